@@ -53,16 +53,16 @@ class Followed:
     changed_at: datetime | None = None
 
 
+@dataclass(frozen=True)
 class StoredFollowed:
     """The stored followers and what they follow. All times are from the database's clock."""
 
-    def __init__(self, database: Database, processes: Processes) -> None:
-        self._database = database
-        self._processes = processes
+    database: Database
+    processes: Processes
 
     async def now(self) -> datetime:
         """Return the database's time."""
-        return await self._processes.now()
+        return await self.processes.now()
 
     async def add(self, followed: Followed, now: datetime) -> bool:
         """Follow an issue; returns False if the thread already follows it."""
@@ -73,7 +73,7 @@ class StoredFollowed:
                 *("seen_on", "shown", "closed", "told"),
             )
         }
-        dialect, owner = self._database.dialect, followed.owner.columns
+        dialect, owner = self.database.dialect, followed.owner.columns
         follower = (
             insert(dialect, FollowerRow)
             .values(**owner, next_at=now, holder=NO_HOLDER, reads=0)
@@ -91,7 +91,7 @@ class StoredFollowed:
             connection.execute(follower)
             return connection.scalar(issue) is not None
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
         """Return how the thread follows the issue, or None."""
@@ -111,7 +111,7 @@ class StoredFollowed:
     async def end(self, followed: Collection[Followed]) -> None:
         """Stop following."""
         ids = [one.id for one in followed]
-        await self._database.execute(delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
+        await self.database.execute(delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
 
     async def claim(
         self,
@@ -143,13 +143,13 @@ class StoredFollowed:
                 holding = (
                     update(FollowerRow)
                     .where(FollowerRow.of(owner))
-                    .values(holder=self._processes.name, lease_until=lease_until, next_at=next_at)
+                    .values(holder=self.processes.name, lease_until=lease_until, next_at=next_at)
                 )
                 connection.execute(holding)
                 claimed.append(Follower(owner, row.covered_to, row.reads))
             return tuple(claimed)
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def release(self, follower: Follower, covered_to: datetime | None) -> None:
         """Release a follower whose changes up to `covered_to` are handled."""
@@ -158,7 +158,7 @@ class StoredFollowed:
             .where(self._held(follower.owner))
             .values(holder=NO_HOLDER, lease_until=None, covered_to=covered_to, reads=FollowerRow.reads + 1)
         )
-        await self._database.execute(statement)
+        await self.database.execute(statement)
 
     async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
         """Renew the lease, and record the line that is about to be sent, if any.
@@ -181,7 +181,7 @@ class StoredFollowed:
         def work(connection: Connection) -> bool:
             return connection.scalar(renews) is not None and connection.scalar(tells) is not None
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def record(self, followed: Followed, **values: object) -> None:
         """Record what the post shows and what the thread was told, unless this process lost its lease."""
@@ -190,22 +190,22 @@ class StoredFollowed:
             .where(FollowedIssueRow.id == followed.id, exists().where(self._held(followed.owner)))
             .values(**values)
         )
-        await self._database.execute(statement)
+        await self.database.execute(statement)
 
     async def prune(self, older_than: datetime) -> None:
         """Delete the followers who follow nothing anymore."""
         idle = and_(FollowerRow.next_at < older_than, ~exists().where(_of_follower()))
-        await self._database.delete_in_batches(FollowerRow, idle)
+        await self.database.delete_in_batches(FollowerRow, idle)
 
     def _held(self, owner: Owner) -> ColumnElement[bool]:
-        return and_(FollowerRow.of(owner), FollowerRow.holder == self._processes.name)
+        return and_(FollowerRow.of(owner), FollowerRow.holder == self.processes.name)
 
     def _unheld(self, now: datetime) -> ColumnElement[bool]:
-        ended = self._processes.may_take(FollowerRow.holder, FollowerRow.lease_until, now)
+        ended = self.processes.may_take(FollowerRow.holder, FollowerRow.lease_until, now)
         return or_(FollowerRow.lease_until.is_(None), ended)
 
     async def _found(self, which: ColumnElement[bool]) -> tuple[Followed, ...]:
-        rows: Sequence[Row[Any]] = await self._database.rows(
+        rows: Sequence[Row[Any]] = await self.database.rows(
             select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id)
         )
         return tuple(map(_followed_of, rows))

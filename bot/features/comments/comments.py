@@ -81,42 +81,34 @@ class Target:
     private_notes: bool
 
 
+@dataclass(frozen=True)
 class Comments:
     """Adds comments with the requesting user's key."""
 
-    def __init__(
-        self,
-        client: Client,
-        accounts: Accounts,
-        issues: Issues,
-        *,
-        updates: Updates,
-        files: Files,
-    ) -> None:
-        self._client = client
-        self._accounts = accounts
-        self._issues = issues
-        self._updates = updates
-        self._files = files
+    client: Client
+    accounts: Accounts
+    issues: Issues
+    updates: Updates
+    files: Files
 
     async def target(self, owner: Owner, number: int) -> Target:
         """The issue for a comment.
 
         Raises IssueNotFound, UpdatesUnsupported, NotLinked, and ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
-            issue = await self._issues.one(session, number)
-            self._updates.check_supported(number)
+        async with self.accounts.reading(owner) as session:
+            issue = await self.issues.one(session, number)
+            self.updates.check_supported(number)
             project = issue.project
-            allowed = project and await may(self._client, session, project, HIDES_NOTES)
+            allowed = project and await may(self.client, session, project, HIDES_NOTES)
             return Target(issue, allowed is True)
 
     async def first_visible(self, owner: Owner, numbers: Sequence[int]) -> int | None:
         """The first of a few issues that the user can see. Raises NotLinked and ServiceError."""
         if not numbers:
             return None
-        async with self._accounts.reading(owner) as session:
-            visible = await self._issues.several(session, numbers)
+        async with self.accounts.reading(owner) as session:
+            visible = await self.issues.several(session, numbers)
         return next((number for number in numbers if number in visible), None)
 
     async def add(self, owner: Owner, number: int, comment: Comment, batch: Batch) -> Commented:
@@ -125,18 +117,18 @@ class Comments:
         Raises AddedAlready, CommentUnconfirmed, CommentDropped, IssueNotFound, UpdatesUnsupported, NotLinked,
         Refused and the other ServiceErrors.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             before = await self._read(session, number)
-        self._updates.check_supported(number)
+        self.updates.check_supported(number)
         if comment.after is not None and (found := _own_note(session, before, comment.after, comment.text)):
             batch.match(before.attachments, session.user_id, batch.since)
             return await self._commented(session, before, comment, found)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
-        async with self._files.claimed(session, before, batch):
-            uploads = await self._files.upload(session, batch)
+        async with self.files.claimed(session, before, batch):
+            uploads = await self.files.upload(session, batch)
             if uploads:
-                session = await self._accounts.reverified(session)  # files may take minutes
+                session = await self.accounts.reverified(session)  # files may take minutes
             commented = await self._send(session, before, comment, uploads)
             for file in batch.in_state(State.UPLOADED):
                 file.end(State.ATTACHED)
@@ -145,7 +137,7 @@ class Comments:
 
     async def _read(self, session: Session, number: int) -> Issue:
         """The issue, with its history if the service tells it. Raises IssueNotFound, ServiceError."""
-        return await self._issues.detailed(session, number, ("attachments", "journals"))
+        return await self.issues.detailed(session, number, ("attachments", "journals"))
 
     async def _send(
         self, session: Session, before: Issue, comment: Comment, uploads: tuple[UploadInput, ...]
@@ -166,7 +158,7 @@ class Comments:
             | ({"uploads": uploads} if uploads else {})
         )
         try:
-            issue = await self._updates.apply(session, before, changes, arrived, read=self._read)
+            issue = await self.updates.apply(session, before, changes, arrived, read=self._read)
         except (UpdateUnconfirmed, OutcomeUnknown) as error:
             raise CommentUnconfirmed(before.id, last, isinstance(error, OutcomeUnknown)) from None
         note = None
@@ -180,7 +172,7 @@ class Comments:
         self, session: Session, issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True
     ) -> Commented:
         exposed = comment.private and note is not None and not note.private_notes
-        public = is_public(issue, await self._issues.project_of(session, issue)) and not comment.private
+        public = is_public(issue, await self.issues.project_of(session, issue)) and not comment.private
         return Commented(issue, certain, comment.private, exposed, public)
 
 

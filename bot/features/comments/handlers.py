@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from pydantic import ValidationError
@@ -47,17 +48,15 @@ from bot.store.store import Store
 DOING = "Adding the comment in {service}…"
 
 
+@dataclass(frozen=True)
 class CommentHandlers:
     """Adds comments from commands, forms and messages."""
 
-    def __init__(
-        self, comments: Comments, accounts: Accounts, issues: Issues, jobs: FileJobs, store: Store
-    ) -> None:
-        self._comments = comments
-        self._accounts = accounts
-        self._issues = issues
-        self._jobs = jobs
-        self._store = store
+    comments: Comments
+    accounts: Accounts
+    issues: Issues
+    jobs: FileJobs
+    store: Store
 
     def feature(self) -> Feature:
         return Feature(
@@ -78,7 +77,7 @@ class CommentHandlers:
             await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()))
             return
         reply.recovery = partial(self._way_on, reply, number, text)
-        done = await self._comments.add(reply.owner, number, Comment(text), Batch(()))
+        done = await self.comments.add(reply.owner, number, Comment(text), Batch(()))
         await reply.privately(views.commented(done, reply.wording, text))
 
     async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
@@ -93,7 +92,7 @@ class CommentHandlers:
         return await self._form_row(reply, SavedComment(issue=number, text=text, said=said, after=after))
 
     async def _form_row(self, reply: Reply, comment: SavedComment) -> Block:
-        saved = await self._store.saved_input.put(reply.owner, comment.model_dump())
+        saved = await self.store.saved_input.put(reply.owner, comment.model_dump())
         return button_row("Open form", OpenComment(saved=saved))
 
     # Opening the form
@@ -107,7 +106,7 @@ class CommentHandlers:
         await reply.open(loading(views.TITLE))
         try:
             saved = SavedComment.model_validate(
-                await self._store.saved_input.get(reply.owner, press.button.saved)
+                await self.store.saved_input.get(reply.owner, press.button.saved)
             )
         except ValidationError:
             raise FormExpired("issue") from None
@@ -125,9 +124,9 @@ class CommentHandlers:
             raise ActionExpired
         thread = message.get("thread_ts") or message["ts"]
         reply = reply.at(Place(reply.place.channel_id, thread, reply.place.response_url))
-        likely = await issues_of(reply, message, self._store.created_issues)
-        number = await self._comments.first_visible(reply.owner, likely)
-        await self._show_message(reply, await self._jobs.save_message(reply, message), number)
+        likely = await issues_of(reply, message, self.store.created_issues)
+        number = await self.comments.first_visible(reply.owner, likely)
+        await self._show_message(reply, await self.jobs.save_message(reply, message), number)
 
     async def open_with_message(self, press: ButtonPress[CommentWithMessage], reply: Reply) -> None:
         """*Comment* on an issue that was found from a message: add the message to it."""
@@ -162,7 +161,7 @@ class CommentHandlers:
         target: Target | None = None
         if number := metadata.issue or number:
             try:
-                target = await self._comments.target(reply.owner, number)
+                target = await self.comments.target(reply.owner, number)
             except IssueNotFound as error:
                 metadata, said = metadata.model_copy(update={"issue": None}), reply.wording.sentence(error)
         view = views.comment_form(
@@ -171,7 +170,7 @@ class CommentHandlers:
             text,
             metadata.dump(),
             fixed=metadata.issue is not None,
-            files=await self._jobs.form_field(reply, metadata.model_dump()),
+            files=await self.jobs.form_field(reply, metadata.model_dump()),
             said=said,
         )
         await reply.show(view)
@@ -185,8 +184,8 @@ class CommentHandlers:
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues in all projects, by number or subject, the latest ones before anything is typed."""
-        async with self._accounts.reading(reply.owner) as session:
-            return [issue_option(issue) for issue in await self._issues.suggest(session, request.text, None)]
+        async with self.accounts.reading(reply.owner) as session:
+            return [issue_option(issue) for issue in await self.issues.suggest(session, request.text, None)]
 
     # Submitting
 
@@ -203,12 +202,12 @@ class CommentHandlers:
         batch = new_batch(None)
         reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
         job = await self._message(reply, metadata.files) if metadata.files else None
-        await self._jobs.fill_from_form(reply, form, batch)
+        await self.jobs.fill_from_form(reply, form, batch)
         permalink = await permalink_of(reply, job.message) if job else None
         comment = Comment(text, "yes" in values.all_chosen("private"), permalink, metadata.after)
         try:
             async with self._once(reply, job, number):
-                done = await self._comments.add(reply.owner, number, comment, batch)
+                done = await self.comments.add(reply.owner, number, comment, batch)
         except CommentUnconfirmed as error:
             said = reply.wording.sentence(error)
             if error.after is None:  # only the user can look, so the form isn't left open
@@ -226,7 +225,7 @@ class CommentHandlers:
 
     async def _message(self, reply: Reply, job_id: str) -> Job:
         """The saved message. Raises JobExpired, and ActionExpired for a job without a message."""
-        job = await self._jobs.load(reply, job_id)
+        job = await self.jobs.load(reply, job_id)
         if "ts" not in job.message:
             raise ActionExpired
         return job
@@ -239,7 +238,7 @@ class CommentHandlers:
             return
         place, ts = Place.from_json(job.place), job.message["ts"]
         claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
-        async with claimed(self._store.deliveries, claim, AddedAlready(number)):
+        async with claimed(self.store.deliveries, claim, AddedAlready(number)):
             yield
 
     async def _result(
@@ -254,7 +253,7 @@ class CommentHandlers:
     ) -> FormResult:
         """The answer: in the thread of an added message if everyone may see it there, and to the user."""
         number, wording = done.issue.id, reply.wording
-        files = await self._jobs.results(reply, number, batch) if batch.files else None
+        files = await self.jobs.results(reply, number, batch) if batch.files else None
         if not reply.place.channel_id:
             blocks = [*views.commented(done, wording, text).blocks, *(files.blocks if files else ())]
             return FormResult(view=forms.said("Comment added", blocks))
@@ -266,7 +265,7 @@ class CommentHandlers:
                 await reply.privately(views.commented(done, wording, text))
                 return
             announced: Announced | None = None
-            meant_private = number in await self._store.created_issues.refused_privacy()
+            meant_private = number in await self.store.created_issues.refused_privacy()
             if done.public and done.certain and not meant_private:
                 by = (await reply.profile()).name
                 announced = await reply.announce(views.announced(done, wording, by, permalink))

@@ -61,23 +61,15 @@ class EditConflict(UserError):
     fields: tuple[Changed, ...]
 
 
+@dataclass(frozen=True)
 class Editing:
     """Changes issues with the requesting user's key."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        issues: Issues,
-        *,
-        catalogs: Catalogs,
-        people: People,
-        updates: Updates,
-    ) -> None:
-        self._accounts = accounts
-        self._issues = issues
-        self._catalogs = catalogs
-        self._people = people
-        self._updates = updates
+    accounts: Accounts
+    issues: Issues
+    catalogs: Catalogs
+    people: People
+    updates: Updates
 
     async def editable(
         self, owner: Owner, number: int, edit: Edit
@@ -86,10 +78,10 @@ class Editing:
 
         Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
         """
-        self._updates.check_supported(number)
-        async with self._accounts.reading(owner) as session:
+        self.updates.check_supported(number)
+        async with self.accounts.reading(owner) as session:
             editable = await self._editable(session, number)
-            wanted, errors = await editable.wanted(edit, session, self._people)
+            wanted, errors = await editable.wanted(edit, session, self.people)
         return editable, wanted, list(errors)
 
     async def apply(
@@ -101,9 +93,9 @@ class Editing:
         changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
         `Updates.apply`.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             editable = await self._editable(session, number)
-            everything, errors = await editable.wanted(edit, session, self._people)
+            everything, errors = await editable.wanted(edit, session, self.people)
         if errors:
             raise errors[0]
         before, wanted = editable.issue, everything.new_to(editable.issue)
@@ -113,7 +105,7 @@ class Editing:
         if others := {name for name, mark in (opened or {}).items() if now.get(name) != mark} & wanted.names:
             raise EditConflict(editable, wanted, tuple(_conflicts(wanted, before, others)))
         try:
-            after = await self._updates.apply(
+            after = await self.updates.apply(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
             )
         except Refused as error:
@@ -125,8 +117,8 @@ class Editing:
         return Edited(after, changed, not_taken)
 
     async def _editable(self, session: Session, number: int) -> Editable:
-        issue = await self._issues.detailed(session, number, STATUSES)
-        catalog = await self._catalogs.of(session, issue.project.id if issue.project else None)
+        issue = await self.issues.detailed(session, number, STATUSES)
+        catalog = await self.catalogs.of(session, issue.project.id if issue.project else None)
         allowed = issue.allowed_statuses or catalog.statuses
         return Editable(issue, replace(catalog, statuses=allowed), catalog.statuses)
 

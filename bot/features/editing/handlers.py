@@ -1,5 +1,6 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
+from dataclasses import dataclass
 from functools import partial
 
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
@@ -27,13 +28,13 @@ from bot.slack.replies import Reply
 from bot.store.saved_input import SavedInput
 
 
+@dataclass(frozen=True)
 class EditHandlers:
     """Changes issues."""
 
-    def __init__(self, editing: Editing, saved: SavedInput, assigned: Assigned) -> None:
-        self._editing = editing
-        self._saved = saved
-        self._assigned = assigned
+    editing: Editing
+    saved: SavedInput
+    assigned: Assigned
 
     def feature(self) -> Feature:
         return Feature(
@@ -50,7 +51,7 @@ class EditHandlers:
             await self._fill(reply, number, edit)
             return
         reply.recovery = partial(self._way_on, reply, number, edit)
-        edited = await self._editing.apply(reply.owner, number, edit)
+        edited = await self.editing.apply(reply.owner, number, edit)
         await self._tell(reply, edited)
 
     async def _read(self, reply: Reply, number: int, text: str) -> Edit:
@@ -63,7 +64,7 @@ class EditHandlers:
         except NotUnderstood as error:
             if not any(isinstance(problem, UnknownField) for problem in (error.problem, *error.others)):
                 raise
-        editable, _, _ = await self._editing.editable(reply.owner, number, Edit())
+        editable, _, _ = await self.editing.editable(reply.owner, number, Edit())
         return parse([Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields])
 
     async def _way_on(self, reply: Reply, number: int, edit: Edit | None, error: BotError) -> Block | None:
@@ -85,7 +86,7 @@ class EditHandlers:
             "wrong": fields_of(error),
         }
         return button_row(
-            "Open form", OpenEdit(issue=number, saved=await self._saved.put(reply.owner, payload))
+            "Open form", OpenEdit(issue=number, saved=await self.saved.put(reply.owner, payload))
         )
 
     async def _tell(self, reply: Reply, edited: Edited) -> None:
@@ -93,7 +94,7 @@ class EditHandlers:
             views.edited(edited, reply.wording, shareable=reply.place.channel_id is not None)
         )
         if edited.assigned:
-            await self._assigned(reply.owner, edited.issue)
+            await self.assigned(reply.owner, edited.issue)
 
     # The form
 
@@ -106,7 +107,7 @@ class EditHandlers:
         """*Open form*: the form with the change that was typed."""
         number = press.button.issue
         await reply.open(forms.loading(edit_form.title(number)))
-        saved = await self._saved.get(reply.owner, press.button.saved)
+        saved = await self.saved.get(reply.owner, press.button.saved)
         if saved is None:
             raise FormExpired("issue")
         edit = Edit.model_validate(saved["edit"])
@@ -121,7 +122,7 @@ class EditHandlers:
             return open_buttons(number, reply.wording)
 
         reply.recovery = there
-        editable, wanted, errors = await self._editing.editable(reply.owner, number, edit)
+        editable, wanted, errors = await self.editing.editable(reply.owner, number, edit)
         more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in said]
         view = edit_form.edit_form(
             editable,
@@ -137,7 +138,7 @@ class EditHandlers:
         metadata = EditMetadata.of(form.view)
         edit = edit_form.submitted(form.view.json, metadata.opened)
         try:
-            edited = await self._editing.apply(reply.owner, metadata.issue, edit, metadata.opened)
+            edited = await self.editing.apply(reply.owner, metadata.issue, edit, metadata.opened)
         except EditConflict as error:
             return self._conflict(reply, error)
         reply.committed = True
@@ -148,7 +149,7 @@ class EditHandlers:
 
         async def tell() -> None:
             if edited.assigned:
-                await self._assigned(reply.owner, edited.issue)
+                await self.assigned(reply.owner, edited.issue)
 
         return FormResult(view=forms.said(f"#{edited.issue.id}", blocks), then=tell)
 

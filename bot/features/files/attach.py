@@ -8,6 +8,7 @@ token works once, so repeating the same change of an issue can't attach a file t
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import structlog
@@ -43,22 +44,15 @@ class AttachmentGone(UserError):
     issue: int
 
 
+@dataclass(frozen=True)
 class Files:
     """Uploads and attaches files with the asking user's key."""
 
-    def __init__(
-        self,
-        client: Client,
-        accounts: Accounts,
-        issues: Issues,
-        store: Store,
-        looks: Sequence[float],
-    ) -> None:
-        self._looks = looks
-        self._client = client
-        self._accounts = accounts
-        self._issues = issues
-        self._store = store
+    client: Client
+    accounts: Accounts
+    issues: Issues
+    store: Store
+    looks: Sequence[float]
 
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
         """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
@@ -66,16 +60,16 @@ class Files:
         Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
         can't be read or the key can't be verified.
         """
-        async with self._accounts.reading(owner) as session:
-            issue = await self._issues.one(session, number)
-        if self._client.optional.is_missing(UPDATE_ISSUE):
+        async with self.accounts.reading(owner) as session:
+            issue = await self.issues.one(session, number)
+        if self.client.optional.is_missing(UPDATE_ISSUE):
             raise CantAttach
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
         async with self.claimed(session, issue, batch):
             uploads = await self.upload(session, batch)
             if uploads:
-                session = await self._accounts.reverified(session)  # files may take minutes
+                session = await self.accounts.reverified(session)  # files may take minutes
                 await self._put(session, number, batch)
         await self._match_attachments(session, number, batch)
 
@@ -92,7 +86,7 @@ class Files:
             possibly_attached = (State.ATTACHING, State.ATTACHED, State.UNSURE)
             for file, key in claimed:
                 if file.state not in possibly_attached:
-                    await self._store.deliveries.release(key)
+                    await self.store.deliveries.release(key)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -117,18 +111,18 @@ class Files:
         for file in batch.in_state(State.UPLOADED):
             file.end(State.ATTACHED)
             try:
-                await self._store.deliveries.claim(_claim(owner, number, file))
+                await self.store.deliveries.claim(_claim(owner, number, file))
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
         with suppress(ServiceError, UserError):
-            async with self._accounts.reading(owner) as session:
+            async with self.accounts.reading(owner) as session:
                 await self._match_attachments(session, number, batch)
         for file in batch.in_state(State.WAITING):
             file.end(State.FAILED, LostFile(Loss.NOT_ATTACHED))
 
     async def own_attachment(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
         """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             return await self._own_attachment(session, number, attachment_id)
 
     async def describe(
@@ -138,11 +132,11 @@ class Files:
 
         Raises UserError if someone else attached it, NotLinked, and ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             await self._own_attachment(session, number, attachment_id)
         changes = AttachmentChanges(filename=name, description=description)
         try:
-            await self._client.update_attachment(session.key, attachment_id, changes)
+            await self.client.update_attachment(session.key, attachment_id, changes)
         except OutcomeUnknown:
             if not await self._is_described(session, number, attachment_id, description):
                 raise
@@ -156,7 +150,7 @@ class Files:
         return False
 
     async def _own_attachment(self, session: Session, number: int, attachment_id: int) -> Attachment:
-        issue = await self._issues.one(session, number)
+        issue = await self.issues.one(session, number)
         for attachment in issue.attachments:
             if attachment.id == attachment_id and attachment.author:
                 if attachment.author.id == session.user_id:
@@ -171,7 +165,7 @@ class Files:
         claimed = []
         for file in batch.in_state(State.WAITING):
             key = _claim(session.owner, number, file)
-            if await self._store.deliveries.claim(key) or file.wanted.unsure:
+            if await self.store.deliveries.claim(key) or file.wanted.unsure:
                 claimed.append((file, key))
                 continue
             Batch((file,)).match(attachments, session.user_id, None)
@@ -184,7 +178,7 @@ class Files:
         file.state = State.UPLOADING
         chunks = file.chunks()
         try:
-            upload = await self._client.upload_file(
+            upload = await self.client.upload_file(
                 session.key, chunks, filename=wanted.name, size=source.size
             )
         except OutcomeUnknown:
@@ -210,7 +204,7 @@ class Files:
         try:
             await self._change(session, number, files)
         except NotFound:  # the issue was just read, so the endpoint is missing
-            self._client.optional.note_missing(UPDATE_ISSUE)
+            self.client.optional.note_missing(UPDATE_ISSUE)
             for file in files:
                 file.end(State.FAILED)
             raise CantAttach from None
@@ -224,19 +218,19 @@ class Files:
         for file in files:
             file.state = State.ATTACHING
         uploads = tuple(file.upload for file in files if file.upload)
-        await self._client.optional.update_issue(session.key, number, IssueChanges(uploads=uploads))
+        await self.client.optional.update_issue(session.key, number, IssueChanges(uploads=uploads))
         for file in files:
             file.end(State.ATTACHED)
 
     async def _after_unknown(self, session: Session, number: int, batch: Batch) -> None:
         """Check whether the change was saved; if not, repeat it with the same tokens."""
-        for wait in self._looks:
+        for wait in self.looks:
             await asyncio.sleep(wait)
             await self._match_attachments(session, number, batch)
             if not batch.in_state(State.ATTACHING):
                 return
         try:
-            session = await self._accounts.reverified(session)
+            session = await self.accounts.reverified(session)
             await self._change(session, number, batch.in_state(State.ATTACHING))
         except Refused:
             await self._match_attachments(session, number, batch)
@@ -248,7 +242,7 @@ class Files:
     async def _match_attachments(self, session: Session, number: int, batch: Batch) -> None:
         """Match the files with the issue's attachments; does nothing if the issue can't be read."""
         with suppress(ServiceError, UserError):
-            issue = await self._issues.one(session, number)
+            issue = await self.issues.one(session, number)
             batch.match(issue.attachments, session.user_id, batch.since)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -55,28 +56,17 @@ class DescribeMetadata(Metadata):
     attachment: Number
 
 
+@dataclass(frozen=True)
 class FileHandlers:
     """Attaches files, retries the failed ones, and renames or describes attached ones."""
 
-    def __init__(
-        self,
-        files: Files,
-        accounts: Accounts,
-        issues: Issues,
-        jobs: FileJobs,
-        *,
-        deliveries: Deliveries,
-        failures: Failures,
-        progress_seconds: float,
-    ) -> None:
-        """`progress_seconds` is the interval between two looks at the progress of a retry."""
-        self._files = files
-        self._accounts = accounts
-        self._issues = issues
-        self._jobs = jobs
-        self._deliveries = deliveries
-        self._failures = failures
-        self._progress_seconds = progress_seconds
+    files: Files
+    accounts: Accounts
+    issues: Issues
+    jobs: FileJobs
+    deliveries: Deliveries
+    failures: Failures
+    progress_seconds: float
 
     def feature(self) -> Feature:
         return Feature(
@@ -102,10 +92,10 @@ class FileHandlers:
         """Open the form; the user chooses the issue in it if none is given, or they can't see it."""
         await reply.open(loading("Attach files"))
         said = None
-        async with self._accounts.reading(reply.owner) as session:
+        async with self.accounts.reading(reply.owner) as session:
             if number is not None:
                 try:
-                    await self._issues.one(session, number)
+                    await self.issues.one(session, number)
                 except IssueNotFound as error:
                     number, said = None, reply.wording.sentence(error)
         metadata = AttachMetadata(issue=number, place=reply.place.as_json())
@@ -120,18 +110,18 @@ class FileHandlers:
         if not message:
             raise ActionExpired
         reply = reply.at(Place(reply.place.channel_id, message.get("thread_ts") or message["ts"]))
-        async with self._accounts.reading(reply.owner) as session:
-            job = await self._jobs.from_message(reply, message)
+        async with self.accounts.reading(reply.owner) as session:
+            job = await self.jobs.from_message(reply, message)
             issue = await self._named_issue(reply, session, message)
-        job_id = await self._jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
+        job_id = await self.jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
         await self._show_message_form(reply, job, job_id, issue)
 
     async def open_with_message(self, press: ButtonPress[AttachFromMessage], reply: Reply) -> None:
         """*Attach files* on an issue that was found from a message: choose files of the message."""
         await reply.open(loading("Attach files"))
-        job = await self._jobs.load(reply, press.button.job)
-        async with self._accounts.reading(reply.owner) as session:
-            issue = issue_option(await self._issues.one(session, press.button.issue))
+        job = await self.jobs.load(reply, press.button.job)
+        async with self.accounts.reading(reply.owner) as session:
+            issue = issue_option(await self.issues.one(session, press.button.issue))
         await self._show_message_form(reply.at(Place.from_json(job.place)), job, press.button.job, issue)
 
     async def _show_message_form(self, reply: Reply, job: Job, job_id: str, issue: JSON | None) -> None:
@@ -151,39 +141,39 @@ class FileHandlers:
         batch = new_batch(None)
         reply.progress = lambda: _progress(reply, batch)
         if metadata.files:
-            job = await self._jobs.load(reply, metadata.files)
+            job = await self.jobs.load(reply, metadata.files)
             job = job.model_copy(update={"files": _chosen(job.files, values)})
         else:
             files = [
                 FileToAttach(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")
             ]
             job = Job(files=tuple(files), place=reply.place.as_json(), own=True)
-        await self._jobs.fill(reply, batch, job.files, own=job.own)
+        await self.jobs.fill(reply, batch, job.files, own=job.own)
         return await self._attach(reply, number, batch, job)
 
     async def retry_pressed(self, press: ButtonPress[RetryFiles], reply: Reply) -> None:
         """The button *Retry*: attach the failed files, only once even if it is pressed again."""
         job_id = press.button.job
-        job = await self._jobs.load(reply, job_id)
+        job = await self.jobs.load(reply, job_id)
         in_form = reply.in_form
         if not in_form:
             await reply.open(loading("Attach files"))
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
-        async with claimed(self._deliveries, f"retry:{job_id}", RetriedAlready()):
-            await self._jobs.fill(reply, batch, job.files, own=job.own)
+        async with claimed(self.deliveries, f"retry:{job_id}", RetriedAlready()):
+            await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
-            result = await follow(reply, work, lambda: _progress(reply, batch), "", self._progress_seconds)
+            result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)
         if not in_form:
             await posting.dismiss(reply.slack, pressed)
-        await self._failures.finish(reply, result)
+        await self.failures.finish(reply, result)
 
     async def describe_pressed(self, press: ButtonPress[DescribeFile], reply: Reply) -> None:
         """The button *Rename or describe*."""
         issue, attachment = press.button.issue, press.button.attachment
         await reply.open(loading("Rename or describe"))
-        found = await self._files.own_attachment(reply.owner, issue, attachment)
+        found = await self.files.own_attachment(reply.owner, issue, attachment)
         metadata = DescribeMetadata(issue=issue, attachment=attachment)
         await reply.show(views.describe_form(found, metadata.dump()))
 
@@ -191,29 +181,29 @@ class FileHandlers:
         """Rename or describe a file; submitting the form twice does no harm."""
         metadata, values = DescribeMetadata.of(form.view), forms.Values(form.view.json)
         name, description = values.text("name") or "", values.text("description") or ""
-        await self._files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
+        await self.files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
         return _shown(views.described(metadata.issue, name, description, reply.wording))
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues in all projects, by number or subject."""
-        async with self._accounts.reading(reply.owner) as session:
-            return [issue_option(issue) for issue in await self._issues.suggest(session, request.text, None)]
+        async with self.accounts.reading(reply.owner) as session:
+            return [issue_option(issue) for issue in await self.issues.suggest(session, request.text, None)]
 
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: Job) -> FormResult:
         try:
-            await self._files.attach(reply.owner, number, batch)
+            await self.files.attach(reply.owner, number, batch)
         except CantAttach as error:
-            job_id = await self._jobs.save(reply, job.model_copy(update={"issue": number}))
+            job_id = await self.jobs.save(reply, job.model_copy(update={"issue": number}))
             return _shown(views.new_instead(number, error, job_id, reply.wording))
         except ServiceError as error:
             if not job.own:
                 raise
             if isinstance(error, Unauthorized):
-                await self._accounts.whoami(reply.owner)  # raises if the key is dead
+                await self.accounts.whoami(reply.owner)  # raises if the key is dead
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(State.WAITING, State.UPLOADED):
                 file.end(State.FAILED, error)
-        return _shown(await self._jobs.results(reply, number, batch, own=job.own, rows=job.rows))
+        return _shown(await self.jobs.results(reply, number, batch, own=job.own, rows=job.rows))
 
     async def _named_issue(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
         """The issue that the message names, if the user can see it."""
@@ -221,7 +211,7 @@ class FileHandlers:
         if number is None:
             return None
         with suppress(UserError):
-            return issue_option(await self._issues.one(session, number))
+            return issue_option(await self.issues.one(session, number))
         return None
 
 

@@ -5,6 +5,7 @@ Slack's file objects are looked up again whenever they are needed, so a job can 
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,12 +60,12 @@ def new_batch(attempted: datetime | None) -> Batch:
     return Batch((), attempted or datetime.now(UTC), again=attempted is not None)
 
 
+@dataclass(frozen=True)
 class FileJobs:
     """Saves jobs, and makes batches of their files. Slack's token is sent to `file_hosts` only."""
 
-    def __init__(self, saved: SavedInput, file_hosts: frozenset[str]) -> None:
-        self._saved = saved
-        self._file_hosts = file_hosts
+    saved: SavedInput
+    file_hosts: frozenset[str]
 
     async def from_message(self, reply: Reply, message: JSON) -> Job:
         """A job for the files of a message. Raises MessageWithoutFiles."""
@@ -87,11 +88,11 @@ class FileJobs:
 
     async def save(self, reply: Reply, job: Job) -> str:
         """Save a job for a day, for its user only; returns its id."""
-        return await self._saved.put(reply.owner, job.model_dump(mode="json"))
+        return await self.saved.put(reply.owner, job.model_dump(mode="json"))
 
     async def load(self, reply: Reply, job_id: str) -> Job:
         """The user's saved job. Raises JobExpired."""
-        payload = await self._saved.get(reply.owner, job_id)
+        payload = await self.saved.get(reply.owner, job_id)
         if payload is None:
             raise JobExpired
         try:
@@ -114,7 +115,7 @@ class FileJobs:
         """
         uploader, known = reply.owner.user_id if own else None, known or {}
         stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in wanted]
-        downloads = (download(reply.slack, self._file_hosts, stub, uploader) for stub in stubs)
+        downloads = (download(reply.slack, self.file_hosts, stub, uploader) for stub in stubs)
         batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
 
     async def form_field(self, reply: Reply, metadata: JSON) -> list[Block]:

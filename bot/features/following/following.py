@@ -29,31 +29,31 @@ class AlreadyFollowed(UserError):
     number: int
 
 
+@dataclass(frozen=True)
 class Following:
     """What threads follow."""
 
-    def __init__(self, accounts: Accounts, followed: StoredFollowed, reader: IssueReader) -> None:
-        self._accounts = accounts
-        self._followed = followed
-        self._reader = reader
+    accounts: Accounts
+    followed: StoredFollowed
+    reader: IssueReader
 
     async def seen(self, owner: Owner, number: int) -> Seen:
         """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
-        async with self._accounts.reading(owner) as session:
-            return await self._reader.read(session, number)
+        async with self.accounts.reading(owner) as session:
+            return await self.reader.read(session, number)
 
     async def may_follow(self, owner: Owner, number: int, thread: Thread) -> Seen:
         """As `seen`; raises PrivateIssueNotFollowed and AlreadyFollowed, too."""
         seen = await self.seen(owner, number)
         if seen.issue.is_private:
             raise PrivateIssueNotFollowed(number)
-        if await self._followed.in_thread(thread.channel_id, thread.ts, number):
+        if await self.followed.in_thread(thread.channel_id, thread.ts, number):
             raise AlreadyFollowed(number)
         return seen
 
     async def post_in(self, thread: Thread, number: int) -> str | None:
         """The `ts` of the post that follows the issue in the thread, if there is one."""
-        followed = await self._followed.in_thread(thread.channel_id, thread.ts, number)
+        followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
         return followed.ts if followed else None
 
     async def start(
@@ -82,11 +82,11 @@ class Following:
             agreed_project=None if seen.public or seen.project is None else seen.project.id,
             closed=seen.closed,
         )
-        if not await self._followed.add(followed, await self._followed.now()):
+        if not await self.followed.add(followed, await self.followed.now()):
             raise AlreadyFollowed(seen.issue.id)
 
     async def stop(self, owner: Owner, number: int, thread: Thread) -> None:
         """Leave the thread's post as it is. Only those who can see the issue can: raises as `seen`."""
         await self.seen(owner, number)
-        if followed := await self._followed.in_thread(thread.channel_id, thread.ts, number):
-            await self._followed.end([followed])
+        if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
+            await self.followed.end([followed])

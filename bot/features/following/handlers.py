@@ -1,5 +1,7 @@
 """Handles *Follow in this thread* and *Stop following*, and follows what was created from a message."""
 
+from dataclasses import dataclass
+
 import structlog
 
 from bot.errors import UserError
@@ -30,12 +32,12 @@ class NotFollowed(UserError):
     why: NotAnnounced
 
 
+@dataclass(frozen=True)
 class FollowHandlers:
     """Follows issues in threads."""
 
-    def __init__(self, following: Following, deliveries: Deliveries) -> None:
-        self._following = following
-        self._deliveries = deliveries
+    following: Following
+    deliveries: Deliveries
 
     def feature(self) -> Feature:
         return Feature(buttons={FollowIssue: self.follow_pressed, StopFollowing: self.stop_pressed})
@@ -44,7 +46,7 @@ class FollowHandlers:
         """Keep the announcement of an issue that was created from a message up to date; never raises."""
         try:
             seen = Seen(made.issue, made.project, bool(made.issue.status and made.issue.status.is_closed))
-            await self._following.start(reply.owner, seen, _thread_of(reply), ts, created=True)
+            await self.following.start(reply.owner, seen, _thread_of(reply), ts, created=True)
         except Exception:
             log.exception("created issue not followed", action="follow.not_started", issue=made.issue.id)
 
@@ -53,7 +55,7 @@ class FollowHandlers:
         asked = press.button
         thread = _thread_of(reply, asked.thread)
         await self._stop_if_deleted(reply, asked.issue, thread)
-        seen = await self._following.may_follow(reply.owner, asked.issue, thread)
+        seen = await self.following.may_follow(reply.owner, asked.issue, thread)
         if not (seen.public or asked.asked):
             await reply.privately(views.question(seen, reply.wording, thread.ts))
         elif asked.thread:
@@ -63,9 +65,9 @@ class FollowHandlers:
 
     async def _stop_if_deleted(self, reply: Reply, number: int, thread: Thread) -> None:
         """Stop following in a post that was deleted, so that the thread can follow the issue again."""
-        ts = await self._following.post_in(thread, number)
+        ts = await self.following.post_in(thread, number)
         if ts and await posting.is_deleted(reply.slack, thread.channel_id, ts):
-            await self._following.stop(reply.owner, number, thread)
+            await self.following.stop(reply.owner, number, thread)
 
     async def _follow_in_new_post(self, reply: Reply, seen: Seen, thread: Thread) -> None:
         number = seen.issue.id
@@ -79,11 +81,11 @@ class FollowHandlers:
             return announced
 
         twice = f"follow:{thread.channel_id}:{thread.ts}:{number}"
-        announced = await announced_once(self._deliveries, twice, announce)
+        announced = await announced_once(self.deliveries, twice, announce)
         if announced is not None and announced is not Announced.YES:
             raise NotFollowed(number, announced)
         if ts:
-            await self._following.start(reply.owner, seen, thread, ts)
+            await self.following.start(reply.owner, seen, thread, ts)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: Thread
@@ -93,7 +95,7 @@ class FollowHandlers:
         if why_not is not None:
             raise NotFollowed(seen.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner
-        await self._following.start(owner, seen, thread, ts, posted_by=poster.user_id, created=created)
+        await self.following.start(owner, seen, thread, ts, posted_by=poster.user_id, created=created)
         stop = StopFollowing(issue=seen.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, seen, stop)
         if not await posting.update(reply.slack, channel, ts, message):
@@ -102,7 +104,7 @@ class FollowHandlers:
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""
         thread = _thread_of(reply)
-        await self._following.stop(reply.owner, press.button.issue, thread)
+        await self.following.stop(reply.owner, press.button.issue, thread)
         message = views.stopped(press.message, press.button)
         if not await posting.update(reply.slack, thread.channel_id, str(press.message.get("ts")), message):
             await reply.privately(sentence("I stopped updating this post."))

@@ -39,12 +39,12 @@ class Seen:
         return hashlib.sha256(json.dumps([*shown, self.closed, self.commenter]).encode()).hexdigest()
 
 
+@dataclass(frozen=True)
 class IssueReader:
     """Reads followed issues."""
 
-    def __init__(self, client: Client, issues: Issues) -> None:
-        self._client = client
-        self._issues = issues
+    client: Client
+    issues: Issues
 
     async def read(self, session: Session, number: int) -> Seen:
         """One issue. Raises IssueNotFound if the user can't see it, ServiceError."""
@@ -66,7 +66,7 @@ class IssueReader:
         return found
 
     async def _read(self, session: Session, number: int, projects: dict[int, Project | None]) -> Seen:
-        issue = await self._issues.detailed(session, number, JOURNALS)
+        issue = await self.issues.detailed(session, number, JOURNALS)
         if issue.project and issue.project.id not in projects:
             projects[issue.project.id] = await self._project(session, issue.project.id)
         public = [j for j in issue.journals if j.notes and j.private_notes is False]
@@ -81,7 +81,7 @@ class IssueReader:
     async def _project(self, session: Session, project_id: int) -> Project | None:
         """The project as it is now: it may have been made private."""
         try:
-            return await self._client.get_project(session.key, project_id)
+            return await self.client.get_project(session.key, project_id)
         except (Forbidden, NotFound):
             return None
 
@@ -89,5 +89,5 @@ class IssueReader:
         """Services that don't send whether a status is closed may list it."""
         if issue.status is None or issue.status.is_closed is not None:
             return bool(issue.status and issue.status.is_closed)
-        statuses = await self._client.optional.issue_statuses(session.key) or ()
+        statuses = await self.client.optional.issue_statuses(session.key) or ()
         return any(status.id == issue.status.id and status.is_closed for status in statuses)

@@ -1,5 +1,7 @@
 """Publishes the Home tab, first from the bot's database, then with issues from the service."""
 
+from dataclasses import dataclass
+
 import structlog
 
 from bot.errors import BotError, NotLinked
@@ -13,9 +15,9 @@ from bot.slack.replies import Reply
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True)
 class HomeHandlers:
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    home: Home
 
     def feature(self) -> Feature:
         return Feature(events={"app_home_opened": self.opened})
@@ -37,7 +39,7 @@ class HomeHandlers:
 
         The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
         """
-        stored = await self._home.stored(reply.owner)
+        stored = await self.home.stored(reply.owner)
         if stored is None:
             await self._publish(reply, None)
             return
@@ -51,7 +53,7 @@ class HomeHandlers:
                     error=reason(error) or type(error).__name__,
                 )
         try:
-            open_issues = await self._home.open_issues(reply.owner)
+            open_issues = await self.home.open_issues(reply.owner)
         except NotLinked as error:
             await self._publish(reply, None, error=error)
         except BotError as error:

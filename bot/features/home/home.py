@@ -37,29 +37,29 @@ class OpenIssues:
     total: int
 
 
+@dataclass(frozen=True)
 class Home:
     """Reads the contents of the Home tab with its owner's key."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
+    client: Client
+    store: Store
+    accounts: Accounts
 
     async def stored(self, owner: Owner) -> StoredItems | None:
         """The user's items in the bot's database. None if they aren't linked."""
-        link = await self._accounts.linked_as(owner)
+        link = await self.accounts.linked_as(owner)
         if link is None:
             return None
-        created = await self._store.created_issues.latest(owner, CREATED)
-        entries = await self._store.time_entries.latest(owner, ENTRIES)
-        digests = await self._store.digests.of_owner(owner)
-        told = await self._store.assignment_messages.wanted(owner)
+        created = await self.store.created_issues.latest(owner, CREATED)
+        entries = await self.store.time_entries.latest(owner, ENTRIES)
+        digests = await self.store.digests.of_owner(owner)
+        told = await self.store.assignment_messages.wanted(owner)
         return StoredItems(link, created, entries, digests, told)
 
     async def open_issues(self, owner: Owner) -> OpenIssues:
         """The user's open issues, highest priority first. Raises NotLinked, KeyRejected, ServiceError."""
         sort = (Sort("priority", descending=True), Sort("updated_on", descending=True))
         filters = IssueFilters(assigned_to=("me",), status="open", sort=sort)
-        async with self._accounts.reading(owner) as session:
-            page = await self._client.list_issues(session.key, filters, limit=ISSUES)
+        async with self.accounts.reading(owner) as session:
+            page = await self.client.list_issues(session.key, filters, limit=ISSUES)
         return OpenIssues(page.items, page.total_count)

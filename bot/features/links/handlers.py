@@ -1,6 +1,7 @@
 """Unfurls links to issues in conversations and shows each viewer the details they can see."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
@@ -28,20 +29,13 @@ REPEAT = timedelta(minutes=30)
 WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "invalid_arg_name"})
 
 
+@dataclass(frozen=True)
 class LinkHandlers:
-    def __init__(
-        self,
-        links: SharedLinks,
-        accounts: Accounts,
-        audiences: Audiences,
-        deliveries: Deliveries,
-        issues: Issues,
-    ) -> None:
-        self._links = links
-        self._accounts = accounts
-        self._audiences = audiences
-        self._deliveries = deliveries
-        self._issues = issues
+    links: SharedLinks
+    accounts: Accounts
+    audiences: Audiences
+    deliveries: Deliveries
+    issues: Issues
 
     def feature(self) -> Feature:
         return Feature(
@@ -61,14 +55,14 @@ class LinkHandlers:
             return
         urls: dict[int, str] = {}
         for link in about.get("links") or ():
-            if number := self._links.number(str(link.get("url"))):
+            if number := self.links.number(str(link.get("url"))):
                 urls.setdefault(number, link["url"])
-        if not urls or await self._accounts.linked_as(reply.owner) is None:
+        if not urls or await self.accounts.linked_as(reply.owner) is None:
             return
-        if await self._audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
+        if await self.audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         claims = {n: f"unfurl:{reply.owner.team_id}:{channel}:{n}" for n in list(urls)[:LINKS]}
-        deliveries = self._deliveries
+        deliveries = self.deliveries
         fresh = {n: urls[n] for n, claim in claims.items() if await deliveries.claim_for(claim, REPEAT)}
         unfurled: frozenset[int] = frozenset()
         try:
@@ -83,7 +77,7 @@ class LinkHandlers:
                 await deliveries.release(claims[number])
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        issues = await self._links.public_issues(reply.owner, urls.keys())
+        issues = await self.links.public_issues(reply.owner, urls.keys())
         if not issues:
             return frozenset()
         unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
@@ -111,7 +105,7 @@ class LinkHandlers:
 
     async def _details(self, reply: Reply, number: int) -> JSON:
         try:
-            shown = await self._issues.show(reply.owner, number)
+            shown = await self.issues.show(reply.owner, number)
         except NotLinked:
             return {"error": views.link_first(reply.wording.service, reply.wording.command("tracker"))}
         except BotError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from bot.features.accounts.accounts import Accounts
 from bot.features.projects.projects import Projects
@@ -13,18 +14,18 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 
+@dataclass(frozen=True)
 class SharedLinks:
     """Reads the issues behind links with the key of the user who posted them."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts, projects: Projects) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._projects = projects
+    client: Client
+    store: Store
+    accounts: Accounts
+    projects: Projects
 
     def number(self, url: str) -> int | None:
         """The number of the issue that a link leads to, or None for any other link."""
-        return issue_number(self._client.base_url, url)
+        return issue_number(self.client.base_url, url)
 
     async def public_issues(self, owner: Owner, numbers: Collection[int]) -> tuple[Issue, ...]:
         """The issues that the user can see, in the order of `numbers`.
@@ -32,10 +33,10 @@ class SharedLinks:
         Leaves out issues of private projects, private issues and issues that were meant to be private.
         Raises NotLinked, KeyRejected, ServiceError.
         """
-        async with self._accounts.reading(owner) as session:
+        async with self.accounts.reading(owner) as session:
             filters = IssueFilters(issue_ids=tuple(numbers), status="any")
-            page = await self._client.list_issues(session.key, filters, limit=len(numbers))
-            requested_private = await self._store.created_issues.refused_privacy()
+            page = await self.client.list_issues(session.key, filters, limit=len(numbers))
+            requested_private = await self.store.created_issues.refused_privacy()
             public = {
                 issue.id: issue
                 for issue in page.items
@@ -43,7 +44,7 @@ class SharedLinks:
             }
             projects = await asyncio.gather(
                 *(
-                    self._projects.by_id(session, number)
+                    self.projects.by_id(session, number)
                     for number in {issue.project.id for issue in public.values() if issue.project}
                 )
             )
