@@ -3,7 +3,6 @@ process, and a fake poster instead of Slack.
 """
 
 import asyncio
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -55,18 +54,6 @@ START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
 Fault = Literal["lose the request", "lose the answer", "refuse", "delay"]
 
 
-@dataclass(frozen=True)
-class Post:
-    """A posted digest."""
-
-    ts: str
-    channel: str
-    digest: int
-    due_at: datetime
-    issues: tuple[int, ...]
-    missed: int
-
-
 @dataclass
 class FakePoster:
     """Records posts, with one fault from `faults` for each.
@@ -74,18 +61,15 @@ class FakePoster:
     While `hidden`, no post can be looked up, and `unsure` collects the issues of those posts, by digest.
     """
 
-    store: Store
-    posts: list[Post] = field(default_factory=list)
+    posts: list[Edition] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     closed: dict[str, ChannelStatus] = field(default_factory=dict)
     notices: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
-    editions: list[Edition] = field(default_factory=list)
     hidden: bool = False
     failing_notices: int = 0
     """How many of the next notices fail."""
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     _prepared: dict[tuple[int, datetime], set[int]] = field(default_factory=dict)
-    _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
         assert owner.team_id == TEAM
@@ -112,25 +96,15 @@ class FakePoster:
                 return Refused(gone=True)
             case "delay":
                 return Delayed(30)
-        self.editions.append(edition)
-        digest = edition.digest
-        post = Post(
-            f"{next(self._numbers)}.0",
-            digest.channel_id,
-            digest.id,
-            edition.due_at,
-            tuple(issue.id for issue in edition.issues),
-            edition.missed,
-        )
-        self.posts.append(post)
-        return Unsure() if fault == "lose the answer" else Posted(post.ts)
+        self.posts.append(edition)
+        return Unsure() if fault == "lose the answer" else Posted("1.0")
 
     async def find(self, digest: Digest, due_at: datetime, *_: object) -> Found:
         if self.hidden:
             self.unsure[digest.id] |= self._prepared[digest.id, due_at]
             return Hidden()
-        found = (post for post in self.posts if (post.digest, post.due_at) == (digest.id, due_at))
-        return next((Posted(post.ts) for post in found), Absent())
+        posted = {(post.digest.id, post.due_at) for post in self.posts}
+        return Posted("1.0") if (digest.id, due_at) in posted else Absent()
 
     async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
         self.failing_notices -= 1
@@ -145,14 +119,19 @@ class FakePoster:
         self.notices.append((digests[0].channel_id, tuple(digest.id for digest in digests), "stopped"))
         return True
 
+    def listed(self, digest: Digest | None = None) -> list[tuple[int, ...]]:
+        """The issues in each post, of one digest or of all."""
+        posts = (post for post in self.posts if digest is None or post.digest.id == digest.id)
+        return [tuple(issue.id for issue in post.issues) for post in posts]
+
     def repeated_issues(self) -> list[tuple[int, int]]:
         """Issues that a digest posted more than once, each with its digest."""
-        seen = Counter((post.digest, issue) for post in self.posts for issue in post.issues)
+        seen = Counter((post.digest.id, issue.id) for post in self.posts for issue in post.issues)
         return [one for one, times in seen.items() if times > 1]
 
     def covered(self, digest: int) -> set[int]:
         """The issues that a digest posted."""
-        return {issue for post in self.posts if post.digest == digest for issue in post.issues}
+        return {issue.id for post in self.posts if post.digest.id == digest for issue in post.issues}
 
 
 class Killed(BaseException):
@@ -175,32 +154,20 @@ class Process:
         vars(store).update(digest_runs=Steps(store.digest_runs, self), digests=Steps(store.digests, self))
         self.engine: DigestRuns = harness.engine(store, Steps(harness.poster, self))
 
-    def die_after(self, steps: int) -> None:
-        self.steps_left = steps
-
     async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         if name == self.stall_at or (isinstance(self.stall_at, int) and name != "post"):
             await self._stall()
-        if self.dies_at == ("before", name):
-            self.dead = True
-        if self.dead:
-            raise Killed
-        if self.steps_left is None:
-            done = await work()
-            if self.dies_at == ("after", name):
-                self.dead = True
-                raise Killed
-            return done
-        self.steps_left -= 1
-        if self.steps_left == 0:
-            self.dead = True
-            raise Killed
+        self._live_through("before", name)
         done = await work()
-        self.steps_left -= 1
-        if self.steps_left <= 0:
+        self._live_through("after", name)
+        return done
+
+    def _live_through(self, when: Literal["before", "after"], name: str) -> None:
+        if self.steps_left is not None:
+            self.steps_left -= 1
+        if self.dead or self.steps_left == 0 or self.dies_at == (when, name):
             self.dead = True
             raise Killed
-        return done
 
     async def _stall(self) -> None:
         """Wait at this step; by number, never at a post, which Slack would already have received."""
@@ -250,7 +217,7 @@ class DigestHarness:
         self.store = self.new_store()
         self.service_clock_offset = timedelta(0)
         self.requests: Counter[str] = Counter()
-        self.poster = FakePoster(self.store)
+        self.poster = FakePoster()
         self.tracker = Tracker(clock=lambda: self.now + self.service_clock_offset)
         self.ana, self.ben = Owner(None, TEAM, "U0ANA"), Owner(None, TEAM, "U0BEN")
         self.finished: list[RunState] = []

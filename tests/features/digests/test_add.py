@@ -1,7 +1,5 @@
 """Commands that add a digest: one that isn't complete or clear leads to a question or the filled form."""
 
-import pytest
-
 from bot.store.digests import Digest
 from tests.support.digesting import AT, EVERY_DAY, WEB, stored
 from tests.support.office import Office
@@ -31,36 +29,29 @@ async def test_schedule_alone_uses_the_channels_project(office: Office, ana: Per
     assert (await stored(office)).plan.project == "Mobile App"
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "kept"),
-    [
+async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -> None:
+    cases: list[tuple[str, str, JSON]] = [
         ("add webshop daily 25:00 tracker:bug", "the time after `daily`", {"Schedule": "Every day"}),
-        (
-            "add webshop weekly mon,thu 9 tz:No tracker:bug",
-            "time zone",
-            {"Days": ["Monday", "Thursday"]},
-        ),
+        ("add webshop weekly mon,thu 9 tz:No tracker:bug", "time zone", {"Days": ["Monday", "Thursday"]}),
         ("add webshop hourly tracker:bug,nope", "nope", {"Schedule": "Hourly"}),
         ("add webshop hourly tracker:bug colour:red", "colour", {"Schedule": "Hourly"}),
         ('webshop hourly tracker:bug group:"priority', "quote", {"Group by": "Priority"}),
         ("add webshop daily 9:30 priority: tracker:bug", "priority", {"Time": "09:30"}),
         ("add webshop cron 7 * * * * tracker:bug group:no", "group", {"Cron line": "7 * * * *"}),
-    ],
-)
-async def test_failed_add_opens_the_form_with_what_was_understood(
-    ana: Person, text: str, said: str, kept: JSON
-) -> None:
-    answer = await ana.ask(f"/digest {text}")
-    assert said in text_of(answer)
-    assert answer["ephemeral"]
+    ]
+    for text, said, kept in cases:
+        answer = await ana.ask(f"/digest {text}")
+        assert said in text_of(answer)
+        assert answer["ephemeral"]
 
-    await ana.press(answer, "Open form")
+        await ana.press(answer, "Open form")
 
-    form = await ana.form("New digest")
-    held = values_of(form)
-    assert said in text_of(form)
-    assert (held["Project"], held["Tracker"]) == ("Web Shop", ["Bug"])
-    assert kept.items() <= held.items()
+        form = await ana.form("New digest")
+        held = values_of(form)
+        assert said in text_of(form)
+        assert (held["Project"], held["Tracker"]) == ("Web Shop", ["Bug"])
+        assert kept.items() <= held.items()
+        await ana.close(form)
 
 
 async def test_unknown_word_is_answered_with_the_digests_here(ana: Person) -> None:

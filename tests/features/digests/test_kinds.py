@@ -1,7 +1,6 @@
 """Digests of due, stale and closed issues, and personal digests."""
 
 import os
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -20,7 +19,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ANA, BEN = 1, 2
 STEPS = 17
 """More steps than a personal digest takes."""
-CHANGES = int(os.environ.get("ISSUEBOT_KILLED_PERSONAL", str(STEPS)))
+CHANGES = int(os.environ.get("ISSUEBOT_KILLED_PERSONAL", "8"))
 
 
 def update(harness: DigestHarness, issue: Issue, status: int = defaults.NEW) -> None:
@@ -46,10 +45,6 @@ async def personal(harness: DigestHarness) -> Digest:
     return planned.digest
 
 
-def listed(harness: DigestHarness, digest: Digest) -> list[Sequence[int]]:
-    return [post.issues for post in harness.poster.posts if post.digest == digest.id]
-
-
 async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness) -> None:
     overdue, today, soon, _later = (assigned(harness, due=days) for days in (-30, 0, 7, 8))
     assigned(harness, due=0).is_private = True
@@ -68,9 +63,9 @@ async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness)
     await harness.tick(engine, after=HOUR)
 
     due = [(overdue.id, today.id, soon.id), (today.id, soon.id), (today.id, soon.id)]
-    assert listed(harness, kinds["due"]) == due
-    assert listed(harness, kinds["stale"]) == [(old.id,)] * 3
-    assert listed(harness, kinds["closed"]) == [(overdue.id,)] * 2
+    assert harness.poster.listed(kinds["due"]) == due
+    assert harness.poster.listed(kinds["stale"]) == [(old.id,)] * 3
+    assert harness.poster.listed(kinds["closed"]) == [(overdue.id,)] * 2
 
 
 async def test_filters_by_person_and_exclusions_limit_the_issues(harness: DigestHarness) -> None:
@@ -83,8 +78,8 @@ async def test_filters_by_person_and_exclusions_limit_the_issues(harness: Digest
 
     await harness.tick(harness.engine(), after=HOUR)
 
-    assert listed(harness, bens) == [(first.id,)]
-    assert listed(harness, others) == [(first.id, second.id)]
+    assert harness.poster.listed(bens) == [(first.id,)]
+    assert harness.poster.listed(others) == [(first.id, second.id)]
 
 
 async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
@@ -99,7 +94,7 @@ async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
 
     await harness.tick(engine, after=HOUR)
 
-    assert listed(harness, digest) == [(late.id,)]
+    assert harness.poster.listed(digest) == [(late.id,)]
 
 
 async def test_personal_digest_has_each_issue_in_one_section(harness: DigestHarness) -> None:
@@ -121,7 +116,7 @@ async def test_personal_digest_has_each_issue_in_one_section(harness: DigestHarn
     known.assigned_to_id = ANA
     await harness.tick(engine, after=HOUR)
 
-    assert listed(harness, digest) == [
+    assert harness.poster.listed(digest) == [
         (overdue.id, today.id, new.id, known.id),
         (overdue.id, today.id),
         (known.id,),
@@ -134,12 +129,12 @@ async def test_kills_neither_lose_nor_repeat_a_personal_digests_news(harness: Di
     for change in range(CHANGES):
         news.append(assigned(harness).id)
         killed = Process(harness)
-        killed.die_after(1 + change % STEPS)
+        killed.steps_left = 1 + change * STEPS // CHANGES
         harness.now += HOUR
         await harness.run_until_killed(killed)
         await harness.run_for(living, 90)
 
-    assert [issue for issues in listed(harness, digest) for issue in issues] == news
+    assert [issue for issues in harness.poster.listed(digest) for issue in issues] == news
     assert len({post.due_at for post in harness.poster.posts}) == len(harness.poster.posts)
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 
-import pytest
-
 from bot.store.digests import Pause
 from tests.support.digesting import ANA, HIDDEN, WEB, stored
 from tests.support.office import TEAM, Office
@@ -11,27 +9,24 @@ from tests.support.person import DM, Person
 from tests.support.reading import button_saying, text_of, until
 
 
-@pytest.mark.parametrize(
-    ("typed", "question", "button"),
-    [
-        ("take over", "Take ownership of it?", "Take ownership"),
-        ("remove", "Remove it?", "Remove"),
-        ("pause", "Pause it?", "Pause"),
-        ("resume", "Resume it?", "Resume"),
-    ],
-)
-async def test_command_on_anothers_digest_asks_for_confirmation(
-    ana: Person, linked_ben: Person, typed: str, question: str, button: str
-) -> None:
+async def test_command_on_anothers_digest_asks_for_confirmation(ana: Person, linked_ben: Person) -> None:
     await ana.ask(WEB)
-    asked = await linked_ben.ask(f"/digest {typed} 1")
-    assert f"Digest 1 (Web Shop) belongs to Ana Ruiz. {question}" in text_of(asked)
-    assert "by Ana Ruiz" in text_of(await linked_ben.ask("/digest"))
-    assert not await ana.direct()
+    for number, (typed, question, button) in enumerate(
+        (
+            ("pause", "Pause it?", "Pause"),
+            ("resume", "Resume it?", "Resume"),
+            ("take over", "Take ownership of it?", "Take ownership"),
+        )
+    ):
+        asked = await linked_ben.ask(f"/digest {typed} 1")
+        assert f"Digest 1 (Web Shop) belongs to Ana Ruiz. {question}" in text_of(asked)
+        assert "by Ana Ruiz" in text_of(await linked_ben.ask("/digest"))
+        assert len(await ana.direct()) == number
 
-    await linked_ben.after(linked_ben.press(asked, button))
+        await linked_ben.after(linked_ben.press(asked, button))
 
-    assert "your digest of *Web Shop* in <#C0GENERAL01>" in text_of((await until(ana.direct))[-1])
+        assert len(told := await ana.direct()) == number + 1
+        assert "your digest of *Web Shop* in <#C0GENERAL01>" in text_of(told[-1])
 
 
 async def test_button_asks_again_after_the_owner_changed(
