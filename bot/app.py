@@ -19,16 +19,14 @@ from bot.features import registry
 from bot.jobs import periodic_jobs
 from bot.service.client import Client
 from bot.slack import sentences, web_client
-from bot.slack.acknowledgements import PendingRequests
 from bot.slack.audience import Audiences
 from bot.slack.bolt_app import bolt_app
-from bot.slack.completed_deliveries import CompletedDeliveries
 from bot.slack.crash_recovery import CrashRecovery
+from bot.slack.deliveries import CompletedDeliveries
 from bot.slack.directory import Profiles
 from bot.slack.dispatch import Dispatch
-from bot.slack.failures import Failures
 from bot.slack.http import Readiness, Web
-from bot.slack.in_flight import InFlight
+from bot.slack.in_flight import InFlight, PendingRequests
 from bot.slack.oauth import flow
 from bot.slack.replies import Platform
 from bot.slack.socket_mode import SocketMode
@@ -98,34 +96,33 @@ class Bot:
             lacks=self.client.optional.is_missing,
         )
         self.platform = Platform(wording, Audiences(), Profiles())
-        failures = Failures(self.store.saved_input)
         self.features = registry.build(
             self.client,
             self.store,
             workspaces,
             self.platform,
-            failures,
             file_hosts=settings.file_hosts,
             timings=timings,
             waits=waits,
         )
         self.digests = self.features.digest_runs
         self.following = self.features.follow_runs
-        self.completed = CompletedDeliveries(self.store.unfinished)
+        self.completed = CompletedDeliveries(self.store.deliveries)
         self.dispatch = Dispatch(
             self.features.routes,
             self.platform,
             deliveries=self.store.deliveries,
             completed=self.completed,
             saved=self.store.saved_input,
-            failures=failures,
+            failures=self.features.failures,
             in_flight=self.in_flight,
-            linking=self.features.linking,
             home=self.features.home.refresh,
             waits=waits,
         )
         app = bolt_app(self.slack, workspaces, self.dispatch)
-        recovery = CrashRecovery(self.store.unfinished, self.completed, failures, workspaces, self.platform)
+        recovery = CrashRecovery(
+            self.store.deliveries, self.completed, self.features.failures, workspaces, self.platform
+        )
         self._jobs = periodic_jobs(self.store, self.digests, self.following, recovery, timings.interval)
         probes = {"database": self._ping, "slack": self._slack_answers, "service": self.client.reachable}
         self._web = Web(

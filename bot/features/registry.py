@@ -119,7 +119,7 @@ class Features:
     """The merged routes of all features, and the parts that run in the background."""
 
     routes: Feature
-    linking: AccountHandlers
+    failures: Failures
     home: HomeHandlers
     digest_runs: DigestRuns
     follow_runs: FollowRuns
@@ -137,7 +137,6 @@ def build(
     store: Store,
     workspaces: Workspaces,
     platform: Platform,
-    failures: Failures,
     *,
     file_hosts: frozenset[str],
     timings: Timings,
@@ -167,6 +166,7 @@ def build(
     parser = CommandParser(accounts, projects, catalogs)
 
     account = AccountHandlers(accounts, store.saved_input, digests.unlinked)
+    failures = Failures(store.saved_input, account)
     project = ProjectHandlers(projects, accounts, pauses)
     user = UserHandlers(Users(client, store, accounts, people))
     jobs = FileJobs(store.saved_input, file_hosts)
@@ -311,4 +311,4 @@ def build(
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]
     )
-    return Features(routes, account, home, runs, follow_runs, poster, projects, catalogs)
+    return Features(routes, failures, home, runs, follow_runs, poster, projects, catalogs)

@@ -1,15 +1,22 @@
-"""Identifies repeated deliveries from Slack (docs/slack.md, Delivery)."""
+"""Slack's deliveries: what identifies a repetition (docs/slack.md, Delivery), and which are complete."""
 
+import asyncio
 import hashlib
 import json
 
+import structlog
 from slack_bolt.response import BoltResponse
 
 from bot.slack.blocks import JSON
 from bot.slack.interaction import Event, FormSubmission, Interaction, OptionsRequest, SlashCommand
+from bot.store.deliveries import Deliveries
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
+BATCH_SECONDS = 0.1
+"""How long a batch is collected. After a crash, its users are told that their request was lost."""
+
+log = structlog.get_logger(__name__)
 
 
 def delivery_key(interaction: Interaction) -> str | None:
@@ -56,3 +63,45 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
         case Event():
             return BoltResponse(status=503, body="")
     return BoltResponse(status=200, body="")
+
+
+class CompletedDeliveries:
+    """Records completed deliveries in batches, so that no request waits for the write."""
+
+    def __init__(self, deliveries: Deliveries, retry_seconds: float = 5) -> None:
+        self._retry_seconds = retry_seconds
+        self._deliveries = deliveries
+        self._completed: set[str] = set()
+        self._recording: asyncio.Task[None] | None = None
+
+    def add(self, delivery: str) -> None:
+        self._completed.add(delivery)
+        if self._recording is None:
+            self._recording = asyncio.create_task(self._record())
+
+    async def stop(self) -> None:
+        """Write what is left, before the process stops."""
+        if self._recording is not None:
+            self._recording.cancel()
+        try:
+            if self._completed:
+                await self._deliveries.finish(self._completed)
+        except Exception:
+            log.exception("completed deliveries not recorded", action="delivery.not_left")
+
+    async def _record(self) -> None:
+        pause = BATCH_SECONDS
+        while self._completed:
+            await asyncio.sleep(pause)
+            batch = frozenset(self._completed)
+            try:
+                await self._deliveries.finish(batch)
+            except Exception:
+                log.exception(
+                    "completed deliveries not recorded", action="delivery.not_finished", count=len(batch)
+                )
+                pause = self._retry_seconds
+            else:
+                self._completed -= batch
+                pause = BATCH_SECONDS
+        self._recording = None

@@ -20,14 +20,11 @@ from slack_bolt.response import BoltResponse
 from bot import telemetry
 from bot.errors import KeyRejected
 from bot.slack import forms
-from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.blocks import JSON, sentence
 from bot.slack.buttons import ReopenForm, ResumeRequest
-from bot.slack.completed_deliveries import CompletedDeliveries
-from bot.slack.deliveries import delivery_key, unclaimed
-from bot.slack.error_reports import ErrorReports, Linking
+from bot.slack.deliveries import CompletedDeliveries, delivery_key, unclaimed
 from bot.slack.errors import DatabaseUnavailable, FormExpired, FormSentAlready, ResumedAlready
-from bot.slack.failures import Failures, log_failure, log_if_undelivered
+from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form, merged
 from bot.slack.form_submission import FormSubmissions
 from bot.slack.forms import FormResult
@@ -44,13 +41,12 @@ from bot.slack.interaction import (
     SlashCommand,
     read,
 )
-from bot.slack.measurement import measured
-from bot.slack.replies import Platform, Reply
+from bot.slack.measurement import log_failure, log_if_undelivered, measured
+from bot.slack.replies import Acknowledgement, Platform, Reply
 from bot.slack.saved_payload import saveable
 from bot.slack.waits import Waits
-from bot.store.deliveries import Deliveries
+from bot.store.deliveries import Deliveries, UnfinishedRequest
 from bot.store.saved_input import SavedInput
-from bot.store.unfinished import UnfinishedRequest
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +67,6 @@ class Dispatch(AsyncMiddleware):
         saved: SavedInput,
         failures: Failures,
         in_flight: InFlight,
-        linking: Linking,
         home: Callable[[Reply], Awaitable[None]],
         waits: Waits,
     ) -> None:
@@ -82,7 +77,6 @@ class Dispatch(AsyncMiddleware):
         self._completed = completed
         self._saved = saved
         self._failures = failures
-        self._errors = ErrorReports(failures, saved, linking)
         self._submissions = FormSubmissions(deliveries, failures)
         self._in_flight = in_flight
         self._home = home
@@ -177,10 +171,10 @@ class Dispatch(AsyncMiddleware):
         self, form: Interaction, reply: Reply, handler: Form, delivery: str | None
     ) -> BoltResponse:
         """Start a form's work; the response is its result, or a progress view."""
-        ack = Acknowledgement()
+        reply.acknowledgement = Acknowledgement()
         if isinstance(form, FormSubmission):
-            self._start(self._submit(form, reply, handler, ack), delivery)
-        body = await ack.body(self.waits.form + self.waits.last_answer)
+            self._start(self._submit(form, reply, handler), delivery)
+        body = await reply.acknowledgement.body(self.waits.form + self.waits.last_answer)
         return BoltResponse(status=200, body=body or "")
 
     def _start(self, work: Coroutine[Any, Any, object], delivery: str | None) -> None:
@@ -200,7 +194,7 @@ class Dispatch(AsyncMiddleware):
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """Run a command, shortcut or button; the user hears of any error."""
         with measured(interaction) as act:
-            reported = self._errors.reported(act, reply, self.waits.last_answer)
+            reported = self._failures.reported(act, reply, self.waits.last_answer)
             async with reported, self._still_working(reply):
                 await handler(interaction, reply)
 
@@ -227,17 +221,17 @@ class Dispatch(AsyncMiddleware):
                     return found
             except KeyRejected as error:  # this is the only chance to say so: the key is deleted now
                 act.outcome = "not_linked"
-                self._start(log_if_undelivered(self._errors.offer_link_only(reply, error)), None)
+                self._start(log_if_undelivered(self._failures.offer_link_only(reply, error)), None)
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
             return []
 
-    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement) -> None:
+    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form) -> None:
         """Run a form and what follows from its result."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
-            async with self._errors.reported(act, reply, self.waits.last_answer, ack):
-                result = await self._submissions.result(form, reply, handler, ack, self.waits)
+            async with self._failures.reported(act, reply, self.waits.last_answer):
+                result = await self._submissions.result(form, reply, handler, self.waits)
                 if result.errors or result.said:
                     act.outcome = "user_error"
                 if result.then:
@@ -245,7 +239,7 @@ class Dispatch(AsyncMiddleware):
                 if result.resume:
                     await asyncio.sleep(self.waits.acknowledged)
                     await self.resume(reply, result.resume)
-            ack.give()
+            reply.acknowledge()
             if reply.place.home:
                 await self._home(reply)
 

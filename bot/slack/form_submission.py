@@ -1,58 +1,50 @@
 """Runs a submitted form once, and shows the user how far it is."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from bot.errors import Refused, WrongField
 from bot.slack import forms
-from bot.slack.acknowledgements import Acknowledgement
 from bot.slack.errors import FormSentAlready
 from bot.slack.failures import Failures
 from bot.slack.feature import Form
-from bot.slack.forms import FormResult
+from bot.slack.forms import FormResult, notice
 from bot.slack.interaction import FormSubmission
-from bot.slack.progress import follow
 from bot.slack.replies import Reply
 from bot.slack.text import escape
 from bot.slack.waits import Waits
 from bot.store.deliveries import Deliveries
 
 
+@dataclass(frozen=True)
 class FormSubmissions:
-    """Runs submitted forms."""
+    deliveries: Deliveries
+    failures: Failures
 
-    def __init__(self, deliveries: Deliveries, failures: Failures) -> None:
-        self._deliveries = deliveries
-        self._failures = failures
-
-    async def result(
-        self, form: FormSubmission, reply: Reply, handler: Form, ack: Acknowledgement, waits: Waits
-    ) -> FormResult:
+    async def result(self, form: FormSubmission, reply: Reply, handler: Form, waits: Waits) -> FormResult:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         work = asyncio.create_task(self._submit_once(form, reply, handler))
         try:
-            done, _ = await asyncio.wait({work}, timeout=waits.form)
-            if done:
+            if (await asyncio.wait({work}, timeout=waits.form))[0]:
                 result = work.result()
-                ack.give(**result.acknowledgement())
+                reply.acknowledge(**result.acknowledgement())
                 return result
-            told = _progress(reply, handler)
-            ack.give(response_action="update", view=forms.notice("One moment", told))
-            await asyncio.sleep(waits.acknowledged)
             progress = partial(_progress, reply, handler)
-            result = await follow(reply, work, progress, told, waits.progress)
-            result = result.in_form(form.view.json)
-            await self._failures.finish(reply, result)
+            told = progress()
+            reply.acknowledge(response_action="update", view=notice("One moment", told))
+            await asyncio.sleep(waits.acknowledged)
+            result = (await follow(reply, work, progress, told, waits.progress)).in_form(form.view.json)
+            await self.failures.finish(reply, result)
             return result
         finally:
-            if not work.done():
-                work.cancel()
-                await asyncio.wait({work})
+            await _canceled(work)
 
     async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """Run a form's work once, however often it is submitted; releases the claim if it fails."""
-        claim = f"form:{form.key}"  # several forms may share a view ID, one after the other
-        if not handler.repeatable and not await self._deliveries.claim(claim):
+        claim = f"form:{form.key}"
+        if not handler.repeatable and not await self.deliveries.claim(claim):
             raise FormSentAlready
         try:
             result = await handler.submit(form, reply)
@@ -65,8 +57,32 @@ class FormSubmissions:
             return FormResult(errors=placed)
         finally:
             if not (handler.repeatable or reply.committed):
-                await self._deliveries.release(claim)
+                await self.deliveries.release(claim)
         return result
+
+
+async def follow(
+    reply: Reply, task: asyncio.Task[FormResult], doing: Callable[[], str], said: str, interval: float
+) -> FormResult:
+    """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
+
+    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is
+    canceled; stops showing progress when the user closes the form.
+    """
+    watched = True
+    try:
+        while watched and not (await asyncio.wait({task}, timeout=interval))[0]:
+            if (now := doing()) != said:
+                said, watched = now, await reply.shown(notice("One moment", now))
+        return await task
+    finally:
+        await _canceled(task)
+
+
+async def _canceled(task: asyncio.Task[FormResult]) -> None:
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
 
 
 def _progress(reply: Reply, form: Form) -> str:

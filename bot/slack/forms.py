@@ -94,11 +94,6 @@ def said(title: str, blocks: Sequence[Block]) -> JSON:
     return form("notice", title, blocks, close="Close")
 
 
-def blocks_of(view: JSON) -> tuple[Block, ...]:
-    """A view's blocks without its inputs, for a message."""
-    return tuple(block for block in view["blocks"] if block["type"] != "input")
-
-
 def field(
     name: str,
     label: str,

@@ -24,7 +24,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.slack import payload_schema
-from bot.slack.acknowledgements import PendingRequests
+from bot.slack.in_flight import PendingRequests
 from bot.slack.waits import Waits
 
 BODY_LIMIT = 1024 * 1024

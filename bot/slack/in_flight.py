@@ -1,8 +1,12 @@
-"""In-flight work: Bolt and asyncio keep no reference to running tasks, so the bot does."""
+"""What is in flight: tasks, since Bolt and asyncio keep no reference to them, and unanswered requests."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from time import perf_counter
 from typing import Any, TypeVar
+
+from bot.telemetry import ACK_SECONDS
 
 T = TypeVar("T")
 
@@ -30,6 +34,33 @@ class InFlight:
         left = set(self._tasks)
         for task in left:
             task.cancel()
-        if left:
-            await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*left, return_exceptions=True)
         return len(left)
+
+
+class PendingRequests:
+    """Counts requests that await a response, over either transport, and measures how long they wait."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one request while the block runs."""
+        started = perf_counter()
+        self._waiting += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            ACK_SECONDS.observe(perf_counter() - started)
+            self._waiting -= 1
+            if not self._waiting:
+                self._idle.set()
+
+    async def idle(self, seconds: float) -> None:
+        """Return when no request is waiting, or after `seconds`."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._idle.wait(), seconds)

@@ -1,8 +1,8 @@
-"""What the log and the metrics say of one thing that a user did."""
+"""What the log and the metrics say of one thing that a user did, and of failures."""
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,7 +10,6 @@ import structlog
 
 from bot import telemetry
 from bot.errors import BotError, UserError
-from bot.slack.failures import log_failure
 from bot.slack.interaction import Interaction
 from bot.slack.posting import NotDelivered, reason
 from bot.slack.replies import FormNotShown
@@ -66,3 +65,21 @@ def measured(interaction: Interaction) -> Iterator[Act]:
             telemetry.COMMANDS.labels(name, act.outcome).inc()
             telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
             log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
+
+
+async def log_if_undelivered(answer: Awaitable[None]) -> None:
+    """Await a reply and log it if it can't be delivered; for where no other way to reply is left."""
+    try:
+        await answer
+    except NotDelivered:
+        log.warning("answer not delivered", action="answer.not_delivered")
+    except Exception as error:  # noqa: BLE001 - it is logged
+        log_failure("answer failed", "answer.failed", error)
+
+
+def log_failure(event: str, action: str, error: Exception) -> None:
+    """Log an error: on one line if Slack gave the reason, otherwise with a traceback."""
+    if why := reason(error):
+        log.warning(event, action=action, error=why)
+    else:
+        log.error(event, action=action, exc_info=error)

@@ -43,6 +43,30 @@ class Platform:
     profiles: Profiles
 
 
+class Acknowledgement:
+    """The response to a form submission: given once, within Slack's three seconds."""
+
+    def __init__(self) -> None:
+        self._given = asyncio.Event()
+        self._body: JSON = {}
+
+    def give(self, **body: object) -> bool:
+        """Respond; returns False if a response was already given."""
+        if self._given.is_set():
+            return False
+        self._body = body
+        self._given.set()
+        return True
+
+    async def body(self, seconds: float) -> JSON:
+        """The response; empty, which closes the form, if none is given within `seconds`."""
+        try:
+            await asyncio.wait_for(self._given.wait(), seconds)
+        except TimeoutError:
+            self._given.set()
+        return self._body
+
+
 @dataclass
 class Reply:
     """The ways to answer the user who caused an interaction.
@@ -57,6 +81,8 @@ class Reply:
     place: Place
     view_id: str | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
+    acknowledgement: Acknowledgement | None = None
+    """What Slack waits for after a form was submitted."""
     committed: bool = False
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = True
@@ -90,6 +116,10 @@ class Reply:
     def in_form(self) -> bool:
         """Whether a button in a form was pressed, so that the answer belongs in a form too."""
         return isinstance(self.interaction, ButtonPress) and self.interaction.modal is not None
+
+    def acknowledge(self, **body: object) -> bool:
+        """Respond to a form's submission; returns False if that isn't, or is no longer, possible."""
+        return self.acknowledgement is not None and self.acknowledgement.give(**body)
 
     def at(self, place: Place) -> "Reply":
         """The same reply in another place."""

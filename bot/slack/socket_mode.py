@@ -13,7 +13,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import payload_schema
-from bot.slack.acknowledgements import PendingRequests
+from bot.slack.in_flight import PendingRequests
 
 
 class SocketMode:

@@ -3,17 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import delete, select
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import ChannelDefaultRow, table_of
+from bot.store.tables import ChannelDefaultRow
 from bot.store.upsert import upsert
-
-_TABLE = table_of(ChannelDefaultRow)
-_FIND = select(_TABLE.c.project_id, _TABLE.c.name).where(
-    _TABLE.c.team_id == bindparam("team"), _TABLE.c.channel_id == bindparam("channel")
-)
 
 
 @dataclass(frozen=True)
@@ -38,23 +33,19 @@ class Channels:
 
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
         """Return the channel's default project, or None."""
-        channel = {"team": team_id, "channel": channel_id}
-        row = await self._database.one(_FIND, channel)
+        found = select(ChannelDefaultRow.project_id, ChannelDefaultRow.name).filter_by(
+            team_id=team_id, channel_id=channel_id
+        )
+        row = await self._database.one(found)
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
         """Set or replace the channel's default project."""
-        values = {
-            "project_id": project_id,
-            "name": name,
-            **{f"set_by_{name}": value for name, value in by.columns.items()},
-            "set_at": datetime.now(UTC),
-        }
+        setter = {f"set_by_{column}": value for column, value in by.columns.items()}
+        values = {"project_id": project_id, "name": name, **setter, "set_at": datetime.now(UTC)}
         identity = {"team_id": team_id, "channel_id": channel_id}
         await self._database.execute(upsert(self._database.dialect, ChannelDefaultRow, identity, values))
 
     async def clear_default(self, team_id: str, channel_id: str) -> None:
-        statement = delete(ChannelDefaultRow).where(
-            ChannelDefaultRow.team_id == team_id, ChannelDefaultRow.channel_id == channel_id
-        )
-        await self._database.execute(statement)
+        default = delete(ChannelDefaultRow).filter_by(team_id=team_id, channel_id=channel_id)
+        await self._database.execute(default)

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,7 +39,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import greenlet_spawn
 
 T = TypeVar("T")
-Params = Mapping[str, object]
 
 SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
@@ -133,21 +132,21 @@ class Database:
         """
         return await self._driver.write(work)
 
-    async def one(self, statement: Executable, params: Params | None = None) -> Row[Any] | None:
+    async def one(self, statement: Executable) -> Row[Any] | None:
         """Return the row that the query finds, or None."""
-        return await self.read(lambda connection: connection.execute(statement, params).one_or_none())
+        return await self.read(lambda connection: connection.execute(statement).one_or_none())
 
     async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
         """Return the rows that the query finds."""
         return await self.read(lambda connection: connection.execute(statement).all())
 
-    async def execute(self, statement: Executable, params: Params | Sequence[Params] | None = None) -> None:
+    async def execute(self, statement: Executable) -> None:
         """Run a statement that changes rows."""
-        await self.write(lambda connection: connection.execute(statement, params))
+        await self.write(lambda connection: connection.execute(statement))
 
-    async def changes(self, statement: Executable, params: Params | None = None) -> bool:
+    async def changes(self, statement: Executable) -> bool:
         """Run a statement that returns the rows it changes; return whether it changed one."""
-        return await self.write(lambda connection: connection.execute(statement, params).first()) is not None
+        return await self.write(lambda connection: connection.execute(statement).first()) is not None
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run `work`, which opens its own short transactions with `engine`; otherwise as `write`."""

@@ -1,52 +1,126 @@
-"""Claims on Slack's deliveries, so that repeated ones are handled once across all replicas."""
+"""Claims on Slack's deliveries, so that repeated ones are handled once across all replicas.
 
+A delivery's row also holds its request while that is in flight, encrypted because it contains what the user
+typed. If a process crashes, another one notifies the users whose requests were lost.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, delete
+from pydantic import SecretStr
+from sqlalchemy import Connection, Row, delete, select, update
 
+from bot.errors import StoredSecretError
 from bot.store.database import Database
-from bot.store.tables import DeliveryRow, table_of
-from bot.store.unfinished import Unfinished, UnfinishedRequest
+from bot.store.owner import Owner
+from bot.store.processes import Processes
+from bot.store.tables import DeliveryRow
 from bot.store.upsert import insert
+from bot.store.vault import Vault
 
-_TABLE = table_of(DeliveryRow)
+ANSWERABLE_FOR = timedelta(minutes=30)
+"""How long Slack accepts answers at a `response_url`."""
+BATCH = 50
+
+
+@dataclass(frozen=True)
+class UnfinishedRequest:
+    """A request in flight: the parts of Slack's payload that are needed to answer it.
+
+    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
+    users from another company.
+    """
+
+    owner: Owner
+    installed: tuple[str | None, str | None]
+    payload: dict[str, Any]
 
 
 class Deliveries:
     """Claimed deliveries. The caller derives the key from what is the same in repeated deliveries."""
 
-    def __init__(self, database: Database, unfinished: Unfinished) -> None:
+    def __init__(self, database: Database, vault: Vault, processes: Processes) -> None:
         self._database = database
-        self._unfinished = unfinished
-        inserted = insert(database.dialect, DeliveryRow)
-        self._claim = inserted.on_conflict_do_nothing().returning(_TABLE.c.key)
-        self._claim_old = inserted.on_conflict_do_update(
-            index_elements=["key"],
-            set_={"claimed_at": inserted.excluded.claimed_at},
-            where=_TABLE.c.claimed_at <= bindparam("old"),
-        ).returning(_TABLE.c.key)
+        self._vault = vault
+        self._processes = processes
 
     async def claim(self, key: str, asked: UnfinishedRequest | None = None) -> bool:
         """Claim a delivery; returns True for exactly one caller across all processes.
 
-        With `asked`, the request is recorded as in flight until it's finished.
+        With `asked`, the request is recorded as in flight in this process until it's finished.
         """
-        row: dict[str, object] = {"key": key, "claimed_at": datetime.now(UTC)}
+        row = {"key": key, "claimed_at": datetime.now(UTC)}
         if asked:
-            row |= self._unfinished.columns(key, asked)
-        return await self._database.changes(self._claim, row)
+            owner = asked.owner
+            whose = [owner.enterprise_id, owner.team_id, owner.user_id]
+            content = SecretStr(json.dumps([whose, asked.installed, asked.payload]))
+            row |= {"holder": self._processes.name, "sealed": self._vault.seal(_bound(key), content)}
+        added = insert(self._database.dialect, DeliveryRow).values(row)
+        return await self._database.changes(added.on_conflict_do_nothing().returning(DeliveryRow.key))
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """Claim a delivery for the time `age`; after that one caller can claim it again."""
         now = datetime.now(UTC)
-        return await self._database.changes(
-            self._claim_old, {"key": key, "claimed_at": now, "old": now - age}
+        claimed = insert(self._database.dialect, DeliveryRow).values(key=key, claimed_at=now)
+        again = claimed.on_conflict_do_update(
+            index_elements=["key"], set_={"claimed_at": now}, where=DeliveryRow.claimed_at <= now - age
         )
+        return await self._database.changes(again.returning(DeliveryRow.key))
 
     async def release(self, key: str) -> None:
         """Release a claim, so that a repeated delivery is handled."""
         await self._database.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
 
+    async def finish(self, keys: Collection[str]) -> None:
+        """Mark deliveries as finished, and delete their requests."""
+        done = update(DeliveryRow).where(DeliveryRow.key.in_(keys)).values(holder=None, sealed=None)
+        await self._database.execute(done)
+
+    async def take_abandoned(self) -> dict[str, UnfinishedRequest | None]:
+        """Take over the in-flight requests of dead processes; only one caller gets each.
+
+        Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
+        for a request that is too old to answer or can't be decrypted.
+        """
+        dead = self._processes.dead(DeliveryRow.holder, await self._processes.now())
+        abandoned = (
+            select(DeliveryRow.key, DeliveryRow.sealed, DeliveryRow.claimed_at)
+            .where(DeliveryRow.holder.is_not(None), dead)
+            .limit(BATCH)
+            .with_for_update(skip_locked=True)
+        )
+
+        def take(connection: Connection) -> Sequence[Row[str, str | None, datetime]]:
+            rows = connection.execute(abandoned).all()
+            if rows:
+                taken = update(DeliveryRow).where(DeliveryRow.key.in_([row.key for row in rows]))
+                connection.execute(taken.values(holder=self._processes.name))
+            return rows
+
+        latest = datetime.now(UTC) - ANSWERABLE_FOR
+        return {
+            row.key: self._opened(row.key, row.sealed) if row.claimed_at > latest else None
+            for row in await self._database.write(take)
+        }
+
     async def prune(self, older_than: datetime) -> None:
         """Delete claims made before `older_than`. Slack repeats deliveries for minutes, not hours."""
         await self._database.delete_in_batches(DeliveryRow, DeliveryRow.claimed_at < older_than)
+
+    def _opened(self, key: str, sealed: str) -> UnfinishedRequest | None:
+        try:
+            match json.loads(self._vault.open(_bound(key), sealed).get_secret_value()):
+                case [[enterprise_id, str(team_id), str(user_id)], [at_enterprise, at_team], dict(payload)]:
+                    owner = Owner(enterprise_id, team_id, user_id)
+                    return UnfinishedRequest(owner, (at_enterprise, at_team), payload)
+        except (StoredSecretError, ValueError):
+            pass
+        return None
+
+
+def _bound(key: str) -> Owner:
+    """Return the owner that a request is sealed for, with the delivery's key as the user ID."""
+    return Owner(None, "", key)

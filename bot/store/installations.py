@@ -15,49 +15,16 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import (
-    INSTALLATIONS,
-    OAUTH_STATES,
-    SEALED_TOKENS,
-    AssignmentMessagesOffRow,
-    ChannelDefaultRow,
-    CreatedIssueRow,
-    DigestRow,
-    FollowedIssueRow,
-    FollowerRow,
-    LinkRow,
-    SavedInputRow,
-    TemplateRow,
-    TimeEntryRow,
-)
+from bot.store.tables import INSTALLATIONS, OAUTH_STATES, SEALED_TOKENS, ChannelDefaultRow, Owned, Table
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
-OWNED = (
-    LinkRow,
-    SavedInputRow,
-    CreatedIssueRow,
-    TimeEntryRow,
-    AssignmentMessagesOffRow,
-    DigestRow,
-    TemplateRow,
-    FollowerRow,
-    FollowedIssueRow,
-)
 _ROW = INSTALLATIONS.c
-_OWN = _ROW.team_id == bindparam("team")
-_ORGANIZATIONS = and_(_ROW.enterprise_id == bindparam("enterprise"), _ROW.team_id.is_(None))
-_FIND = (
-    select(INSTALLATIONS)
-    .where(_ROW.client_id == bindparam("client"), or_(_OWN, _ORGANIZATIONS))
-    .order_by(_ROW.team_id.is_(None), _ROW.installed_at.desc(), _ROW.id.desc())
-    .limit(1)
-)
 Column = InstrumentedAttribute[str]
 
 
@@ -85,8 +52,14 @@ class Installations(AsyncInstallationStore):
         Without a `team_id`, returns the organization's. The row's ID is the custom value `id`. Raises
         StoredSecretError if the tokens can't be decrypted.
         """
-        place = {"client": self._client_id, "team": team_id or None, "enterprise": enterprise_id or None}
-        row = await self._database.one(_FIND, place)
+        organizations = and_(_ROW.enterprise_id == (enterprise_id or ""), _ROW.team_id.is_(None))
+        found = (
+            select(INSTALLATIONS)
+            .where(_ROW.client_id == self._client_id, or_(_ROW.team_id == (team_id or ""), organizations))
+            .order_by(_ROW.team_id.is_(None), _ROW.installed_at.desc(), _ROW.id.desc())
+            .limit(1)
+        )
+        row = await self._database.one(found)
         return self._opened(row) if row else None
 
     async def latest(self, limit: int) -> tuple[int, list[Bot]]:
@@ -188,8 +161,9 @@ class OAuthStates(AsyncOAuthStateStore):
 
 
 def _forget(connection: Connection, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:
-    for table in OWNED:
-        connection.execute(delete(table).where(belongs(table.team_id, table.enterprise_id)))
+    for row in Table.__subclasses__():
+        if issubclass(row, Owned):
+            connection.execute(delete(row).where(belongs(row.team_id, row.enterprise_id)))
     channels = belongs(ChannelDefaultRow.team_id, ChannelDefaultRow.set_by_enterprise_id)
     connection.execute(delete(ChannelDefaultRow).where(channels))
 

@@ -1,14 +1,14 @@
 """Re-encrypts everything that's stored encrypted with the first encryption key, while the bot runs."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from sqlalchemy import Column, Table, func, select, tuple_, update
+from sqlalchemy import Column, Row, and_, func, select, tuple_, update
 
 from bot.errors import StoredSecretError
-from bot.store import tables
 from bot.store.database import Database
-from bot.store.tables import INSTALLATIONS, SEALED_TOKENS
+from bot.store.tables import INSTALLATIONS, SEALED_TOKENS, DeliveryRow, LinkRow, SavedInputRow, table_of
 from bot.store.vault import Vault
 
 BATCH = 100
@@ -23,28 +23,11 @@ class Rotation:
     unreadable: int = 0
 
 
-@dataclass(frozen=True)
-class _EncryptedColumn:
-    """An encrypted column."""
-
-    table: Table
-    name: str
-
-    @property
-    def column(self) -> Column[str]:
-        return self.table.c[self.name]
-
-    @property
-    def identity(self) -> tuple[Column[str | int], ...]:
-        return tuple(self.table.primary_key)
-
-
-_TABLES = tables.Table.metadata.tables
-TOKENS = tuple(_EncryptedColumn(INSTALLATIONS, name) for name in SEALED_TOKENS)
-KEYS = _EncryptedColumn(_TABLES["links"], "sealed_key")
-TYPED = _EncryptedColumn(_TABLES["sealed_continuations"], "sealed")
-IN_FLIGHT = _EncryptedColumn(_TABLES["deliveries"], "sealed")
-ALL = (*TOKENS, KEYS, TYPED, IN_FLIGHT)
+KEYS_AND_TOKENS: tuple[Column[str], ...] = (
+    *(INSTALLATIONS.c[name] for name in SEALED_TOKENS),
+    table_of(LinkRow).c.sealed_key,
+)
+ENCRYPTED = (*KEYS_AND_TOKENS, table_of(SavedInputRow).c.sealed, table_of(DeliveryRow).c.sealed)
 
 
 class EncryptedValues:
@@ -61,61 +44,47 @@ class EncryptedValues:
         Leaves values that no key can decrypt.
         """
         progress = Rotation()
-        for sealed in ALL:
-            async for batch in self._batches(sealed, batch_size):
-                for *identity, content in batch:
-                    progress = await self._rotate_one(progress, sealed, identity, content)
+        for column in ENCRYPTED:
+            async for batch in self._batches(column, batch_size):
+                for row in batch:
+                    progress = await self._rotate(progress, column, row)
                 yield progress
 
     async def count(self) -> int:
         """Return the number of encrypted values."""
-        sizes = [select(func.count(sealed.column)).scalar_subquery() for sealed in ALL]
+        sizes = [select(func.count(column)).scalar_subquery() for column in ENCRYPTED]
         return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
 
     async def unreadable(self) -> int:
         """Return the number of stored API keys and tokens that no encryption key can decrypt."""
-        return sum(
-            [
-                sum(not self._vault.fits(content) for *_, content in batch)
-                for sealed in (*TOKENS, KEYS)
-                async for batch in self._batches(sealed)
-            ]
-        )
+        found = 0
+        for column in KEYS_AND_TOKENS:
+            async for batch in self._batches(column, BATCH):
+                found += sum(not self._vault.fits(content) for *_, content in batch)
+        return found
 
-    async def _batches(
-        self, sealed: _EncryptedColumn, size: int = BATCH
-    ) -> AsyncIterator[list[tuple[str, ...]]]:
-        after: tuple[object, ...] = tuple(column.type.python_type() for column in sealed.identity)
-        while batch := await self._batch(sealed, after, size):
+    async def _batches(self, column: Column[str], size: int) -> AsyncIterator[Sequence[Row[Any]]]:
+        """Yield the rows that have a value: their primary key, and the value."""
+        identity = tuple(column.table.primary_key)
+        after: tuple[object, ...] = tuple(part.type.python_type() for part in identity)
+        while True:
+            more = (tuple_(*identity) > after, column.is_not(None))
+            statement = select(*identity, column).where(*more).order_by(*identity).limit(size)
+            if not (batch := await self._database.rows(statement)):
+                return
             yield batch
-            after = batch[-1][:-1]
+            after = tuple(batch[-1][:-1])
 
-    async def _batch(
-        self, sealed: _EncryptedColumn, after: tuple[object, ...], size: int
-    ) -> list[tuple[str, ...]]:
-        statement = (
-            select(*sealed.identity, sealed.column)
-            .where(tuple_(*sealed.identity) > after, sealed.column.is_not(None))
-            .order_by(*sealed.identity)
-            .limit(size)
-        )
-        return [tuple(row) for row in await self._database.rows(statement)]
-
-    async def _rotate_one(
-        self, so_far: Rotation, sealed: _EncryptedColumn, identity: list[str], content: str
-    ) -> Rotation:
-        rewritten, current, unreadable = so_far.rewritten, so_far.current, so_far.unreadable
+    async def _rotate(self, so_far: Rotation, column: Column[str], row: Row[Any]) -> Rotation:
+        identity: tuple[object, ...] = tuple(row[:-1])
+        content: str = row[-1]
         if self._vault.is_current(content):
-            return Rotation(rewritten, current + 1, unreadable)
+            return replace(so_far, current=so_far.current + 1)
         try:
             renewed = self._vault.rotate(content)
         except StoredSecretError:
-            return Rotation(rewritten, current, unreadable + 1)
+            return replace(so_far, unreadable=so_far.unreadable + 1)
         # Only if it hasn't changed since: the user may be linking again right now.
-        statement = (
-            update(sealed.table)
-            .where(tuple_(*sealed.identity) == tuple(identity), sealed.column == content)
-            .values({sealed.name: renewed})
-        )
-        await self._database.execute(statement)
-        return Rotation(rewritten + 1, current, unreadable)
+        unchanged = and_(tuple_(*column.table.primary_key) == identity, column == content)
+        await self._database.execute(update(column.table).where(unchanged).values({column: renewed}))
+        return replace(so_far, rewritten=so_far.rewritten + 1)

@@ -6,19 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, delete, select
 
 from bot.errors import StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import LinkRow, table_of
+from bot.store.tables import LinkRow
 from bot.store.upsert import insert, upsert
 from bot.store.vault import Vault
-
-_TABLE = table_of(LinkRow)
-_FIND = select(_TABLE.c.sealed_key, _TABLE.c.service_user_id, _TABLE.c.name, _TABLE.c.linked_at).where(
-    *(column == bindparam(column.name) for column in _TABLE.primary_key)
-)
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Links:
 
     async def get(self, owner: Owner) -> Link | None:
         """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
-        row = await self._database.one(_FIND, owner.columns)
+        row = await self._database.one(select(LinkRow).where(LinkRow.of(owner)))
         if row is None:
             return None
         key = self._vault.open(owner, row.sealed_key)
@@ -50,13 +45,11 @@ class Links:
     async def slack_users(self, owner: Owner, user_id: int) -> tuple[str, ...]:
         """Return the Slack users in the owner's workspace that are linked to an account, the latest first."""
         statement = (
-            select(_TABLE.c.user_id)
-            .where(
-                _TABLE.c.enterprise_id == (owner.enterprise_id or ""),
-                _TABLE.c.team_id == owner.team_id,
-                _TABLE.c.service_user_id == user_id,
+            select(LinkRow.user_id)
+            .filter_by(
+                enterprise_id=owner.enterprise_id or "", team_id=owner.team_id, service_user_id=user_id
             )
-            .order_by(_TABLE.c.linked_at.desc())
+            .order_by(LinkRow.linked_at.desc())
         )
         return tuple(row.user_id for row in await self._database.rows(statement))
 
@@ -70,7 +63,7 @@ class Links:
         added = insert(self._database.dialect, LinkRow).values(
             **owner.columns, **self._values(owner, key, user_id, name)
         )
-        return await self._database.changes(added.on_conflict_do_nothing().returning(_TABLE.c.user_id))
+        return await self._database.changes(added.on_conflict_do_nothing().returning(LinkRow.user_id))
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         """Return the keys of the latest links, without those that can't be decrypted."""

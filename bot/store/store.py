@@ -20,7 +20,6 @@ from bot.store.saved_input import SavedInput
 from bot.store.tables import NOW
 from bot.store.templates import StoredTemplates
 from bot.store.time_entries import TimeEntries
-from bot.store.unfinished import Unfinished
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
 
@@ -44,8 +43,7 @@ class Store:
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.links = Links(database, vault)
         self.channels = Channels(database)
-        self.unfinished = Unfinished(database, vault, self.processes)
-        self.deliveries = Deliveries(database, self.unfinished)
+        self.deliveries = Deliveries(database, vault, self.processes)
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)

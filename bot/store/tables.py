@@ -77,12 +77,17 @@ class Owned:
         return and_(*(getattr(cls, name) == value for name, value in owner.columns.items()))
 
 
-class LinkRow(Owned, Table):
-    __tablename__ = "links"
+class OnePerOwner(Owned):
+    """The owner's columns as the primary key."""
 
     enterprise_id: Mapped[str] = mapped_column(primary_key=True)
     team_id: Mapped[str] = mapped_column(primary_key=True)
     user_id: Mapped[str] = mapped_column(primary_key=True)
+
+
+class LinkRow(OnePerOwner, Table):
+    __tablename__ = "links"
+
     sealed_key: Mapped[str]
     service_user_id: Mapped[int]
     name: Mapped[str]
@@ -211,14 +216,10 @@ class TimeEntryRow(Owned, Table):
     post_ts: Mapped[str | None]
 
 
-class AssignmentMessagesOffRow(Owned, Table):
+class AssignmentMessagesOffRow(OnePerOwner, Table):
     """A user who turned off the messages about issues that someone assigns to them."""
 
     __tablename__ = "assignment_messages_off"
-
-    enterprise_id: Mapped[str] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(primary_key=True)
-    user_id: Mapped[str] = mapped_column(primary_key=True)
 
 
 class DigestRow(Owned, Table):
@@ -304,14 +305,11 @@ class DigestIssueRow(Table):
     due_at: Mapped[datetime | None]
 
 
-class FollowerRow(Owned, Table):
+class FollowerRow(OnePerOwner, Table):
     """A user who follows issues, and the process that is reading them; see `store.followed`."""
 
     __tablename__ = "followers"
 
-    enterprise_id: Mapped[str] = mapped_column(primary_key=True)
-    team_id: Mapped[str] = mapped_column(primary_key=True)
-    user_id: Mapped[str] = mapped_column(primary_key=True)
     next_at: Mapped[datetime] = mapped_column(index=True)
     holder: Mapped[str]
     lease_until: Mapped[datetime | None]

@@ -12,9 +12,9 @@ import pytest
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
+from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.unfinished import UnfinishedRequest
 from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.support.hasty import command
@@ -181,7 +181,7 @@ async def test_replica_stays_alive_while_slack_is_slow(tmp_path: Path) -> None:
     async def told() -> bool:
         await other.processes.beat()
         if wire.called("chat.postEphemeral"):
-            taken.update(await other.unfinished.take_abandoned())
+            taken.update(await other.deliveries.take_abandoned())
         told = [text_of(message) for message in await Person(office, ANA.slack_id).messages()]
         return any("I was restarted while working on this" in text for text in told)
 

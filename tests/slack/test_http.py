@@ -17,8 +17,8 @@ from slack_sdk.errors import SlackApiError
 from structlog.testing import capture_logs
 
 from bot.slack import web_client
-from bot.slack.acknowledgements import PendingRequests
 from bot.slack.http import BODY_LIMIT, Readiness, Web
+from bot.slack.in_flight import PendingRequests
 from bot.slack.waits import Waits
 from tests.support.serving import serving
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.acknowledgements import PendingRequests
+from bot.slack.in_flight import PendingRequests
 from bot.slack.socket_mode import SocketMode
 from bot.slack.waits import Waits
 from tests.support.ports import free_port

@@ -9,11 +9,11 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.slack.completed_deliveries import CompletedDeliveries
+from bot.slack.deliveries import CompletedDeliveries
 from bot.store.database import Database
+from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.unfinished import UnfinishedRequest
 from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.support.reading import until
@@ -50,7 +50,7 @@ async def taken_over(*stores: Store, seconds: float = 20) -> list[dict[str, Unfi
     ends, more = time.monotonic() + seconds, 3
     while more and time.monotonic() < ends:
         await asyncio.gather(*(store.processes.beat() for store in stores))
-        found = await asyncio.gather(*(store.unfinished.take_abandoned() for store in stores))
+        found = await asyncio.gather(*(store.deliveries.take_abandoned() for store in stores))
         for mine, new in zip(taken, found, strict=True):
             mine.update(new)
         more -= any(taken)
@@ -65,12 +65,12 @@ async def test_one_process_takes_over_a_dead_ones_requests(
         assert await dead.deliveries.claim("1", asked)
         assert await dead.deliveries.claim("2", asked)
         assert await dead.deliveries.claim("3")
-        await dead.unfinished.finish({"2"})
+        await dead.deliveries.finish({"2"})
     async with process(database) as one, process(database) as other:
         takers = await taken_over(one, other)
     async with process(database) as third:
         [again] = await taken_over(third)
-        await third.unfinished.finish(again)
+        await third.deliveries.finish(again)
         [left] = await taken_over(third, seconds=1)
 
     assert [taken for taken in takers if taken] == [{"1": asked}]
@@ -87,11 +87,11 @@ async def test_no_process_counts_as_dead_after_a_database_outage(
     assert await idle.deliveries.claim("1", asked)
     await asyncio.sleep(4)
 
-    assert await observer.unfinished.take_abandoned() == {}
+    assert await observer.deliveries.take_abandoned() == {}
     await observer.processes.beat()
-    assert await observer.unfinished.take_abandoned() == {}
+    assert await observer.deliveries.take_abandoned() == {}
     await idle.processes.beat()
-    assert await observer.unfinished.take_abandoned() == {}
+    assert await observer.deliveries.take_abandoned() == {}
 
 
 async def test_requests_that_cannot_be_decrypted_are_dropped(
@@ -118,7 +118,7 @@ async def test_requests_finished_during_a_database_outage_are_recorded_later(
     await store.deliveries.claim("1", asked)
     await database.write(lambda connection: connection.execute(text("alter table deliveries rename to away")))
 
-    CompletedDeliveries(store.unfinished, retry_seconds=0.2).add("1")
+    CompletedDeliveries(store.deliveries, retry_seconds=0.2).add("1")
     await asyncio.sleep(0.4)
     await database.write(lambda connection: connection.execute(text("alter table away rename to deliveries")))
     held = text("select count(*) from deliveries where holder is not null")

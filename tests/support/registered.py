@@ -7,7 +7,6 @@ from bot.service.client import Client
 from bot.slack.audience import Audiences
 from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.directory import Profiles
-from bot.slack.failures import Failures
 from bot.slack.feature import Feature
 from bot.slack.replies import Platform
 from bot.slack.waits import Waits
@@ -30,7 +29,6 @@ def _routes() -> Feature:
         store,
         OneWorkspace(AsyncWebClient()),
         platform,
-        Failures(store.saved_input),
         file_hosts=frozenset(),
         timings=DEFAULT,
         waits=Waits(),

@@ -22,11 +22,11 @@ from bot.slack.buttons import ActionExpired, Number
 from bot.slack.claims import claimed
 from bot.slack.failures import Failures
 from bot.slack.feature import Feature, Form
+from bot.slack.form_submission import follow
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
 from bot.slack.message_text import issue_named, text_of
 from bot.slack.metadata import Metadata
-from bot.slack.progress import follow
 from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
 from bot.store.deliveries import Deliveries
