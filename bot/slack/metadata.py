@@ -20,7 +20,7 @@ LONGEST = 3000
 class Metadata(BaseModel):
     """What every form may keep: the place where its result is announced, which dispatch reads."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     place: dict[str, Any] = {}
 
     def dump(self) -> str:

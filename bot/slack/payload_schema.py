@@ -39,7 +39,7 @@ class Malformed(Exception):
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, hide_input_in_errors=True)
+    model_config = ConfigDict(strict=True, defer_build=True, hide_input_in_errors=True)
 
     def require(self, *names: str) -> None:
         """Raise ValueError if one of these fields is missing."""
