@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from aiohttp import web
 
 from bot.sandbox.demo import demo_data
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
+from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.rounds import Span, rounds
 from tests.support.wire import Wire
@@ -43,7 +42,7 @@ class FarAway(Wire):
         return rounds(spans)
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def wire() -> AsyncIterator[FarAway]:
     service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
     await service.start()
@@ -54,25 +53,21 @@ async def wire() -> AsyncIterator[FarAway]:
     await service.stop()
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def ana(wire: FarAway, tmp_path: Path) -> AsyncIterator[Person]:
     office = Office(tmp_path, service_url=wire.url)
     await office.open()
     ana = Person(office, "U0ANA0001")
-    await office.link(ana.user_id, next(person.api_key for person in PEOPLE if person.login == "ana"))
+    await office.link(ana.user_id, KEYS["ana"])
     wire.count()
     yield ana
     await office.close()
 
 
 AT_FIRST_AND_LATER = {
-    "/tracker whoami": (1, 1),
     f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
-    "/issues": (1, 1),
     "/issues project:webshop priority:high": (3, 1),
-    "/tracker projects": (1, 1),
     "/tracker project webshop": (2, 1),
-    "/issue new Rounds project:webshop": (3, 2),
     "/issue new Rounds project:webshop to:me priority:high": (3, 2),
     f"/timelog {ISSUE} 20m activity:design": (4, 2),  # likewise
     "/timelog 20m project:webshop activity:design": (3, 2),

@@ -4,36 +4,45 @@ import re
 from datetime import date
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.query import Query
+from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Bare, tracker_command
 from bot.store.owner import Owner
+from tests.support.person import Person
+from tests.support.reading import text_of
 
-EXAMPLES = {
-    name: [
+
+async def test_each_command_shows_its_examples(ana: Person) -> None:
+    for typed, example in (
+        ("/tracker help", "/issue new Login page is blank"),
+        ("/issues help", "/issues to:me sort:due"),
+        ("/timelog help", "/timelog 42 1h30 Pairing with Ben"),
+    ):
+        assert example in text_of(await ana.ask(typed))
+
+
+def examples(name: str) -> list[str]:
+    """What a command's help says to type, beside the name."""
+    return [
         command
-        for example, does in rows
+        for example, does in views.HELP[name]
         for command in (example, *(f for f in re.findall(r"`([a-z][^`:]*)`", does)))
     ]
-    for name, rows in views.HELP.items()
-}
 
 
-@pytest.mark.parametrize("typed", EXAMPLES["issues"])
-def test_every_example_of_a_search_parses(typed: str) -> None:
-    found = issues_command(typed, Owner(None, "T1", "U1"), date(2026, 7, 15), ZoneInfo("UTC"))
+def test_every_example_parses() -> None:
+    today, ana = date(2026, 7, 15), Owner(None, "T1", "U1")
+    searches = [issues_command(typed, ana, today, ZoneInfo("UTC")) for typed in examples("issues")]
+    assert [found for found in searches if not isinstance(found, Query)] == []
 
-    assert isinstance(found, Query)
+    logged = [timelog_command(typed, today) for typed in examples("timelog")]
+    assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
 
-
-@pytest.mark.parametrize("typed", EXAMPLES["tracker"])
-def test_every_example_of_an_account_command_parses(typed: str) -> None:
-    mentioned = re.sub(r"@\w+", "<@U2>", typed)
-
-    assert (tracker_command(mentioned) == Bare.ACCOUNT) == (typed == "")
+    typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]
+    assert [text for text in typed if tracker_command(text) is Bare.ACCOUNT] == [""]
 
 
 def test_the_help_of_a_search_lists_every_option() -> None:

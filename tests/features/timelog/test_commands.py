@@ -1,12 +1,12 @@
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from bot.errors import UserError
 from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.slack.grammar.dates import spent_day
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.requests import Help
 from tests.support.wording import worded
@@ -31,42 +31,49 @@ def test_issue_time_parses_in_every_form(issue: str, duration: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "spent", "comment"),
-    [
-        ("42 1h30", "1.5", ""),
-        ("42 1h 30", "1.5", ""),
-        ("42 1h 30 tickets sorted", "1", "30 tickets sorted"),
-        ("42 2 30 tickets sorted", "2", "30 tickets sorted"),
-        ("42 2 hours of it", "2", "of it"),
-        ('42 2 "as it was"', "2", "as it was"),
-        ("42 20m Fixed: it", "0.3333", "Fixed: it"),
-    ],
-)
-def test_text_after_the_duration_is_the_comment(text: str, spent: str, comment: str) -> None:
-    assert timelog_command(text, WEDNESDAY) == TimeToLog(
-        issue=42, hours=Decimal(spent), spent_on=WEDNESDAY, comment=comment
-    )
+def logged(spent: str, comment: str = "", day: int = 15, **about: Any) -> TimeToLog:
+    """Time on issue 42, or `about` something else, on a day of July 2026."""
+    about = about or {"issue": 42}
+    return TimeToLog(hours=Decimal(spent), spent_on=date(2026, 7, day), comment=comment, **about)
 
 
 @pytest.mark.parametrize(
-    ("text", "issue", "spent", "comment"),
+    ("text", "expected"),
     [
-        ("1h 42", 42, "1", ""),
-        ("1h #42", 42, "1", ""),
-        ("1h 30m 42 Pairing", 42, "1.5", "Pairing"),
-        ("90m #42 30 tickets sorted", 42, "1.5", "30 tickets sorted"),
-        ("1:30 42", 42, "1.5", ""),
-        ("1 h 30 min #42", 42, "1.5", ""),
-        ("5h 30m for #42", 42, "5.5", ""),
-        ("add 2 hours to issue 42 Code review", 42, "2", "Code review"),
-        ("1.5 on 42", 42, "1.5", ""),
+        ("42 1h 30", logged("1.5")),
+        ("42 1h 30 tickets sorted", logged("1", "30 tickets sorted")),
+        ("42 2 30 tickets sorted", logged("2", "30 tickets sorted")),
+        ("42 2 hours of it", logged("2", "of it")),
+        ('42 2 "as it was"', logged("2", "as it was")),
+        ("42 20m Fixed: it", logged("0.3333", "Fixed: it")),
+        ("1h 42", logged("1")),
+        ("1h #42", logged("1")),
+        ("1h 30m 42 Pairing", logged("1.5", "Pairing")),
+        ("90m #42 30 tickets sorted", logged("1.5", "30 tickets sorted")),
+        ("1:30 42", logged("1.5")),
+        ("1 h 30 min #42", logged("1.5")),
+        ("5h 30m for #42", logged("5.5")),
+        ("add 2 hours to issue 42 Code review", logged("2", "Code review")),
+        ("1.5 on 42", logged("1.5")),
+        ("42 1h yesterday", logged("1", day=14)),
+        ("1h 42 Yesterday Pairing", logged("1", "Pairing", day=14)),
+        ("42 1h today", logged("1")),
+        ("42 1h 2026-07-01 Pairing", logged("1", "Pairing", day=1)),
+        ("42 1h mon", logged("1", day=13)),
+        ("42 1h Mon Repos renovated", logged("1", "Mon Repos renovated")),
+        ("42 1h What broke yesterday", logged("1", "What broke yesterday")),
+        ('42 1h "yesterday"', logged("1", "yesterday")),
+        ("42 1h yesterday's call", logged("1", "yesterday's call")),
+        ("42 1h on:mon yesterday", logged("1", "yesterday", day=13)),
+        ("42 1h on:tue", logged("1", day=14)),
+        ("42 1h on:Wed", logged("1", day=8)),
+        ("42 1h on:thursday", logged("1", day=9)),
+        ("project:web 1h yesterday", logged("1", day=14, project="web")),
+        ('project:"web shop" 45m stand-up', logged("0.75", "stand-up", project="web shop")),
     ],
 )
-def test_duration_with_a_unit_may_precede_the_issue(text: str, issue: int, spent: str, comment: str) -> None:
-    assert timelog_command(text, WEDNESDAY) == TimeToLog(
-        issue=issue, hours=Decimal(spent), spent_on=WEDNESDAY, comment=comment
-    )
+def test_issue_duration_day_and_comment_are_told_apart(text: str, expected: TimeToLog) -> None:
+    assert timelog_command(text, WEDNESDAY) == expected
 
 
 @pytest.mark.parametrize(
@@ -82,50 +89,6 @@ def test_ambiguous_numbers_open_the_form(text: str, spent: str, comment: str) ->
     known = TimeDraft(hours=Decimal(spent), comment=comment)
 
     assert timelog_command(text, WEDNESDAY) == known
-
-
-@pytest.mark.parametrize(
-    ("text", "day", "comment"),
-    [
-        ("42 1h yesterday", 14, ""),
-        ("1h 42 Yesterday Pairing", 14, "Pairing"),
-        ("42 1h today", 15, ""),
-        ("42 1h 2026-07-01 Pairing", 1, "Pairing"),
-        ("42 1h mon", 13, ""),
-        ("project:web 1h yesterday", 14, ""),
-    ],
-)
-def test_day_after_the_duration_is_the_date(text: str, day: int, comment: str) -> None:
-    asked = timelog_command(text, WEDNESDAY)
-
-    assert isinstance(asked, TimeToLog)
-    assert (asked.spent_on, asked.comment) == (date(2026, 7, day), comment)
-
-
-@pytest.mark.parametrize(
-    ("text", "on"),
-    [
-        ("42 1h Mon Repos renovated", WEDNESDAY),
-        ("42 1h What broke yesterday", WEDNESDAY),
-        ('42 1h "yesterday"', WEDNESDAY),
-        ("42 1h yesterday's call", WEDNESDAY),
-        ("42 1h on:mon yesterday", date(2026, 7, 13)),
-    ],
-)
-def test_day_within_the_comment_is_not_the_date(text: str, on: date) -> None:
-    asked = timelog_command(text, WEDNESDAY)
-
-    assert isinstance(asked, TimeToLog)
-    assert asked.spent_on == on
-    assert asked.comment
-
-
-def test_project_time_is_parsed() -> None:
-    asked = timelog_command('project:"web shop" 45m stand-up', WEDNESDAY)
-
-    assert asked == TimeToLog(
-        project="web shop", hours=Decimal("0.75"), spent_on=WEDNESDAY, comment="stand-up"
-    )
 
 
 @pytest.mark.parametrize(
@@ -175,14 +138,6 @@ def test_edit_with_more_text_is_refused() -> None:
     with pytest.raises(UserError) as raised:
         timelog_command("edit 7", WEDNESDAY)
     assert "on its own" in worded(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [("today", 15), ("yesterday", 14), ("tue", 14), ("Wed", 8), ("thursday", 9), ("2026-07-01", 1)],
-)
-def test_weekday_means_the_latest_one_before_today(text: str, day: int) -> None:
-    assert spent_day(text, WEDNESDAY) == date(2026, 7, day)
 
 
 @pytest.mark.parametrize(("text", "locale"), [("1,125", "es-ES"), ("1,125h", "sv-SE"), ("1.125", "de-DE")])
