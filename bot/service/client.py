@@ -40,11 +40,9 @@ LONGEST_DESCRIPTION = 20_000
 
 
 class Client:
-    """A client for one service. Close it, or use it as an async context manager.
+    """A client for one service, whose `base_url` may have a path. Raises ValueError for an invalid one.
 
-    `base_url` may have a path. `key_header` is the header that carries the key. `on_answer` is called with
-    each request's operation, status (None without an answer), and seconds. Raises ValueError for an invalid
-    `base_url`.
+    `on_answer` is called with each request's operation, status (None without an answer), and seconds.
     """
 
     def __init__(
@@ -81,7 +79,6 @@ class Client:
         return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
     async def probe(self, seconds: float = PROBE) -> Probe | None:
-        """Return the service's answer to a request without a key, or None if there's none in time."""
         return await self._transport.probe(protocol.path("users", "current"), seconds)
 
     # Users
@@ -102,7 +99,6 @@ class Client:
         return await self._transport.send(key, call, protocol.resource("user", User))
 
     async def update_user(self, key: SecretStr, user_id: int, changes: UserChanges) -> None:
-        """Change a user; requires an administrator's key."""
         call = protocol.write("update_user", "PUT", protocol.path("users", user_id), changes)
         await self._transport.send(key, call, protocol.no_content)
 
@@ -165,7 +161,6 @@ class Client:
     async def list_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = (), *, offset: int = 0, limit: int = PAGE
     ) -> Page[Project]:
-        """Return one page of the projects that the user can see."""
         params = {"include": ",".join(sorted(include))} if include else {}
 
         async def read(at: int, rows: int) -> Page[Project]:
@@ -178,9 +173,8 @@ class Client:
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
     ) -> AsyncGenerator[Project, None]:
         """Yield all projects in the service's own order; see `pagination`."""
-        known: set[int] = set()
         return pagination.iterate(
-            lambda offset: self.list_projects(key, include, offset=offset), known, PROJECTS
+            lambda offset: self.list_projects(key, include, offset=offset), set(), PROJECTS
         )
 
     # Uploads and attachments

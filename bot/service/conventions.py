@@ -74,17 +74,14 @@ PROJECT_NAME_LENGTH = 255
 IDENTIFIER_LENGTH = 100
 
 
+# docs/service.md, Users
 class UserStatus(IntEnum):
-    """A user's status (docs/service.md, Users)."""
-
     ACTIVE = 1
     REGISTERED = 2
     LOCKED = 3
 
 
 class ProjectStatus(IntEnum):
-    """A project's status (docs/service.md, Users)."""
-
     ACTIVE = 1
     CLOSED = 5
     ARCHIVED = 9
@@ -100,7 +97,6 @@ def stored_name(name: str) -> str:
 
 
 def issue_url(base_url: str, issue_id: int) -> str:
-    """Return the address of an issue's page."""
     return f"{base_url}/issues/{issue_id}"
 
 
@@ -113,12 +109,10 @@ def issues_url(base_url: str, filters: Mapping[str, str]) -> str:
 
 
 def project_url(base_url: str, identifier: str | int) -> str:
-    """Return the address of a project's page."""
     return f"{base_url}/projects/{quote(str(identifier), safe='')}"
 
 
 def user_url(base_url: str, user_id: int) -> str:
-    """Return the address of a user's profile."""
     return f"{base_url}/users/{user_id}"
 
 

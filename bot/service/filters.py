@@ -17,11 +17,13 @@ from bot.service.conventions import IssueInclude, SortField
 from bot.service.models import Issue, Ref
 
 BESIDE_A_QUERY = {"query_id", "project_id", "include", "sort"}
+WORDS = {"any": conventions.ANY, "anybody": conventions.ANY}
+WORDS |= {"none": conventions.NONE, "nobody": conventions.NONE}
 
 
 @dataclass(frozen=True)
 class Sort:
-    """One sort key. Raises ValueError for an unknown column, which the service would ignore."""
+    """Raises ValueError for an unknown column, which the service would ignore."""
 
     field: SortField
     descending: bool = False
@@ -117,7 +119,6 @@ class IssueFilters:
             raise ValueError(problem)
 
     def _problems(self) -> Iterator[str]:
-        """Say what the service would ignore or misread."""
         if self.category_ids and self.project_id is None:
             yield "a category filters only within a project"
         if self.subprojects is not None and self.project_id is None:
@@ -139,7 +140,6 @@ class IssueFilters:
             yield "a saved query takes no other filter beside it"
 
     def _numbers(self) -> Iterator[int]:
-        """Yield every ID in the filters."""
         for field in fields(self):
             match getattr(self, field.name):
                 case int(number):
@@ -260,12 +260,7 @@ def _choice(choice: str | Iterable[int | str] | None) -> str | None:
     if choice is None:
         return None
     if isinstance(choice, str):
-        return {
-            "any": conventions.ANY,
-            "anybody": conventions.ANY,
-            "none": conventions.NONE,
-            "nobody": conventions.NONE,
-        }.get(choice, choice)
+        return WORDS.get(choice, choice)
     return conventions.OR.join(map(str, choice))
 
 

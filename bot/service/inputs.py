@@ -43,8 +43,6 @@ class CustomFieldInput(BaseModel):
 
 
 class UploadInput(BaseModel):
-    """A file to attach, identified by the token from its upload."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
     token: Secret
     filename: str | None = None

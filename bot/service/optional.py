@@ -14,17 +14,7 @@ from bot.errors import Forbidden, NotFound, Refused
 from bot.service import protocol
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import IssueChanges
-from bot.service.models import (
-    Issue,
-    IssueStatus,
-    Membership,
-    Page,
-    Ref,
-    RoleRights,
-    TimeEntry,
-    Version,
-    active,
-)
+from bot.service.models import Issue, IssueStatus, Membership, Ref, RoleRights, TimeEntry, Version, active
 from bot.service.protocol import Call, Decoder
 from bot.service.transport import Transport
 
@@ -71,12 +61,10 @@ class OptionalOperations:
         return await self._list(key, "issue_statuses", "/issue_statuses.json", IssueStatus)
 
     async def issue_priorities(self, key: SecretStr) -> list[Ref] | None:
-        """Return the active priorities."""
         refs = await self._list(key, "issue_priorities", "/enumerations/issue_priorities.json", Ref)
         return None if refs is None else active(refs)
 
     async def time_entry_activities(self, key: SecretStr) -> list[Ref] | None:
-        """Return the active activities."""
         refs = await self._list(key, "time_entry_activities", "/enumerations/time_entry_activities.json", Ref)
         return None if refs is None else active(refs)
 
@@ -93,9 +81,7 @@ class OptionalOperations:
             sort="spent_on:desc",
             limit="25",
         )
-        return await self._ask(
-            key, call, protocol.unpaged("time_entries", TimeEntry), frozenset({404, 405, 406})
-        )
+        return await self._ask(key, call, protocol.unpaged("time_entries", TimeEntry), ABOUT_THE_ENDPOINT)
 
     async def delete_time_entry(self, key: SecretStr, entry_id: int) -> None:
         """Delete a time entry. Raises NotFound if the endpoint is missing, too."""
@@ -108,15 +94,13 @@ class OptionalOperations:
         return await self._ask(key, call, protocol.unpaged("versions", Version), NEVER_HERE)
 
     async def memberships(self, key: SecretStr, project_id: int | str) -> list[Membership] | None:
-        """Return the members of a project with their roles."""
         where = protocol.path("projects", project_id, "/memberships")
-        decode: Decoder[Page[Membership]] = protocol.page("memberships", Membership)
+        decode = protocol.page("memberships", Membership)
         found: dict[int, Membership] = {}
         offset = 0
         for _ in range(MOST_PAGES):
-            page = await self._ask(
-                key, protocol.read_page("memberships", where, {}, offset=offset), decode, NEVER_HERE
-            )
+            call = protocol.read_page("memberships", where, {}, offset=offset)
+            page = await self._ask(key, call, decode, NEVER_HERE)
             if page is None:
                 return None
             found |= {membership.id: membership for membership in page.items}
@@ -126,7 +110,6 @@ class OptionalOperations:
         return list(found.values())
 
     async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
-        """Return a role with its permissions."""
         call = protocol.read("role", protocol.path("roles", role_id))
         return await self._ask(key, call, protocol.resource("role", RoleRights), NEVER_HERE)
 

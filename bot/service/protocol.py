@@ -1,7 +1,7 @@
 """Builds requests to the service and decodes its answers. Pure functions, no I/O.
 
-A `Call` is a request without host and key; an `Answer` is the response to it. A decoder takes both and
-returns a value, or raises the matching ServiceError.
+A `Call` is a request without host and key, an `Answer` the response to it. A decoder returns an answer's
+value, or raises the matching ServiceError.
 """
 
 import json
@@ -26,7 +26,6 @@ from bot.errors import (
     Refused,
     ServiceBroken,
     ServiceError,
-    TimedOut,
     TooLarge,
     TooManyRequests,
     Unauthorized,
@@ -61,27 +60,26 @@ class Call:
         """Whether the request may change data, so that it must not be repeated."""
         return self.method != "GET"
 
-    def bad_answer(self, detail: str, status: int | None = None) -> ServiceError:
-        """Return the error for an unusable answer; OutcomeUnknown for a write, as it may be applied."""
-        kind = AnswerTooLarge if detail == TOO_LARGE else ServiceBroken
-        return (OutcomeUnknown if self.writes else kind)(self.method, self.path, status, detail)
-
-    def timeout(self, detail: str = "") -> ServiceError:
-        """Return the error for a missing answer: OutcomeUnknown for a write, otherwise TimedOut."""
-        return (OutcomeUnknown if self.writes else TimedOut)(self.method, self.path, None, detail)
+    def error(self, if_read: type[ServiceError], detail: str, status: int | None = None) -> ServiceError:
+        """Return the error for a missing or unusable answer: a write may have been applied."""
+        return (OutcomeUnknown if self.writes else if_read)(self.method, self.path, status, detail)
 
 
 @dataclass(frozen=True)
 class Answer:
     """A response. `defect` says why the body is incomplete; empty if it isn't."""
 
+    call: Call
     status: int
     body: bytes = field(default=b"", repr=False)
     defect: str = ""
     retry_after: str | None = None
 
+    def unusable(self, detail: str) -> ServiceError:
+        return self.call.error(AnswerTooLarge if detail == TOO_LARGE else ServiceBroken, detail, self.status)
 
-Decoder: TypeAlias = Callable[[Call, Answer], T]
+
+Decoder: TypeAlias = Callable[[Answer], T]
 
 
 def path(collection: str, item: int | str, below: str = "") -> str:
@@ -122,8 +120,8 @@ def write(operation: str, method: Literal["POST", "PUT", "PATCH"], where: str, w
 def resource(wrapper: str, model: type[M]) -> Decoder[M]:
     """Return a decoder for one resource under its wrapper key."""
 
-    def decode(call: Call, answer: Answer) -> M:
-        return _model(call, answer, model, _object(call, answer).get(wrapper))
+    def decode(answer: Answer) -> M:
+        return _model(answer, model, _object(answer).get(wrapper))
 
     return decode
 
@@ -131,17 +129,17 @@ def resource(wrapper: str, model: type[M]) -> Decoder[M]:
 def page(wrapper: str, model: type[M]) -> Decoder[Page[M]]:
     """Return a decoder for one page of a list."""
 
-    def decode(call: Call, answer: Answer) -> Page[M]:
-        content = _object(call, answer)
+    def decode(answer: Answer) -> Page[M]:
+        content = _object(answer)
         total = content.get("total_count")
         if isinstance(total, bool) or not isinstance(total, int):
-            raise call.bad_answer("the list has no total_count", answer.status)
+            raise answer.unusable("the list has no total_count")
         offset, limit = (content.get(name) for name in ("offset", "limit"))
         return Page(
-            items=tuple(_rows(call, answer, content, wrapper, model)),
+            items=tuple(_rows(answer, content, wrapper, model)),
             total_count=total,
-            offset=offset if isinstance(offset, int) else int(call.params.get("offset", 0)),
-            limit=limit if isinstance(limit, int) else int(call.params.get("limit", conventions.PAGE)),
+            offset=offset if isinstance(offset, int) else int(answer.call.params["offset"]),
+            limit=limit if isinstance(limit, int) else int(answer.call.params["limit"]),
         )
 
     return decode
@@ -149,30 +147,26 @@ def page(wrapper: str, model: type[M]) -> Decoder[Page[M]]:
 
 def unpaged(wrapper: str, model: type[M]) -> Decoder[list[M]]:
     """Return a decoder for a list without pages."""
-
-    def decode(call: Call, answer: Answer) -> list[M]:
-        return _rows(call, answer, _object(call, answer), wrapper, model)
-
-    return decode
+    return lambda answer: _rows(answer, _object(answer), wrapper, model)
 
 
-def no_content(call: Call, answer: Answer) -> None:
+def no_content(answer: Answer) -> None:
     """Check the answer to an update: any 2xx without content is a success (docs/service.md, Answers).
 
     JSON content is accepted as well. HTML is not: it comes from a proxy and doesn't confirm the update.
     """
-    raise_for_status(call, answer)
+    raise_for_status(answer)
     if answer.defect or answer.body.strip():
-        _object(call, answer)
+        _object(answer)
 
 
-def raise_for_status(call: Call, answer: Answer) -> None:
+def raise_for_status(answer: Answer) -> None:
     """Raise the ServiceError for the status, unless it's 2xx.
 
     After any 5xx the outcome of a write is unknown: a proxy can't tell, and the service itself may fail after
     saving the change, for example while sending email.
     """
-    status, where = answer.status, (call.method, call.path)
+    status, where = answer.status, (answer.call.method, answer.call.path)
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return
     if status < HTTPStatus.BAD_REQUEST:
@@ -180,7 +174,7 @@ def raise_for_status(call: Call, answer: Answer) -> None:
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise TooManyRequests(*where, status, retry_after_seconds(answer.retry_after))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise call.bad_answer("", status)
+        raise answer.unusable("")
     kinds: dict[int, type[ServiceError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound}
     kinds |= dict.fromkeys((413, 414, 431), TooLarge)
     if status in kinds:
@@ -221,10 +215,10 @@ def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _object(call: Call, answer: Answer) -> dict[str, object]:
-    raise_for_status(call, answer)
+def _object(answer: Answer) -> dict[str, object]:
+    raise_for_status(answer)
     if answer.defect:
-        raise call.bad_answer(answer.defect, answer.status)
+        raise answer.unusable(answer.defect)
     content: object = None
     defect = "the answer is not the interface's JSON"
     try:
@@ -232,24 +226,22 @@ def _object(call: Call, answer: Answer) -> dict[str, object]:
     except ValueError:
         defect = NOT_JSON
     if not isinstance(content, dict):
-        raise call.bad_answer(defect, answer.status)
+        raise answer.unusable(defect)
     return content
 
 
-def _rows(call: Call, answer: Answer, content: dict[str, object], wrapper: str, model: type[M]) -> list[M]:
+def _rows(answer: Answer, content: dict[str, object], wrapper: str, model: type[M]) -> list[M]:
     rows = content.get(wrapper)
     if not isinstance(rows, list):
-        raise call.bad_answer(f"the answer has no {wrapper}", answer.status)
-    return [_model(call, answer, model, row) for row in rows]
+        raise answer.unusable(f"the answer has no {wrapper}")
+    return [_model(answer, model, row) for row in rows]
 
 
-def _model(call: Call, answer: Answer, model: type[M], content: object) -> M:
+def _model(answer: Answer, model: type[M], content: object) -> M:
     problem = ""
     try:
         return model.model_validate(content)
     except ValidationError as error:
         problem = ", ".join(".".join(map(str, each["loc"])) for each in error.errors()[:3])
     # Raised outside the handler, so that the error's context doesn't contain the answer.
-    raise call.bad_answer(
-        f"the answer holds no {model.__name__}: {problem or 'not an object'}", answer.status
-    )
+    raise answer.unusable(f"the answer holds no {model.__name__}: {problem or 'not an object'}")

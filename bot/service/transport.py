@@ -28,6 +28,7 @@ from bot.errors import (
     NoFreeConnection,
     ServiceBroken,
     ServiceError,
+    TimedOut,
     TooLarge,
     TooManyRequests,
     Unauthorized,
@@ -183,9 +184,8 @@ class Transport:
             verify=_ssl_context(),
             trust_env=False,
             follow_redirects=False,
-            cookies=CookieJar(
-                DefaultCookiePolicy(allowed_domains=())
-            ),  # a session cookie would be shared by all users
+            # A session cookie would be shared by all users.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             headers={"Accept": "application/json", "Accept-Encoding": "identity"},
             timeout=httpx.Timeout(timeouts.read, connect=timeouts.connect, pool=None),
             limits=httpx.Limits(
@@ -212,11 +212,6 @@ class Transport:
         deadline = asyncio.timeout(total)
         try:
             async with deadline:
-                try:
-                    return decode(call, await self._attempt(key, call, source))
-                except ServiceError as error:
-                    failed = [error]
-                # stamina is slow to start, so only retries use it.
                 async for attempt in stamina.retry_context(
                     lambda error: _should_retry(call, error),
                     attempts=ATTEMPTS,
@@ -224,16 +219,14 @@ class Transport:
                     wait_jitter=0.3,
                 ):
                     with attempt:
-                        if failed:
-                            raise failed.pop()
-                        return decode(call, await self._attempt(key, call, source))
+                        return decode(await self._attempt(key, call, source))
         except TimeoutError:
             if not deadline.expired():
                 raise
-        raise call.timeout(f"no answer in {total:g} s")
+        raise call.error(TimedOut, f"no answer in {total:g} s")
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
-        """Return the answer to a GET of `path` without a key, or None if there's none in time."""
+        """Return the answer to a request without a key, or None if there's none in time."""
         try:
             async with asyncio.timeout(seconds), self._http.stream("GET", self._url(path)) as response:
                 headers = response.headers
@@ -258,7 +251,7 @@ class Transport:
                     content=content,
                 ) as response:
                     status = response.status_code
-                    return await _answer(response, self._limits.answer)
+                    return await _answer(call, response, self._limits.answer)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 failure = _failure(call, error)
             finally:
@@ -293,7 +286,7 @@ async def _drop_location(response: httpx.Response) -> None:
     response.headers.pop("Location", None)
 
 
-async def _answer(response: httpx.Response, largest: int) -> Answer:
+async def _answer(call: Call, response: httpx.Response, largest: int) -> Answer:
     pieces: list[bytes] = []
     size = 0
     defect = ""
@@ -309,7 +302,7 @@ async def _answer(response: httpx.Response, largest: int) -> Answer:
     except (httpx.HTTPError, zlib.error):
         defect = CUT_SHORT
     body = b"" if defect else b"".join(pieces)
-    return Answer(response.status_code, body, defect, response.headers.get("Retry-After"))
+    return Answer(call, response.status_code, body, defect, response.headers.get("Retry-After"))
 
 
 async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
@@ -339,8 +332,8 @@ def _failure(call: Call, error: httpx.HTTPError | httpx.InvalidURL) -> ServiceEr
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
     if isinstance(error, httpx.TimeoutException):
-        return call.timeout(type(error).__name__)
-    return call.bad_answer(CONNECTION_BROKE)
+        return call.error(TimedOut, type(error).__name__)
+    return call.error(ServiceBroken, CONNECTION_BROKE)
 
 
 def _should_retry(call: Call, error: Exception) -> bool | float:
