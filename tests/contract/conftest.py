@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 import pytest_asyncio
 
-from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from tests.contract import reference
 from tests.contract.raw import Wire
@@ -15,24 +15,22 @@ from tests.contract.world import World
 from tests.support.office import Office
 
 
+@pytest.fixture
+def options() -> dict[str, Any]:
+    """The reference service's options. Where the interface allows two behaviors, Redmine 5.0 has one (pages
+    of 100, updates answered 204), and this service has the other.
+    """
+    return {"key_header": "X-Other-Key", "page_cap": 40, "empty_updates": 200}
+
+
 @pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+async def world(request: pytest.FixtureRequest, options: dict[str, Any]) -> AsyncIterator[World]:
     """Starts a service: a new reference service for each test, one Redmine for all."""
     if request.param == "redmine":
         yield request.getfixturevalue("redmine")
         return
-    data = reference.data()
-    header = "X-Other-Key"
-    # Where the interface allows two behaviors, Redmine 5.0 has one (pages of 100, updates answered 204),
-    # and this service has the other.
-    tracker = Tracker(
-        data, key_header=header, max_upload=reference.MAX_UPLOAD, page_cap=40, empty_updates=200
-    )
-    await tracker.start()
-    try:
-        yield reference.world(tracker.url, header, data)
-    finally:
-        await tracker.stop()
+    async with reference.running(**options) as world:
+        yield world
 
 
 @pytest_asyncio.fixture

@@ -192,7 +192,16 @@ def filterable(name: str) -> bool:
 
 
 async def depot(world: World, login: str, zone: str) -> Depot:
-    """Reads all the issues that the user, whose time zone is `zone`, sees in the depot now."""
+    """Reads all the issues that the user sees in the depot, once per service; `zone` is the user's own."""
+    if login not in world.depots:
+        world.depots[login] = await _read(world, login)
+    ids, rows = world.depots[login]
+    crew = {row["assigned_to"]["id"] for row in rows if "Depot crew" in str(row.get("assigned_to"))}
+    me = frozenset({world.users[login]} | (crew if login == "ana" else set()))
+    return Depot(ids["depot"], ids["cellar"], tuple(rows), me, ZoneInfo(zone))
+
+
+async def _read(world: World, login: str) -> tuple[dict[str, int], list[Row]]:
     async with aiohttp.ClientSession(headers={world.key_header: world.keys[login]}) as session:
 
         async def read(path: str, **params: str | int) -> Any:
@@ -207,14 +216,7 @@ async def depot(world: World, login: str, zone: str) -> Depot:
             rows += page["issues"]
             if len(rows) >= page["total_count"]:
                 break
-    crew = {row["assigned_to"]["id"] for row in rows if "Depot crew" in str(row.get("assigned_to"))}
-    return Depot(
-        ids["depot"],
-        ids["cellar"],
-        tuple(rows),
-        frozenset({world.users[login]} | (crew if login == "ana" else set())),
-        ZoneInfo(zone),
-    )
+    return ids, rows
 
 
 def _among(key: str, *numbers: int) -> Fits:

@@ -1,6 +1,9 @@
 """The reference service, with the same small data set that `redmine_seed.rb` creates in a real Redmine."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import (
@@ -18,6 +21,7 @@ from bot.sandbox.tracker.data import (
     Version,
     put,
 )
+from bot.sandbox.tracker.server import Tracker
 from tests.contract import depot
 from tests.contract.world import World
 
@@ -25,6 +29,8 @@ BULK = 205
 MAX_UPLOAD = 64 * 1024
 ANA, BEN, CHRIS, DORA, NILS, LENA, OLGA = 5, 6, 7, 8, 9, 10, 11
 SHOP, SEARCH, VAULT, MUSEUM, ATTIC, LAB = 1, 2, 3, 4, 5, 6
+PROJECTS = ["public", "child", "private", "closed", "archived", "lab"]
+ISSUES = ["parent", "child", "closed", "private", "vault", "in_child", "museum", "archived", "lab", "olgas"]
 SEVERITY, ENVIRONMENT = 1, 2
 CUSTOMER = 6
 PROTOTYPE = 3
@@ -83,8 +89,19 @@ def data() -> Data:
     return made
 
 
+@asynccontextmanager
+async def running(key_header: str = "X-Service-API-Key", **options: Any) -> AsyncIterator[World]:
+    """Runs a reference service with its own data and these options of `Tracker`."""
+    made = data()
+    tracker = Tracker(made, key_header=key_header, max_upload=MAX_UPLOAD, **options)
+    await tracker.start()
+    try:
+        yield world(tracker.url, key_header, made)
+    finally:
+        await tracker.stop()
+
+
 def world(url: str, key_header: str, made: Data) -> World:
-    """Describes the reference service to the tests."""
     return World(
         url=url,
         key_header=key_header,
@@ -92,33 +109,9 @@ def world(url: str, key_header: str, made: Data) -> World:
         users={user.login: user.id for user in made.users.values()},
         projects={
             kind: {"id": number, "identifier": made.projects[number].identifier}
-            for kind, number in {
-                "public": SHOP,
-                "child": SEARCH,
-                "private": VAULT,
-                "closed": MUSEUM,
-                "archived": ATTIC,
-                "lab": LAB,
-            }.items()
+            for number, kind in enumerate(PROJECTS, start=SHOP)
         },
-        issues={
-            kind: number
-            for number, kind in enumerate(
-                (
-                    "parent",
-                    "child",
-                    "closed",
-                    "private",
-                    "vault",
-                    "in_child",
-                    "museum",
-                    "archived",
-                    "lab",
-                    "olgas",
-                ),
-                start=1,
-            )
-        },
+        issues={kind: number for number, kind in enumerate(ISSUES, start=1)},
         bulk=BULK,
         trackers={row.name: row.id for row in made.trackers.values()},
         statuses={row.name: row.id for row in made.statuses.values()},

@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 
-from bot.sandbox.tracker.server import Tracker
 from tests.contract import reference
 from tests.contract.world import World
 
@@ -15,13 +14,9 @@ async def switched(
 ) -> AsyncIterator[World]:
     """Runs a reference service with these settings, or changes Redmine's until the block ends."""
     if world.database is None:
-        data, header = reference.data(), world.key_header
-        tracker = Tracker(data, key_header=header, login_required=login_required, rest_enabled=rest_enabled)
-        await tracker.start()
-        try:
-            yield reference.world(tracker.url, header, data)
-        finally:
-            await tracker.stop()
+        options = {"login_required": login_required, "rest_enabled": rest_enabled}
+        async with reference.running(world.key_header, **options) as other:
+            yield other
         return
     try:
         _put(world.database, login_required=login_required, rest_api_enabled=rest_enabled)

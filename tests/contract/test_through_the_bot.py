@@ -88,7 +88,7 @@ async def test_the_form_offers_choices_and_shows_rejections(
 async def test_text_in_any_script_is_kept_as_typed(
     office: Office, ana: Person, client: Client, world: World
 ) -> None:
-    for text in TEXTS:
+    for text in world.some(TEXTS):
         await ana.command("/issue new project:lab")
         form = await ana.form("New issue")
 

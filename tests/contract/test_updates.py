@@ -1,19 +1,15 @@
 """Changing issues and reading single ones, which the specification doesn't list."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from bot.features.following.reading import JOURNALS
-from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, TimeRange
-from tests.contract import reference
 from tests.contract.raw import Answer, Wire, an_issue
 from tests.contract.world import World
 from tests.support.office import Office
@@ -24,16 +20,9 @@ DONE = "Resolved"
 ANA, BEN = "U0ANA0001", "U0BEN0001"
 
 
-@pytest_asyncio.fixture(params=["reference", pytest.param("redmine", marks=pytest.mark.redmine)])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
-    if request.param == "redmine":
-        yield request.getfixturevalue("redmine")
-        return
-    data = reference.data()
-    tracker = Tracker(data, issue_updates=True, issue_reads=True)
-    await tracker.start()
-    yield reference.world(tracker.url, "X-Service-API-Key", data)
-    await tracker.stop()
+@pytest.fixture
+def options() -> dict[str, Any]:
+    return {"issue_updates": True, "issue_reads": True}
 
 
 async def change(wire: Wire, number: int, who: str = "ana", **fields: Any) -> Answer:

@@ -1,9 +1,9 @@
 """Describes a service for the tests, the reference service and a real Redmine alike."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
@@ -21,7 +21,7 @@ class World:
     `lab` tracks no time and has a custom field of each kind; `choices` maps their options to numbers.
     `database` is Redmine's SQLite file, for settings that can only be changed on an administrator's page.
     `bulk` is the number of issues besides `issues`. Of many similar cases, tests run every `each`-th: the
-    reference service is fast enough to run them all.
+    reference service is fast enough to run them all. `depots` holds what `oracle.depot` has read, by login.
     """
 
     url: str
@@ -43,14 +43,16 @@ class World:
     max_upload: int
     each: int = 1
     database: str | None = None
+    depots: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def key(self, login: str) -> SecretStr:
         """Returns the user's API key."""
         return SecretStr(self.keys[login])
 
-    def some(self, cases: Sequence[T], every: int = 1) -> Sequence[T]:
+    def some(self, cases: Iterable[T], every: int = 1, start: int = 0) -> Sequence[T]:
         """Returns the cases to run, out of many similar ones; all with `ISSUEBOT_MATRIX=all`."""
-        return cases[:: self.each if EVERYTHING else self.each * every]
+        step = 1 if EVERYTHING else self.each * every
+        return list(cases)[start % step :: step]
 
     def project(self, kind: str) -> int:
         return int(self.projects[kind]["id"])
