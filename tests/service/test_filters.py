@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -24,31 +24,13 @@ PARIS = timezone(timedelta(hours=2))
     ("filters", "expected"),
     [
         (IssueFilters(), {}),
-        (IssueFilters(status="open"), {"status_id": "open"}),
-        (IssueFilters(status="any"), {"status_id": "*"}),
-        (IssueFilters(status=(1, 2)), {"status_id": "1|2"}),
         (IssueFilters(issue_ids=(3, 4)), {"issue_id": "3,4", "status_id": "*"}),
         (IssueFilters(issue_ids=(3,), status="closed"), {"issue_id": "3", "status_id": "closed"}),
-        (IssueFilters(project_id=1, subprojects="none"), {"project_id": "1", "subproject_id": "!*"}),
-        (IssueFilters(project_id=1, subprojects=(2, 3)), {"project_id": "1", "subproject_id": "2|3"}),
-        (IssueFilters(project_id=1, category_ids="none"), {"project_id": "1", "category_id": "!*"}),
-        (IssueFilters(project_id=1, category_ids=(5, 6)), {"project_id": "1", "category_id": "5|6"}),
-        (IssueFilters(tracker_ids=(1, 2), priority_ids=(3,)), {"tracker_id": "1|2", "priority_id": "3"}),
-        (IssueFilters(fixed_version_ids="any"), {"fixed_version_id": "*"}),
-        (IssueFilters(parent_ids=(1, 2)), {"parent_id": "1,2"}),
         (IssueFilters(assigned_to=("me", 5)), {"assigned_to_id": "me|5"}),
-        (IssueFilters(assigned_to="nobody"), {"assigned_to_id": "!*"}),
-        (IssueFilters(assigned_to="anybody"), {"assigned_to_id": "*"}),
-        (IssueFilters(author=("me",)), {"author_id": "me"}),
-        (IssueFilters(custom_fields=((7, "blue"),)), {"cf_7": "blue"}),
         (IssueFilters(custom_fields=((7, "!blue"),)), {"cf_7": "=!blue"}),
         (
-            IssueFilters(query_id=4, project_id=1, sort=(Sort("id"),)),
-            {"query_id": "4", "project_id": "1", "sort": "id"},
-        ),
-        (
-            IssueFilters(sort=(Sort("updated_on", descending=True), Sort("id"))),
-            {"sort": "updated_on:desc,id"},
+            IssueFilters(query_id=4, project_id=1, sort=(Sort("updated_on", descending=True), Sort("id"))),
+            {"query_id": "4", "project_id": "1", "sort": "updated_on:desc,id"},
         ),
         (IssueFilters(include=frozenset({"relations", "attachments"})), {"include": "attachments,relations"}),
     ],
@@ -57,24 +39,10 @@ def test_filters_become_query_parameters(filters: IssueFilters, expected: dict[s
     assert filters.to_params() == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("login fails", "~login fails"),
-        ("  login \n fails ", "~login fails"),
-        ("!*", "~!*"),
-        ("~~x", "~~~x"),
-        (">=2026", "~>=2026"),
-        ("ab|cd", "~ab cd"),
-        ("|a", "~a"),
-        ('say "no way"', "~say no way"),
-    ],
-)
-def test_text_is_sent_literally(text: str, expected: str) -> None:
-    assert IssueFilters(subject=text).to_params() == {"subject": expected}
-
-
 @given(st.text(min_size=1))
+@example('say "no way"')
+@example("ab|cd |a")
+@example(">=2026 !* ~~x")
 def test_text_never_becomes_an_operator(text: str) -> None:
     counting = searchable(text)
     if not counting:
@@ -189,12 +157,20 @@ APPLIED = [
 ]
 
 
-@pytest.mark.parametrize("filters", APPLIED)
+UNSET = [
+    IssueFilters(project_id=1, category_ids="none"),
+    IssueFilters(fixed_version_ids="none"),
+    IssueFilters(assigned_to="nobody"),
+]
+
+
+@pytest.mark.parametrize("filters", [*APPLIED, *UNSET])
 async def test_an_ignored_filter_is_detected(
     client: Client, service: Service, key: SecretStr, filters: IssueFilters
 ) -> None:
-    service.reply({"issues": [FITTING], "total_count": 1})
-    service.reply({"issues": [FITTING, {"id": 1}], "total_count": 2})
+    fitting, other = ({"id": 1}, FITTING) if filters in UNSET else (FITTING, {"id": 1})
+    service.reply({"issues": [fitting], "total_count": 1})
+    service.reply({"issues": [fitting, other], "total_count": 2})
 
     assert (await client.list_issues(key, filters)).total_count == 1
     with pytest.raises(Refused, match="200") as caught:
@@ -202,36 +178,8 @@ async def test_an_ignored_filter_is_detected(
     assert "not possible here" in worded(caught.value)
 
 
-@pytest.mark.parametrize(
-    "filters",
-    [
-        IssueFilters(project_id=1, category_ids="none"),
-        IssueFilters(fixed_version_ids="none"),
-        IssueFilters(assigned_to="nobody"),
-    ],
-)
-async def test_an_ignored_filter_for_no_value_is_detected(
-    client: Client, service: Service, key: SecretStr, filters: IssueFilters
-) -> None:
-    service.reply({"issues": [{"id": 1}], "total_count": 1})
+async def test_filters_by_me_are_not_checked(client: Client, service: Service, key: SecretStr) -> None:
     service.reply({"issues": [FITTING], "total_count": 1})
+    mine = IssueFilters(assigned_to=("me",), author=("me",), custom_fields=((1, "me"),))
 
-    await client.list_issues(key, filters)
-    with pytest.raises(Refused):
-        await client.list_issues(key, filters)
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
-        IssueFilters(assigned_to=("me",)),
-        IssueFilters(author=("me",)),
-        IssueFilters(custom_fields=((1, "me"),)),
-    ],
-)
-async def test_filters_by_me_are_not_checked(
-    client: Client, service: Service, key: SecretStr, filters: IssueFilters
-) -> None:
-    service.reply({"issues": [FITTING], "total_count": 1})
-
-    assert (await client.list_issues(key, filters)).total_count == 1
+    assert (await client.list_issues(key, mine)).total_count == 1

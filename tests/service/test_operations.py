@@ -1,23 +1,14 @@
-"""The interface's operations: the request each sends and the value each returns."""
-
-from datetime import date
-from decimal import Decimal
+"""Requests and answers of the interface's operations, beyond what `tests/contract` shows of each."""
 
 import pytest
 from pydantic import SecretStr
 
 from bot.service.client import Client
 from bot.service.conventions import issue_number, issue_url, project_url
-from bot.service.filters import IssueFilters, Sort
+from bot.service.filters import IssueFilters
 from bot.service.inputs import (
-    AttachmentChanges,
-    CustomFieldInput,
-    NewIssue,
-    NewProject,
-    NewTimeEntry,
     NewUser,
     TimeEntryChanges,
-    UploadInput,
     UserChanges,
 )
 from tests.service.scripted import Service
@@ -56,18 +47,6 @@ async def test_create_user(client: Client, service: Service, key: SecretStr) -> 
     assert "new-key" not in repr(user)
 
 
-async def test_get_user_returns_the_owner_of_the_key(
-    client: Client, service: Service, key: SecretStr
-) -> None:
-    service.reply({"user": {"id": 5, "firstname": "Ada", "lastname": "L", "memberships": None}})
-
-    user = await client.get_user(key, include=("memberships", "groups"))
-
-    assert (service.last.method, service.last.path) == ("GET", "/prefix/users/current.json")
-    assert service.last.query == {"include": "groups,memberships"}
-    assert (user.name, user.login, user.memberships) == ("Ada L", None, ())
-
-
 async def test_update_user_sends_only_the_fields_that_were_set(
     client: Client, service: Service, key: SecretStr
 ) -> None:
@@ -79,75 +58,12 @@ async def test_update_user_sends_only_the_fields_that_were_set(
     assert service.last.json == {"user": {"mail": "b@example.org", "language": None}}
 
 
-async def test_create_issue(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply({"issue": {"id": 7, "subject": "Café"}}, 201)
-
-    issue = await client.create_issue(
-        key,
-        NewIssue(
-            project_id=3,
-            subject="Café",
-            due_date=date(2026, 3, 1),
-            estimated_hours=Decimal("1.5"),
-            category_id=None,
-            custom_fields=(CustomFieldInput(id=4, value=("a", "b")),),
-            uploads=(UploadInput(token=SecretStr("9.abc"), filename="a.txt"),),
-        ),
-    )
-
-    assert (service.last.method, service.last.path) == ("POST", "/prefix/issues.json")
-    assert service.last.json == {
-        "issue": {
-            "project_id": 3,
-            "subject": "Café",
-            "due_date": "2026-03-01",
-            "estimated_hours": 1.5,
-            "category_id": None,
-            "custom_fields": [{"id": 4, "value": ["a", "b"]}],
-            "uploads": [{"token": "9.abc", "filename": "a.txt"}],
-        }
-    }
-    assert issue.id == 7
-
-
-async def test_list_issues_returns_one_sorted_page(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply({"issues": [{"id": 7}], "total_count": 12, "offset": 10, "limit": 5})
-
-    filters = IssueFilters(
-        project_id=3,
-        include=frozenset({"relations", "attachments"}),
-        sort=(Sort("updated_on", descending=True),),
-    )
-    page = await client.list_issues(key, filters, offset=10, limit=5)
-
-    assert service.last.path == "/prefix/issues.json"
-    assert service.last.query == {
-        "project_id": "3",
-        "include": "attachments,relations",
-        "sort": "updated_on:desc",
-        "offset": "10",
-        "limit": "5",
-    }
-    assert [issue.id for issue in page.items] == [7]
-    assert (page.total_count, page.offset, page.limit) == (12, 10, 5)
-
-
 @pytest.mark.parametrize(("offset", "limit"), [(-1, 100), (0, 0), (0, 101)])
 async def test_invalid_page_bounds_raise_value_error(
     client: Client, key: SecretStr, offset: int, limit: int
 ) -> None:
     with pytest.raises(ValueError, match="limit"):
         await client.list_issues(key, IssueFilters(), offset=offset, limit=limit)
-
-
-async def test_create_project(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply({"project": {"id": 2, "name": "Site", "identifier": "site", "status": 1}}, 201)
-
-    project = await client.create_project(key, NewProject(name="Site", identifier="site", is_public=False))
-
-    assert (service.last.method, service.last.path) == ("POST", "/prefix/projects.json")
-    assert service.last.json == {"project": {"name": "Site", "identifier": "site", "is_public": False}}
-    assert project.identifier == "site"
 
 
 async def test_get_project_quotes_the_identifier(client: Client, service: Service, key: SecretStr) -> None:
@@ -160,38 +76,6 @@ async def test_get_project_quotes_the_identifier(client: Client, service: Servic
     assert project.enabled_modules[0].name == "wiki"
     with pytest.raises(ValueError, match="empty"):
         await client.get_project(key, "")
-
-
-async def test_list_projects(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply({"projects": [{"id": 2}], "total_count": 1, "offset": 0, "limit": 100})
-
-    page = await client.list_projects(key, ["trackers"])
-
-    assert service.last.query == {"include": "trackers", "offset": "0", "limit": "100"}
-    assert page.total_count == 1
-
-
-async def test_update_attachment(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply(b" ")
-
-    await client.update_attachment(key, 8, AttachmentChanges(filename="b.txt"))
-
-    assert (service.last.method, service.last.path) == ("PATCH", "/prefix/attachments/8.json")
-    assert service.last.json == {"attachment": {"filename": "b.txt"}}
-
-
-async def test_create_time_entry(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply(
-        {"time_entry": {"id": 1, "hours": "1/3", "issue": {"id": 7}, "spent_on": "2026-03-01"}}, 201
-    )
-
-    entry = await client.create_time_entry(
-        key, NewTimeEntry(issue_id=7, hours=Decimal("0.33"), activity_id=9)
-    )
-
-    assert (service.last.method, service.last.path) == ("POST", "/prefix/time_entries.json")
-    assert service.last.json == {"time_entry": {"issue_id": 7, "hours": 0.33, "activity_id": 9}}
-    assert (entry.hours, entry.spent_on) == (Decimal("0.33"), date(2026, 3, 1))
 
 
 @pytest.mark.parametrize(
@@ -232,11 +116,8 @@ async def test_reachable_sends_no_key(
 
     assert await client.reachable() is reachable
     assert "X-Service-API-Key" not in service.last.headers
-
-
-async def test_a_closed_port_is_not_reachable() -> None:
-    async with Client("http://127.0.0.1:1") as client:
-        assert not await client.reachable()
+    async with Client("http://127.0.0.1:1") as nowhere:
+        assert not await nowhere.reachable()
 
 
 def test_issue_and_project_urls(key: SecretStr) -> None:

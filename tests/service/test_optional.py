@@ -3,23 +3,9 @@
 import pytest
 from pydantic import SecretStr
 
-from bot.errors import Forbidden, NotFound, ServiceBroken, Unauthorized
+from bot.errors import ServiceBroken, Unauthorized
 from bot.service.client import Client
-from bot.service.inputs import IssueChanges, UploadInput
 from tests.service.scripted import Asked, Reply, Service
-
-
-async def test_get_issue_returns_its_details(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply({"issue": {"id": 7, "children": [{"id": 8, "subject": "below"}]}})
-
-    issue = await client.optional.get_issue(key, 7, ["relations", "children"])
-
-    assert (service.last.path, service.last.query) == (
-        "/prefix/issues/7.json",
-        {"include": "children,relations"},
-    )
-    assert issue is not None
-    assert issue.children[0].subject == "below"
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -40,26 +26,6 @@ async def test_an_endpoint_noted_as_missing_is_not_called(
 
     assert await client.optional.get_issue(key, 7) is None
     assert service.asked == []
-
-
-async def test_update_issue_sends_notes_and_files(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply(status=204)
-
-    await client.optional.update_issue(
-        key, 7, IssueChanges(notes="see file", uploads=(UploadInput(token=SecretStr("9.abc")),))
-    )
-
-    assert (service.last.method, service.last.path) == ("PUT", "/prefix/issues/7.json")
-    assert service.last.json == {"issue": {"notes": "see file", "uploads": [{"token": "9.abc"}]}}
-
-
-async def test_updating_an_issue_without_the_endpoint_raises_not_found(
-    client: Client, service: Service, key: SecretStr
-) -> None:
-    service.reply(status=405)
-
-    with pytest.raises(NotFound):
-        await client.optional.update_issue(key, 7, IssueChanges(notes="x"))
 
 
 async def test_lists_of_choices(client: Client, service: Service, key: SecretStr) -> None:
@@ -137,10 +103,3 @@ async def test_other_errors_are_raised(
 
     with pytest.raises(kind):
         await client.optional.trackers(key)
-
-
-async def test_a_refused_update_raises_forbidden(client: Client, service: Service, key: SecretStr) -> None:
-    service.reply(status=403)
-
-    with pytest.raises(Forbidden):
-        await client.optional.update_issue(key, 7, IssueChanges(notes="x"))

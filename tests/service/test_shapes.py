@@ -37,6 +37,7 @@ async def test_absent_null_and_invalid_values(client: Client, service: Service, 
             "id": 3,
             "attachments": [{"id": 1, "created_on": "never", "filename": "kept"}],
             "estimated_hours": "1/0",
+            "spent_hours": "1/3",
         },
     ]
     service.reply({"issues": rows, "total_count": 3, "offset": 0, "limit": 100})
@@ -50,7 +51,8 @@ async def test_absent_null_and_invalid_values(client: Client, service: Service, 
     assert bare.priority.name == ""
     assert (odd.due_date, odd.done_ratio, odd.status, odd.subject) == (None, None, None, "kept")
     file = nested.attachments[0]
-    assert (file.filename, file.created_on, nested.estimated_hours) == ("kept", None, None)
+    assert (file.filename, file.created_on) == ("kept", None)
+    assert (nested.estimated_hours, nested.spent_hours) == (None, Decimal("0.33"))
 
 
 def test_an_issues_history_is_oldest_first() -> None:
