@@ -58,7 +58,7 @@ async def test_rejections_without_messages_have_empty_bodies(
 
 async def test_a_wrong_key_sees_public_data(wire: Wire) -> None:
     for path in ("/issues.json", "/projects.json"):
-        seen = [await wire("GET", path, who, limit="100") for who in (None, "nobody", "lena")]
+        seen = [await wire("GET", path, who, limit="5") for who in (None, "nobody", "lena")]
         assert [answer.status for answer in seen] == [200] * 3
         assert len({answer.text for answer in seen}) == 1
 
@@ -183,10 +183,3 @@ async def test_an_unknown_include_and_an_unknown_field_are_ignored(wire: Wire) -
         plain, odd = [await wire("GET", path, include=value) for value in ("", "nonsense,,attachmentz")]
         assert (odd.status, odd.json) == (200, plain.json)
     assert (await an_issue(wire, nonsense=1, id=4, author_id=1)).json["issue"]["author"]["name"] == "Ana Ruiz"
-
-
-async def test_line_endings_are_kept(wire: Wire) -> None:
-    texts = ("a\nb", "a\r\nb", "a\r\n\nb\n")
-    kept = [(await an_issue(wire, description=text)).json["issue"]["description"] for text in texts]
-
-    assert kept == ["a\r\nb", "a\r\nb", "a\r\n\r\nb\r\n"]

@@ -1,12 +1,8 @@
 """Optional operations: Redmine has them, the reference service deliberately doesn't."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
-from bot.errors import NotFound
 from bot.service.client import Client
-from bot.service.inputs import IssueChanges, NewIssue, UploadInput
 from tests.contract.raw import Wire, an_issue, some_time
 from tests.contract.world import World
 
@@ -49,54 +45,6 @@ async def test_names_resolve_if_the_service_lists_them(
         "Dora Weiss",
         "Lena Vogt",  # she is locked, but the service doesn't say so
     }
-
-
-async def test_one_issue_is_shown_with_its_children(client: Client, world: World, *, has_more: bool) -> None:
-    issue = await client.optional.get_issue(world.key("ana"), world.issues["parent"], include=["children"])
-
-    if not has_more:
-        assert issue is None
-        return
-    assert issue is not None
-    assert world.issues["child"] in {child.id for child in issue.children}
-
-
-async def test_a_file_a_note_and_an_assignee_are_added_to_an_issue(
-    client: Client, wire: Wire, world: World, *, has_more: bool
-) -> None:
-    async def content() -> AsyncIterator[bytes]:
-        yield b"later"
-
-    key = world.key("ana")
-    made = await client.create_issue(key, NewIssue(project_id=world.project("child"), subject="Later"))
-    upload = await client.upload_file(key, content(), filename="later.txt")
-    changes = IssueChanges(
-        notes="See the file",
-        assigned_to_id=world.users["ana"],
-        uploads=(UploadInput(token=upload.token, filename="later.txt"),),
-    )
-
-    if not has_more:
-        with pytest.raises(NotFound):
-            await client.optional.update_issue(key, made.id, changes)
-        return
-    await client.optional.update_issue(key, made.id, changes)
-    read = await client.optional.get_issue(key, made.id, include=["attachments"])
-    assert read is not None
-    assert [file.filename for file in read.attachments] == ["later.txt"]
-    assert read.assigned_to is not None
-    assert read.assigned_to.id == world.users["ana"]
-    journals = (await wire("GET", f"/issues/{made.id}.json", include="journals")).json["issue"]["journals"]
-    assert "See the file" in [journal["notes"] for journal in journals]
-
-
-async def test_a_hidden_issue_is_skipped_and_others_are_shown(
-    client: Client, world: World, *, has_more: bool
-) -> None:
-    assert await client.optional.get_issue(world.key("ben"), world.issues["vault"]) is None
-
-    shown = await client.optional.get_issue(world.key("ben"), world.issues["child"])
-    assert (shown is not None) == has_more
 
 
 async def test_a_conflicting_update_is_rejected_without_a_message(wire: Wire, *, has_more: bool) -> None:

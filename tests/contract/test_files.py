@@ -4,8 +4,7 @@ import pytest
 
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from bot.service.inputs import AttachmentChanges, NewIssue, UploadInput
-from bot.service.models import Attachment, Issue
+from bot.service.inputs import NewIssue, UploadInput
 from tests.contract.raw import OCTETS, Wire, a_token, an_issue, made
 from tests.contract.world import World
 
@@ -15,34 +14,24 @@ async def content(*chunks: bytes) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def issue_with(client: Client, world: World, *uploads: UploadInput) -> Issue:
-    return await client.create_issue(
-        world.key("ana"),
-        NewIssue(project_id=world.project("child"), subject="With files", uploads=uploads),
-    )
-
-
-async def attachments(client: Client, world: World, number: int) -> tuple[Attachment, ...]:
-    filters = IssueFilters(issue_ids=(number,), include=frozenset({"attachments"}))
-    return (await client.list_issues(world.key("ana"), filters)).items[0].attachments
-
-
 async def test_files_are_uploaded_and_attached_to_a_new_issue(client: Client, world: World) -> None:
     log = await client.upload_file(
         world.key("ana"), content(b"first\n", b"second\n"), filename="büro log.txt"
     )
     empty = await client.upload_file(world.key("ana"), content(), filename="empty.bin", size=0)
 
-    made = await issue_with(
-        client,
-        world,
+    uploads = (
         UploadInput(
             token=log.token, filename="büro log.txt", content_type="text/plain", description="The log"
         ),
         UploadInput(token=empty.token, filename="empty.bin"),
     )
+    wanted = NewIssue(project_id=world.project("child"), subject="With files", uploads=uploads)
+    made = await client.create_issue(world.key("ana"), wanted)
 
-    first, second = sorted(await attachments(client, world, made.id), key=lambda file: file.id)
+    filters = IssueFilters(issue_ids=(made.id,), include=frozenset({"attachments"}))
+    [issue] = (await client.list_issues(world.key("ana"), filters)).items
+    first, second = sorted(issue.attachments, key=lambda file: file.id)
     assert (first.id, first.filename, first.filesize, first.content_type, first.description) == (
         log.id,
         "büro log.txt",
@@ -57,36 +46,6 @@ async def test_files_are_uploaded_and_attached_to_a_new_issue(client: Client, wo
     assert (second.filename, second.filesize) == ("empty.bin", 0)
 
 
-async def test_an_attachment_is_renamed_and_described(client: Client, world: World) -> None:
-    upload = await client.upload_file(world.key("ana"), content(b"a,b"), filename="a.csv")
-    made = await issue_with(client, world, UploadInput(token=upload.token, filename="a.csv"))
-
-    await client.update_attachment(
-        world.key("ana"), upload.id, AttachmentChanges(filename="b.csv", description="Renamed")
-    )
-
-    [file] = await attachments(client, world, made.id)
-    assert (file.filename, file.description) == ("b.csv", "Renamed")
-
-
-FILES = {
-    "as large as may be": 0,
-    "a byte more": 1,
-    "twice as large": 64 * 1024,
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-async def test_the_upload_size_limit_is_exact(wire: Wire, name: str) -> None:
-    content = b"x" * (wire.world.max_upload + FILES[name])
-
-    answer = await wire("POST", "/uploads.json", body=content, kind=OCTETS, filename="large.bin")
-
-    assert answer.status == (422 if FILES[name] else 201)
-    if FILES[name]:
-        assert any(size in answer.json["errors"][0] for size in ("(64 KB)", f"({wire.world.max_upload})"))
-
-
 @pytest.mark.parametrize("name", ["setup.exe", "RUN.BAT"])
 async def test_a_forbidden_file_type_is_rejected_with_a_message(wire: Wire, name: str) -> None:
     answer = await wire("POST", "/uploads.json", body=b"x", kind=OCTETS, filename=name)
@@ -94,16 +53,6 @@ async def test_a_forbidden_file_type_is_rejected_with_a_message(wire: Wire, name
     extension = name.rpartition(".")[2]
     assert answer.status == 422
     assert f"Attachment extension .{extension} is not allowed" in answer.json["errors"]
-
-
-async def test_an_empty_file_is_accepted(wire: Wire) -> None:
-    token = await a_token(wire, b"")
-
-    issue = (await an_issue(wire, uploads=[{"token": token, "filename": "nothing.txt"}])).json["issue"]
-
-    listed = await wire("GET", "/issues.json", issue_id=str(issue["id"]), include="attachments")
-    [file] = listed.json["issues"][0]["attachments"]
-    assert (file["filename"], file["filesize"]) == ("nothing.txt", 0)
 
 
 NAMES = {

@@ -1,9 +1,6 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-import pytest
-
-from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from bot.service.inputs import CustomFieldInput, NewIssue
@@ -83,29 +80,3 @@ async def test_created_issues_match_the_request(client: Client, world: World) ->
         assert issue.created_on is not None
         assert issue.created_on > before
         assert issue.closed_on is None
-
-
-async def test_a_project_and_a_subject_are_enough(client: Client, world: World) -> None:
-    made = await client.create_issue(
-        world.key("ben"), NewIssue(project_id=world.project("child"), subject="Umlauts")
-    )
-
-    assert (made.category, made.assigned_to, made.fixed_version, made.parent) == (None, None, None, None)
-    assert (made.due_date, made.estimated_hours, made.done_ratio) == (None, None, 0)
-    assert made.is_private is False
-
-
-async def test_a_missing_required_custom_field_is_reported(client: Client, world: World) -> None:
-    with pytest.raises(Refused) as caught:
-        await client.create_issue(
-            world.key("ana"),
-            NewIssue(
-                project_id=world.project("public"), subject="Without it", tracker_id=world.trackers["Bug"]
-            ),
-        )
-
-    assert "Severity cannot be blank" in caught.value.errors
-
-
-async def test_issues_of_a_closed_project_can_be_read(client: Client, world: World) -> None:
-    assert (await read_back(client, world, world.issues["museum"])).subject == "An issue of long ago"

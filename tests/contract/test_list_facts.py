@@ -81,13 +81,6 @@ async def test_an_unavailable_filter_lists_everything(wire: Wire, held: Depot) -
     assert await listed(wire, limit=5, project_id=held.cellar, subproject_id="!*") == cellar
 
 
-async def test_closed_issues_need_any_status_to_be_found(wire: Wire) -> None:
-    closed = wire.world.issues["closed"]
-
-    assert await listed(wire, issue_id=closed) == []
-    assert await listed(wire, issue_id=closed, status_id="*") == [closed]
-
-
 async def test_a_saved_query_overrides_other_filters_but_not_the_order(wire: Wire, held: Depot) -> None:
     query = wire.world.queries["urgent"]
     alone = await in_depot(wire, held, query_id=query)

@@ -285,5 +285,8 @@ async def test_only_the_owner_sees_their_secrets(client: Client, world: World, w
     shown = ben.model_fields_set & FIELDS_OF_A_PERSON["admin"]
     assert shown - MAYBE.get(who, set()) == FIELDS_OF_A_PERSON[who]
     assert ben.name == "Ben Okafor"
+    if who == "admin":
+        shown_values = (ben.login, ben.mail, ben.status, ben.admin, ben.api_key)
+        assert shown_values == ("ben", "ben@example.test", 1, False, world.key("ben"))
     assert ("groups" in ben.model_fields_set) == (who == "admin")
     assert world.project("public") in {m.project.id for m in ben.memberships if m.project}

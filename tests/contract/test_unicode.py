@@ -126,13 +126,13 @@ async def test_user_and_project_names_work_in_any_script(client: Client, world: 
         assert (project.name, project.description) == (text, text)
 
 
-@pytest.mark.parametrize(("letter", "most"), [("x", 255), ("ü", 255), ("🙂", 255), ("e\u0301", 127)])
-async def test_length_is_counted_in_characters(client: Client, world: World, letter: str, most: int) -> None:
-    def wanted(times: int) -> NewIssue:
-        return NewIssue(project_id=world.project("lab"), subject=letter * times)
+async def test_length_is_counted_in_characters(client: Client, world: World) -> None:
+    for letter, most in (("🙂", 255), ("e\u0301", 127)):
+        wanted = NewIssue(project_id=world.project("lab"), subject=letter * most)
 
-    made = await client.create_issue(world.key("ana"), wanted(most))
-    assert made.subject == letter * most
-    with pytest.raises(Refused) as caught:
-        await client.create_issue(world.key("ana"), wanted(most + 1))
-    assert caught.value.errors == ("Subject is too long (maximum is 255 characters)",)
+        assert (await client.create_issue(world.key("ana"), wanted)).subject == wanted.subject
+        with pytest.raises(Refused) as caught:
+            await client.create_issue(
+                world.key("ana"), wanted.model_copy(update={"subject": letter * (most + 1)})
+            )
+        assert caught.value.errors == ("Subject is too long (maximum is 255 characters)",)
