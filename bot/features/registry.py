@@ -40,6 +40,7 @@ from bot.features.home.home import Home
 from bot.features.issues import sentences as issue_sentences
 from bot.features.issues.assign import Assigning
 from bot.features.issues.assign_handlers import AssignHandlers
+from bot.features.issues.creating import Creating
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.issues.updates import Updates
@@ -149,7 +150,8 @@ def build(
         Catalogs(client),
         People(store),
     )
-    issues = Issues(client, store, accounts, projects, catalogs=catalogs, people=people, looks=waits.lookups)
+    issues = Issues(client, store, accounts, projects)
+    creating = Creating(client, store, accounts, projects, catalogs, people, issues, waits.lookups)
     attaching = Files(client, accounts, issues, store, waits.lookups)
     digests = Digests(client, store, accounts, projects, catalogs)
     background = BackgroundSlack(workspaces, waits.channels)
@@ -229,7 +231,7 @@ def build(
         saved=store.saved_input,
     )
     create_form = CreateFormHandlers(
-        issues,
+        creating,
         filling,
         files=attaching,
         jobs=jobs,
@@ -249,6 +251,7 @@ def build(
     edit = EditHandlers(editing, store.saved_input, assigned.told)
     issue = IssueHandlers(
         issues,
+        creating,
         store.deliveries,
         parser,
         open_create_form=create_form.open_form,

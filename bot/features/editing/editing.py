@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from bot.errors import Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.editing.edits import Edit, Editable, Wanted, marks
+from bot.features.issues.errors import IssueRefused
 from bot.features.issues.fields import CHANGEABLE, Field, Meant, fields_named
-from bot.features.issues.issues import IssueRefused, Issues
+from bot.features.issues.issues import Issues
 from bot.features.issues.service_changes import ServiceChange, service_changes, texts
 from bot.features.issues.updates import Updates
 from bot.features.projects.catalog import Catalogs

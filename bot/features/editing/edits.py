@@ -9,7 +9,7 @@ from enum import StrEnum
 from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
 from bot.features.issues.fields import CHANGEABLE, Draft, Meant
-from bot.features.issues.resolution import Names, custom_inputs, sent
+from bot.features.issues.resolution import custom_inputs, resolved, sent
 from bot.features.issues.service_changes import same, texts
 from bot.features.name_matching import UnknownName, pick
 from bot.features.projects.catalog import Catalog
@@ -68,7 +68,7 @@ class Editable:
 
     async def wanted(self, edit: Edit, session: Session, people: People) -> tuple["Wanted", list[WrongField]]:
         """The values that `edit` means, and an error for each name that can't be used."""
-        found, errors = await Names(people, session, self.catalog).known(edit)
+        found, errors = await resolved(edit, people, session, self.catalog)
         errors = [self._explained(error) for error in errors]
         values: dict[str, Meant | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
         values |= {key: value for key, value in found.items() if key in CHANGEABLE}

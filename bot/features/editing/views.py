@@ -20,8 +20,8 @@ def edited(edited: Edited, wording: Wording, *, shareable: bool) -> Message:
         missed = _listed([service_change(change) for change in edited.not_taken])
         what = "everything" if edited.changed else "your changes"
         blocks.append(section(f"{escape(wording.service)} didn't save {what}:\n{missed}"))
-    share = button(SHARE, ShareListedIssue(issue=issue.id)) if shareable and not issue.is_private else None
-    blocks.append(actions(issue_buttons(issue.id, wording, share), block_id=f"issue-{issue.id}"))
+    share = [button(SHARE, ShareListedIssue(issue=issue.id))] if shareable and not issue.is_private else []
+    blocks.append(actions(issue_buttons(issue.id, wording, *share), block_id=f"issue-{issue.id}"))
     return Message(text, tuple(blocks))
 
 

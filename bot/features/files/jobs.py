@@ -16,7 +16,7 @@ from bot.features.files import views
 from bot.features.files.batch import Batch, BatchFile, FileToAttach, State
 from bot.features.files.errors import LostFile, MissingFile
 from bot.features.files.slack_files import download, look_up, name_of
-from bot.features.issues.issues import Created
+from bot.features.issues.creating import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
 from bot.slack.buttons import ActionExpired

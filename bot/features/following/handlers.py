@@ -10,7 +10,7 @@ from bot.features.following.buttons import FollowIssue, StopFollowing
 from bot.features.following.following import Following, Thread
 from bot.features.following.poster import built
 from bot.features.following.reading import Seen
-from bot.features.issues.issues import Created
+from bot.features.issues.creating import Created
 from bot.slack import posting
 from bot.slack.blocks import sentence
 from bot.slack.buttons import ActionExpired

@@ -45,11 +45,8 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
     return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
 
 
-def issue_buttons(
-    number: int, wording: Wording, share: Element | None, follow: Element | None = None
-) -> list[Element]:
-    """The buttons of an issue's card; `share` and `follow` come first."""
-    first = [element for element in (share, follow) if element]
+def issue_buttons(number: int, wording: Wording, *first: Element) -> list[Element]:
+    """The buttons of an issue's card, after the `first` ones."""
     others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number), wording)]
     return [*first, *others, link_button(*_page(number, wording))]
 

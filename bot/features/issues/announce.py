@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from bot.features.following.buttons import StopFollowing
 from bot.features.issues import views
 from bot.features.issues.buttons import DeleteAnnouncement
-from bot.features.issues.issues import Created
+from bot.features.issues.creating import Created
 from bot.slack.replies import Reply
 
 FollowPost = Callable[[Reply, Created, str], Awaitable[None]]
@@ -21,7 +21,8 @@ async def announce_and_confirm(
     announced = ts = None
     if made.public:
         stop = StopFollowing(issue=made.issue.id, created=True) if follow else None
-        post = views.announced(made, reply.wording, (await reply.profile()).name, stop)
+        does = f"{(await reply.profile()).name} created"
+        post = views.posted(does, made.issue, reply.wording, made.mention, stop)
         announced, ts = await reply.post(post)
         if follow and ts:
             await follow(reply, made, ts)

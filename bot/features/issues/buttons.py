@@ -23,11 +23,10 @@ class ShareIssue(Button):
     asked: bool = False
 
 
-class ShareListedIssue(Button):
+class ShareListedIssue(ShareIssue):
     """In a menu, which can't ask first."""
 
     action = "issue.share_listed"
-    issue: Number
 
 
 class AssignToMe(Button):

@@ -1,26 +1,86 @@
 """Creates an issue once, although the service may not answer."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any, NamedTuple
 
 import structlog
 
-from bot.errors import OutcomeUnknown, ServiceError, UserError
+from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
+from bot.features.issues.errors import IssueRefused
+from bot.features.issues.fields import Draft, Meant, fields_named
+from bot.features.issues.issues import Issues, is_public
+from bot.features.issues.resolution import request, resolved
+from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW, looked_for
+from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.permissions import may
+from bot.features.projects.projects import Projects
+from bot.features.users.people import People
 from bot.service.client import Client
+from bot.service.conventions import SETS_PRIVACY
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewIssue, UploadInput
-from bot.service.models import Issue
+from bot.service.models import Issue, Project, Ref
+from bot.store.channels import Channel
+from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
 Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 """Sends the files that an issue is created with."""
+Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
+"""Finds open issues with a similar subject in a project."""
+SIMILAR_SECONDS = 1.0
+"""How long a created issue waits for similar ones."""
+
+
+class SubjectMissing(UserError):
+    """An issue without a subject."""
+
+
+class PrivateIssuesForbidden(UserError):
+    """The user's roles in the project don't let them create private issues."""
+
+    project: str
+
+
+class Source(NamedTuple):
+    """The Slack message that an issue is created from."""
+
+    channel_id: str
+    ts: str
+
+
+@dataclass(frozen=True)
+class Created:
+    """A created issue, with the values that the service changed."""
+
+    issue: Issue
+    project: Project
+    changes: tuple[ServiceChange, ...] = ()
+    requested_private: bool = False
+    """Whether the user asked for a private issue."""
+    mention: str | None = None
+    """The assignee's Slack user, if they are to be mentioned."""
+    similar: tuple[Issue, ...] = ()
+    """Open issues with a similar subject."""
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others can see it although the user asked for a private issue."""
+        return self.requested_private and not self.issue.is_private
+
+    @property
+    def public(self) -> bool:
+        """Whether everyone can see it in the service, and the user didn't ask for a private issue."""
+        return is_public(self.issue, self.project) and not self.requested_private
 
 
 @dataclass(frozen=True)
@@ -30,15 +90,71 @@ class Creating:
     client: Client
     store: Store
     accounts: Accounts
+    projects: Projects
+    catalogs: Catalogs
+    people: People
+    issues: Issues
     looks: Sequence[float]
 
-    async def once(
+    async def create(
+        self,
+        owner: Owner,
+        draft: Draft,
+        channel: Channel | None,
+        attempted_at: datetime | None = None,
+        *,
+        source: Source | None = None,
+        upload: Upload | None = None,
+        similar: Similar | None = None,
+    ) -> Created:
+        """Create the issue once, and record who created it, and from which message (`source`).
+
+        `attempted_at` is when an earlier attempt at the same draft ended with an unknown outcome: then the
+        service is searched for the issue first. `upload` sends the files once the rest is resolved. `similar`
+        looks for issues like it meanwhile.
+
+        Raises UserError, NotLinked, IssueRefused and the other ServiceErrors; OutcomeUnknown only if a search
+        didn't find the issue either.
+        """
+        if not draft.subject.strip():
+            raise SubjectMissing
+        async with self.accounts.reading(owner) as session:
+            project = await self.projects.chosen(session, draft.project, channel)
+            catalog = await self.catalogs.of(session, project.id)
+            meant, errors = await resolved(draft, self.people, session, catalog)
+            if errors:
+                raise errors[0]
+            new = request(draft, meant, project, catalog)
+            if draft.private and await may(self.client, session, project, SETS_PRIVACY) is False:
+                raise WrongField("private", PrivateIssuesForbidden(project.name))
+        async with _beside(similar and similar(session, new.subject, project.id)) as found:
+            try:
+                issue = await self._once(session, new, attempted_at, upload)
+            except Refused as error:
+                raise self._refused(owner, error, draft, meant, catalog) from None
+            alike = tuple(other for other in await found() if other.id != issue.id)
+        changes = service_changes(meant, new.custom_fields, issue)
+        mention = await self.issues.assignee_to_mention(owner, issue)
+        created = Created(issue, project, changes, draft.private, mention, alike)
+        await self._record(owner, created, source)
+        return created
+
+    def _refused(
+        self, owner: Owner, error: Refused, draft: Draft, meant: Mapping[str, Meant], catalog: Catalog
+    ) -> IssueRefused:
+        """The refusal with the fields that it names; remembers the custom fields that were left empty."""
+        fields = fields_named(error.errors, catalog.custom_fields)
+        custom = {int(name.removeprefix("cf_")) for name in fields if name.startswith("cf_")}
+        tracker = meant.get("tracker")
+        if catalog.project and (empty := custom - draft.custom_fields.keys()):
+            tracker_id = tracker.id if isinstance(tracker, Ref) else None
+            self.catalogs.note_required(owner, catalog.project.id, tracker_id, empty)
+        return IssueRefused(error, fields)
+
+    async def _once(
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
     ) -> Issue:
-        """Create the issue; `attempted_at` and `upload` as in `Issues.create`.
-
-        If the answer is lost, look for the issue. Raises ServiceErrors; OutcomeUnknown if it isn't found.
-        """
+        """Create the issue. If the answer is lost, look for it. Raises OutcomeUnknown if it isn't found."""
         if attempted_at:
             if found := await self._find_own(session, new, attempted_at):
                 return found
@@ -86,3 +202,37 @@ class Creating:
         except Exception:
             log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
             return True
+
+    async def _record(self, owner: Owner, created: Created, source: Source | None) -> None:
+        """Record the issue. It exists, so an error here must not fail the request."""
+        issue = created.issue
+        try:
+            await self.store.created_issues.put(
+                owner, issue.id, issue.subject, *(source or (None, None)), privacy_refused=created.exposed
+            )
+        except Exception:
+            log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)
+
+
+@asynccontextmanager
+async def _beside(
+    looking: Coroutine[Any, Any, tuple[Issue, ...]] | None,
+) -> AsyncIterator[Callable[[], Awaitable[tuple[Issue, ...]]]]:
+    """Look for issues during the block; it gets what was found, or nothing after an error or timeout."""
+    task = asyncio.create_task(looking) if looking else None
+
+    async def found() -> tuple[Issue, ...]:
+        try:
+            return await asyncio.wait_for(task, SIMILAR_SECONDS) if task else ()
+        except (ServiceError, UserError, TimeoutError):
+            return ()
+        except Exception:  # the issue is created by now, and its answer matters more
+            log.exception("similar issues not looked up", action="issue.no_similar")
+            return ()
+
+    try:
+        yield found
+    finally:
+        if task:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

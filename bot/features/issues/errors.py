@@ -1,8 +1,7 @@
 """Errors in reading `/issue`, with the draft of what was understood."""
 
-from bot.errors import BotError, UserError, WrongField
+from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.issues.fields import Draft
-from bot.features.issues.issues import IssueRefused
 
 
 class NotUnderstood(UserError):
@@ -21,6 +20,14 @@ class UnknownSubcommand(UserError):
 
     text: str
     draft: Draft
+
+
+class IssueRefused(Refused):
+    """The service refused the issue; `fields` are those that its messages name, as the form names them."""
+
+    def __init__(self, refused: Refused, fields: tuple[str, ...]) -> None:
+        super().__init__(refused.method, refused.path, refused.status or 0, refused.errors)
+        self.fields = fields
 
 
 def fields_of(error: BotError) -> tuple[str, ...]:

@@ -71,8 +71,6 @@ class Field:
     """Its choices' name in `Catalog`."""
     in_form: str = ""
     """Its name in the form, unless that is `key`."""
-    before_project: bool = False
-    """Whether the form shows it before a project is chosen."""
     first: bool = False
     """Whether the form shows it without *More fields*."""
     always: bool = False
@@ -131,15 +129,7 @@ _ROWS = (
     Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", "0%", always=True),
     Field("private", "Private", Kind.FLAG, "is_private", None, "Hide from people without permission"),
     Field("watch", "Watchers", Kind.PEOPLE, "watcher_user_ids", None, "Add people", "people", "watchers"),
-    Field(
-        "desc",
-        "Description",
-        Kind.TEXT,
-        "description",
-        in_form="description",
-        before_project=True,
-        first=True,
-    ),
+    Field("desc", "Description", Kind.TEXT, "description", in_form="description", first=True),
 )
 FIELDS = {field.key: field for field in _ROWS}
 DESCRIPTION = FIELDS["desc"]

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.errors import BotError, UserError, WrongField
+from bot.features.following.buttons import FollowIssue
 from bot.features.help import views as help_views
 from bot.features.issues import views
 from bot.features.issues.announce import announce_and_confirm
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
 from bot.features.issues.buttons import ShowIssue as ShowPressed
+from bot.features.issues.card import card
 from bot.features.issues.commands import (
     AddComment,
     AttachFiles,
@@ -23,9 +25,10 @@ from bot.features.issues.commands import (
     issue_command,
     unknown_field,
 )
+from bot.features.issues.creating import Creating, Similar
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import Draft
-from bot.features.issues.issues import Assigned, Issues, Shown, Similar
+from bot.features.issues.issues import Assigned, Issues, Shown
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.projects.custom_fields import CommandParser
 from bot.features.projects.projects import ProjectNotChosen
@@ -61,6 +64,7 @@ class IssueHandlers:
     """Handles `/issue`, an issue's card and its buttons."""
 
     issues: Issues
+    creating: Creating
     deliveries: Deliveries
     parser: CommandParser
     open_create_form: Callable[[Reply, Draft], Awaitable[None]]
@@ -81,7 +85,7 @@ class IssueHandlers:
                 ShowPressed: self.show_pressed,
                 ShowMore: self.more_pressed,
                 ShareIssue: self.share_pressed,
-                ShareListedIssue: self.share_listed,
+                ShareListedIssue: self.share_pressed,
                 DeleteAnnouncement: self.delete_announcement,
             },
         )
@@ -130,7 +134,7 @@ class IssueHandlers:
         try:
             if draft.template:
                 filled = await self.from_template(reply.owner, draft, reply.channel, text_format)
-            created = await self.issues.create(reply.owner, filled, reply.channel, similar=self.similar)
+            created = await self.creating.create(reply.owner, filled, reply.channel, similar=self.similar)
         except ProjectNotChosen:
             await self.open_create_form(reply, draft)
         else:
@@ -148,31 +152,26 @@ class IssueHandlers:
         """*Show*, on a message or in a menu."""
         await self.show(reply, press.button.issue)
 
-    async def show(self, reply: Reply, number: int) -> None:
-        """Show an issue's card, only to the user."""
-        in_form = reply.in_form or reply.place.home
-        if in_form:
-            await reply.open(forms.loading(f"#{number}"))
-        shown = await self.issues.show(reply.owner, number)
-        card = await self._card(reply, shown, shareable=not in_form)
-        if in_form:
-            await reply.show(forms.said(f"#{number}", card.blocks))
-        else:
-            await reply.privately(card)
-
     async def more_pressed(self, press: ButtonPress[ShowMore], reply: Reply) -> None:
         """*Show more*: replace the card with one that has the whole description."""
-        shown = await self.issues.show(reply.owner, press.button.issue)
-        card = await self._card(reply, shown, shareable=not reply.in_form, whole=True)
-        if reply.in_form:
-            await reply.show(forms.said(f"#{shown.issue.id}", card.blocks))
+        await self.show(reply, press.button.issue, whole=True)
+
+    async def show(self, reply: Reply, number: int, *, whole: bool = False) -> None:
+        """Show an issue's card, only to the user; a `whole` one replaces the card that it expands."""
+        in_form = reply.in_form or reply.place.home
+        if in_form and not whole:
+            await reply.open(forms.loading(f"#{number}"))
+        shown = await self.issues.show(reply.owner, number)
+        message = await self._card(reply, shown, shareable=not in_form, whole=whole)
+        if in_form:
+            await reply.show(forms.said(f"#{number}", message.blocks))
         else:
-            await reply.privately(card, replace=True)
+            await reply.privately(message, replace=whole)
 
     async def _card(self, reply: Reply, shown: Shown, **how: bool) -> Message:
         description = await reply.wording.mrkdwn(shown.issue.description)
         today, thread = await reply.today(), reply.place.thread_ts
-        return views.card(shown, reply.wording, description, today, thread=thread, **how)
+        return card(shown, reply.wording, description, today, thread=thread, **how)
 
     async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
         """*Delete post* on the private answer about a created issue."""
@@ -185,17 +184,9 @@ class IssueHandlers:
         await reply.privately(said, replace=True)
 
     async def share_pressed(self, press: ButtonPress[ShareIssue], reply: Reply) -> None:
-        """*Share here* on a card."""
-        await self._share_or_ask(reply, press.button.issue, asked=press.button.asked)
-
-    async def share_listed(self, press: ButtonPress[ShareListedIssue], reply: Reply) -> None:
-        """*Share here* in a menu."""
-        await self._share_or_ask(reply, press.button.issue, asked=False)
-
-    async def _share_or_ask(self, reply: Reply, number: int, *, asked: bool) -> None:
-        """Share an issue. Unless everyone can see it or the user was `asked`, show the card, which asks."""
-        shown = await self.issues.show(reply.owner, number)
-        if asked or shown.public or shown.issue.is_private:
+        """*Share here*. If others may not see the issue and the user wasn't asked, show the card, which asks."""
+        shown = await self.issues.show(reply.owner, press.button.issue)
+        if press.button.asked or shown.public or shown.issue.is_private:
             await self.share(reply, shown)
         else:
             await reply.privately(await self._card(reply, shown, asks_first=True))
@@ -213,9 +204,9 @@ class IssueHandlers:
 
         async def announce() -> Announced:
             mention = await self.issues.assignee_to_mention(reply.owner, shown.issue)
-            name, in_thread = (await reply.profile()).name, reply.place.thread_ts is not None
-            post = views.shared(shown, reply.wording, name, mention, in_thread=in_thread)
-            return await reply.announce(post)
+            follow = FollowIssue(issue=number) if reply.place.thread_ts else None
+            does = f"{(await reply.profile()).name} shared"
+            return await reply.announce(views.posted(does, shown.issue, reply.wording, mention, follow))
 
         announced = await announced_once(self.deliveries, twice, announce)
         if announced is not None and announced is not Announced.YES:

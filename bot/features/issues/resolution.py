@@ -1,60 +1,44 @@
 """Looks up the names in a draft."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
-from bot.features.issues.fields import FIELDS, Draft, Field, Kind, Meant
+from bot.features.issues.fields import FIELDS, Draft, Kind, Meant
 from bot.features.name_matching import pick, probable
 from bot.features.projects.catalog import Catalog
-from bot.features.users.people import People, Who
+from bot.features.users.people import People
 from bot.service.inputs import CustomFieldInput, NewIssue
 from bot.service.models import Project, Ref
 
 
-@dataclass(frozen=True)
-class Names:
-    """Looks names up in a project's catalog."""
+async def resolved(
+    draft: Draft, people: People, session: Session, catalog: Catalog
+) -> tuple[dict[str, Meant], list[WrongField]]:
+    """The draft's values by option key, and an error for each unknown or ambiguous name.
 
-    people: People
-    session: Session
-    catalog: Catalog
-
-    async def meant(self, draft: Draft) -> dict[str, Meant]:
-        """The draft's values by option key. Raises WrongField for an unknown or ambiguous name."""
-        found, errors = await self.known(draft)
-        if errors:
-            raise errors[0]
-        return found
-
-    async def known(self, draft: Draft) -> tuple[dict[str, Meant], list[WrongField]]:
-        """The draft's values, and an error for each unknown or ambiguous name.
-
-        A misspelled name has the value that it probably means; other such names have none.
-        """
-        found: dict[str, Meant] = {}
-        errors: list[WrongField] = []
-        for key, value in draft.values.items():
-            field = FIELDS[key]
-            if field.choices is None:
-                found[key] = value
-                continue
-            refs = []
-            for name in value if field.kind is Kind.PEOPLE else (value,):
-                try:
-                    refs.append(await self._ref(field, name))
-                except UserError as error:
-                    errors.append(WrongField(field.name, error))
-                    refs += filter(None, [probable(error)])
-            if refs:
-                found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
-        return found, errors
-
-    async def _ref(self, field: Field, name: Who) -> Ref:
-        if field.kind is Kind.CHOICE:
-            return pick(field.name, str(name), field.known(self.catalog))
-        return await self.people.find(self.session, name, self.catalog)
+    A misspelled name has the value that it probably means; other such names have none.
+    """
+    found: dict[str, Meant] = {}
+    errors: list[WrongField] = []
+    for key, value in draft.values.items():
+        field = FIELDS[key]
+        if field.choices is None:
+            found[key] = value
+            continue
+        refs = []
+        for name in value if field.kind is Kind.PEOPLE else (value,):
+            try:
+                if field.kind is Kind.CHOICE:
+                    refs.append(pick(field.name, name, field.known(catalog)))
+                else:
+                    refs.append(await people.find(session, name, catalog))
+            except UserError as error:
+                errors.append(WrongField(field.name, error))
+                refs += filter(None, [probable(error)])
+        if refs:
+            found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
+    return found, errors
 
 
 def request(draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog) -> NewIssue:

@@ -2,9 +2,10 @@
 
 from bot.errors import BotError
 from bot.features.issues.commands import SubjectTooLong
+from bot.features.issues.creating import PrivateIssuesForbidden, SubjectMissing
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.handlers import NotShared, PrivateIssueNotShared
-from bot.features.issues.issues import IssueNotFound, PrivateIssuesForbidden, SubjectMissing
+from bot.features.issues.issues import IssueNotFound
 from bot.features.issues.options import SeveralIssues
 from bot.features.issues.updates import UpdatesUnsupported, UpdateUnconfirmed
 from bot.slack.posting import Announced

@@ -1,6 +1,6 @@
 """Finds values that the service silently changed in a saved issue."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -29,13 +29,18 @@ def service_changes(
     meant: Mapping[str, Meant | None], custom_fields: Sequence[CustomFieldInput], got: Issue
 ) -> tuple[ServiceChange, ...]:
     """The values, by option key, that the service replaced or dropped, except privacy."""
-    return (*_fields(meant, got), *_custom_fields(custom_fields, got))
-
-
-def _fields(meant: Mapping[str, Meant | None], got: Issue) -> Iterator[ServiceChange]:
+    found = []
     for key, wanted in meant.items():
         if (field := CHANGEABLE.get(key)) and not same(wanted, answer := field.answered(got)):
-            yield ServiceChange(field.label, field, wanted, answer)
+            found.append(ServiceChange(field.label, field, wanted, answer))
+    answers = {custom.id: custom for custom in got.custom_fields}
+    for custom in custom_fields:
+        held = answers.get(custom.id)
+        asked, values = texts(custom), texts(held)
+        if sorted(values) != sorted(asked):
+            label = held.name if held else f"cf_{custom.id}"
+            found.append(ServiceChange(label, None, ", ".join(asked) or None, ", ".join(values) or None))
+    return tuple(found)
 
 
 def same(wanted: Meant | None, answer: Meant | None) -> bool:
@@ -45,16 +50,6 @@ def same(wanted: Meant | None, answer: Meant | None) -> bool:
     if isinstance(wanted, Decimal) and isinstance(answer, Decimal):
         return abs(wanted - answer) <= HALF_MINUTE
     return wanted == answer
-
-
-def _custom_fields(asked: Sequence[CustomFieldInput], got: Issue) -> Iterator[ServiceChange]:
-    answers = {field.id: field for field in got.custom_fields}
-    for field in asked:
-        answer = answers.get(field.id)
-        wanted, value = texts(field), texts(answer)
-        if sorted(value) != sorted(wanted):
-            label = answer.name if answer else f"cf_{field.id}"
-            yield ServiceChange(label, None, ", ".join(wanted) or None, ", ".join(value) or None)
 
 
 def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from bot.errors import BotError, KeyRejected
 from bot.features.accounts import views as account_views
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.buttons import TypeSubject
-from bot.features.issues.issues import Source
+from bot.features.issues.creating import Source
 from bot.features.new_issue import duplicate_views as views
 from bot.features.new_issue.duplicates import Duplicates
 from bot.slack import forms

@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import dataclass
 
 from bot.features.accounts.accounts import Session
-from bot.features.issues.issues import IssueNotFound, Issues, Source
+from bot.features.issues.creating import Source
+from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.related.words import telling_words
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort

@@ -10,7 +10,7 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
-from bot.features.issues.resolution import Names
+from bot.features.issues.resolution import resolved
 from bot.features.name_matching import AmbiguousName, UnknownName, probable
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
@@ -160,7 +160,7 @@ class FormFilling:
             )
             chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
             metadata = metadata | {"template": chosen}
-            meant, problems = await Names(self.people, session, catalog).known(draft)
+            meant, problems = await resolved(draft, self.people, session, catalog)
             shown = _with_problems(reply, replace(shown, template=chosen), problems)
             required = self.catalogs.required(reply.owner, project.id)
             details = create_form.project_fields(draft, meant, catalog, required, shown)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from bot.features.accounts.accounts import Accounts
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.buttons import NewIssueWithFiles
+from bot.features.issues.creating import Source
 from bot.features.issues.fields import Draft
-from bot.features.issues.issues import Issues, Source
+from bot.features.issues.issues import Issues
 from bot.features.new_issue.form import TITLE
 from bot.features.new_issue.from_message import draft_from_message
 from bot.features.new_issue.handlers import CreateFormHandlers

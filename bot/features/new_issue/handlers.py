@@ -24,10 +24,11 @@ from bot.features.files.views import progress
 from bot.features.issues import views
 from bot.features.issues.announce import FollowPost, announce_and_confirm
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
-from bot.features.issues.errors import UnknownSubcommand, fields_of
+from bot.features.issues.creating import Creating, Source
+from bot.features.issues.errors import IssueRefused, UnknownSubcommand, fields_of
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
-from bot.features.issues.issues import Assigned, IssueRefused, Issues, Source
+from bot.features.issues.issues import Assigned
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicate_handlers import source_as_json, source_from_metadata
@@ -60,7 +61,7 @@ OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
 class CreateFormHandlers:
     """The form for a new issue."""
 
-    issues: Issues
+    creating: Creating
     filling: FormFilling
     files: Files
     jobs: FileJobs
@@ -216,7 +217,7 @@ class CreateFormHandlers:
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
             await self.jobs.fill_from_form(reply, form, batch, included.files)
-            made = await self.issues.create(
+            made = await self.creating.create(
                 reply.owner,
                 draft,
                 reply.channel,

@@ -23,9 +23,7 @@ from bot.features.background.outcomes import (
 from bot.features.following.reading import IssueReader, Seen
 from bot.features.following.runs import FollowRuns
 from bot.features.issues.issues import Issues
-from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.features.users.people import People
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
@@ -165,10 +163,7 @@ class World:
         self.client = Client(self.tracker.url)
         self.accounts = Accounts(self.client, self.store)
         projects = Projects(self.client, self.store, self.accounts, ())
-        catalogs, people = Catalogs(self.client), People(self.store)
-        issues = Issues(
-            self.client, self.store, self.accounts, projects, catalogs=catalogs, people=people, looks=()
-        )
+        issues = Issues(self.client, self.store, self.accounts, projects)
         self.reader = IssueReader(self.client, issues)
         await self.store.links.put(OWNER, SecretStr(ANA.api_key), 1, ANA.name)
         public = (i for i in self.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)

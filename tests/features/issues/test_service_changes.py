@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from bot.features.issues import views
+from bot.features.issues.creating import Created
 from bot.features.issues.fields import Meant
-from bot.features.issues.issues import Created
 from bot.features.issues.service_changes import service_changes
 from bot.service.inputs import CustomFieldInput
 from bot.service.models import Issue, Project, Ref

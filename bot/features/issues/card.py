@@ -1,0 +1,150 @@
+"""An issue's card, which one person sees."""
+
+from datetime import date
+
+from bot.features.following.buttons import FollowIssue
+from bot.features.issues.actions import FOLLOW, SHARE, issue_buttons
+from bot.features.issues.buttons import ShowMore
+from bot.features.issues.issues import Shown
+from bot.features.issues.views import (
+    confirm_exposing,
+    due,
+    format_size,
+    kind,
+    name_of,
+    rich_title,
+    share_button,
+    spent_and_estimated,
+)
+from bot.service.models import Issue, Relation
+from bot.slack import rich_text
+from bot.slack.blocks import Block, Message, actions, button, context, fields, section, shortened
+from bot.slack.text import LONGEST, bold, cut, day, line, link
+from bot.slack.wording import Wording
+
+DESCRIPTION = 2500
+SUMMARY, SPARE = 300, 100
+"""How much of a description a card shows, and how much longer one may be to be shown in full."""
+FACTS, LISTED = 20, 8
+NAME, VALUE, SUBJECT = 60, 200, 80
+RELATIONS = {
+    "relates": "related to",
+    "duplicates": "duplicates",
+    "blocks": "blocks",
+    "precedes": "precedes",
+    "copied_to": "copied to",
+}
+INVERSE = {
+    "relates": "related to",
+    "duplicates": "duplicated by",
+    "blocks": "blocked by",
+    "precedes": "follows",
+    "copied_to": "copied from",
+}
+
+
+def card(
+    shown: Shown,
+    wording: Wording,
+    description: str,
+    today: date,
+    *,
+    shareable: bool = True,
+    asks_first: bool = False,
+    whole: bool = False,
+    thread: str | None = None,
+) -> Message:
+    """An issue for one person, with its buttons; a form can't share it (`shareable`).
+
+    `description` is the issue's own, as mrkdwn; its start is shown, or with `whole` all that fits. With
+    `asks_first`, the card says why sharing asks first. `thread` is the thread where it was opened, which can
+    follow it.
+    """
+    issue, project = shown.issue, shown.project
+    blocks: list[Block] = [
+        rich_text.paragraph(rich_title(issue, wording, bold=True)),
+        context(kind(issue, with_status=False)),
+        *fields(_facts(issue, today)),
+    ]
+    if description:
+        blocks.append(_description(issue, wording, description, whole=whole))
+    blocks += _connected(shown, wording)
+    if asks_first:
+        why = f"{line(project.name)} isn't public" if project else "The project may not be public"
+        blocks.append(context(f"{why}, so *{SHARE}* asks first."))
+    first = []
+    if shareable and not issue.is_private:
+        first.append(share_button(issue.id, public=shown.public))
+        if thread:
+            carries = FollowIssue(issue=issue.id, asked=not shown.public, thread=thread)
+            question = confirm_exposing("Follow this issue here?", "Follow issue", public=shown.public)
+            first.append(button(FOLLOW, carries, confirm=question))
+    blocks.append(actions(issue_buttons(issue.id, wording, *first), block_id=f"issue-{issue.id}"))
+    return Message(f"#{issue.id} {line(issue.subject)} · {kind(issue)}", tuple(blocks))
+
+
+def _description(issue: Issue, wording: Wording, description: str, *, whole: bool) -> Block:
+    if not whole and len(description) > SUMMARY + SPARE:
+        end = max(description.rfind(space, SUMMARY // 2, SUMMARY) for space in " \n")
+        short = cut(description, end + 1 if end > 0 else SUMMARY)
+        return section(short, button("Show more", ShowMore(issue=issue.id)))
+    shown = cut(description, DESCRIPTION)
+    complete = shown == description and len(issue.description or "") <= LONGEST
+    rest = link(wording.url(issue.id), f"Read the rest in {wording.service}")
+    return section(shown if complete else f"{shown}\n{rest}")
+
+
+def _facts(issue: Issue, today: date) -> list[tuple[str, str]]:
+    done = issue.done_ratio or 0
+    full = max(0, min(10, done // 10))
+    facts = [
+        ("Status", name_of(issue.status)),
+        ("Priority", name_of(issue.priority)),
+        ("Assignee", name_of(issue.assigned_to) or "Unassigned"),
+        ("Author", name_of(issue.author)),
+        ("Category", name_of(issue.category)),
+        ("Target version", name_of(issue.fixed_version)),
+        ("Start date", day(issue.start_date) if issue.start_date else ""),
+        ("Due date", due(issue, today).removeprefix("due ")),
+        ("Progress", f"{'▰' * full}{'▱' * (10 - full)} {done}%" if done else ""),
+        ("Time", spent_and_estimated(issue)),
+    ]
+    for custom in issue.custom_fields:
+        value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
+        if value:
+            facts.append((shortened(custom.name, NAME), line(value, VALUE)))
+    return [(label, value) for label, value in facts if value][:FACTS]
+
+
+def _connected(shown: Shown, wording: Wording) -> list[Block]:
+    """The parent, subtasks, related issues and files, if there are any."""
+    issue, url = shown.issue, wording.url
+
+    def named(number: int, subject: str | None) -> str:
+        return link(url(number), f"#{number} {shortened(subject, SUBJECT)}" if subject else f"#{number}")
+
+    def related(relation: Relation) -> str:
+        outward = relation.issue_id == issue.id
+        other = (relation.issue_to_id if outward else relation.issue_id) or 0
+        how = (RELATIONS if outward else INVERSE).get(relation.relation_type, relation.relation_type)
+        return f"{bold(how.capitalize())} {named(other, shown.subjects.get(other))}"
+
+    lines = []
+    if issue.parent:
+        lines.append(f"*Parent issue* {named(issue.parent.id, shown.subjects.get(issue.parent.id))}")
+    if shown.children:
+        lines.append(f"*Subtasks* {_first([named(child.id, child.subject) for child in shown.children])}")
+    lines += map(related, issue.relations[:LISTED])
+    if issue.attachments:
+        files = [
+            link(file.content_url or url(issue.id), shortened(file.filename, SUBJECT))
+            + (f" ({format_size(file.filesize)})" if file.filesize is not None else "")
+            for file in issue.attachments
+        ]
+        lines.append(f"*Files* {_first(files)}")
+    return [section("\n".join(lines))] if lines else []
+
+
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return " · ".join(names[:LISTED]) + more
