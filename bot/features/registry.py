@@ -51,10 +51,7 @@ from bot.features.new_issue.choices import ChoiceHandlers
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.filling import FormFilling
-from bot.features.new_issue.from_files import CreateWithFiles
 from bot.features.new_issue.handlers import CreateFormHandlers
-from bot.features.new_issue.long_description import LongDescriptions
-from bot.features.new_issue.templates import FormTemplates
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.projects import sentences as project_sentences
 from bot.features.projects.catalog import Catalogs
@@ -216,8 +213,7 @@ def build(
     follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
-    thread, form_templates = ThreadInclusion(Threads(), store.saved_input, waits), FormTemplates(templates)
-    long = LongDescriptions(store.saved_input)
+    thread = ThreadInclusion(Threads(), store.saved_input, waits)
     filling = FormFilling(
         accounts,
         projects,
@@ -226,25 +222,25 @@ def build(
         duplicates=duplicates,
         jobs=jobs,
         thread=thread,
-        long=long,
-        templates=form_templates,
+        templates=templates,
         saved=store.saved_input,
     )
     create_form = CreateFormHandlers(
+        accounts,
+        issues,
         creating,
         filling,
         files=attaching,
         jobs=jobs,
         thread=thread,
-        long=long,
-        templates=form_templates,
+        templates=templates,
         saved=store.saved_input,
         pauses=pauses,
         assigned=assigned.told,
         follow_post=follow.follow_created,
     )
     updates = Updates(client, issues, waits.lookups)
-    assign = AssignHandlers(Assigning(accounts, issues, updates), rows)
+    assign = AssignHandlers(Assigning(accounts, issues, updates), rows.show)
     commenting = Comments(client, accounts, issues, updates=updates, files=attaching)
     comments = CommentHandlers(commenting, accounts, issues, jobs, store)
     editing = Editing(accounts, issues, catalogs=catalogs, people=people, updates=updates)
@@ -291,7 +287,6 @@ def build(
             duplicates.feature(),
             assign.feature(),
             edit.feature(),
-            CreateWithFiles(accounts, issues, jobs, create_form).feature(),
             search.feature(),
             related.feature(),
             timelog.feature(),

@@ -1,8 +1,8 @@
 """Assigns an issue to the user who pressed *Assign to me*."""
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -18,14 +18,10 @@ from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
 
-
-class RowUpdates(Protocol):
-    """The rows of posted digests."""
-
-    async def show(
-        self, slack: AsyncWebClient, channel_id: str, ts: str, issue: Issue, message: JSON | None
-    ) -> None:
-        """Show an issue's assignee in its row; `message` is the digest, None to read it from Slack."""
+ShowInDigest = Callable[[AsyncWebClient, str, str, Issue, JSON | None], Awaitable[None]]
+"""Shows an issue's assignee in its row of the digest with this channel and `ts`; the message is the digest,
+None to read it from Slack.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class AssignHandlers:
     """Assigns issues to the user who pressed the button, and updates the digest that lists the issue."""
 
     assigning: Assigning
-    digest_rows: RowUpdates
+    show_in_digest: ShowInDigest
 
     def feature(self) -> Feature:
         return Feature(buttons={AssignToMe: self.assign_pressed, TakeIssue: self.take_pressed})
@@ -51,7 +47,7 @@ class AssignHandlers:
         issue = await self._assign(reply, asked)
         if reply.place.channel_id and asked.digest:
             fresh = time.time() - press.pressed_at < FRESH
-            await self.digest_rows.show(
+            await self.show_in_digest(
                 reply.slack, reply.place.channel_id, asked.digest, issue, digest if fresh else None
             )
 

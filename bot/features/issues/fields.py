@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
@@ -164,6 +164,15 @@ class Draft(BaseModel):
     @property
     def private(self) -> bool:
         return bool(self.values.get("private"))
+
+    @property
+    def description(self) -> str:
+        return str(self.values.get("desc") or "")
+
+    def described(self, text: str) -> Self:
+        """The same with another description."""
+        others = {key: value for key, value in self.values.items() if key != "desc"}
+        return self.model_copy(update={"values": others | ({"desc": text} if text else {})})
 
 
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:

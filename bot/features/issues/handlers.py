@@ -184,7 +184,7 @@ class IssueHandlers:
         await reply.privately(said, replace=True)
 
     async def share_pressed(self, press: ButtonPress[ShareIssue], reply: Reply) -> None:
-        """*Share here*. If others may not see the issue and the user wasn't asked, show the card, which asks."""
+        """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
         shown = await self.issues.show(reply.owner, press.button.issue)
         if press.button.asked or shown.public or shown.issue.is_private:
             await self.share(reply, shown)

@@ -8,7 +8,7 @@ from bot.features.issues.fields import FIELDS, Kind, choices_of
 from bot.features.issues.inputs import custom_values
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
-from bot.features.projects.catalog import Catalogs
+from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.projects import Projects
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
@@ -55,20 +55,19 @@ class ChoiceHandlers:
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """A select whose choices are too many to list at once."""
-        name = request.name.partition(".")[2]
-        async with self.accounts.reading(reply.owner) as session:
-            catalog = await self.catalogs.of(session, _project_of(request.block_id))
-        sought = request.text.strip().casefold()
-        refs = choices_of(catalog).get(name, ())
+        sought, name = request.text.strip().casefold(), request.name.partition(".")[2]
+        refs = choices_of(await self._catalog(request, reply)).get(name, ())
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
     async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The select of a custom field that has a list of values."""
-        name = request.block_id.partition(":")[0]
+        number = number_in(request.block_id.partition(":")[0].removeprefix("cf_"))
+        catalog = await self._catalog(request, reply)
+        return custom_values(catalog.custom_field(number), request.text)
+
+    async def _catalog(self, request: OptionsRequest, reply: Reply) -> Catalog:
         async with self.accounts.reading(reply.owner) as session:
-            catalog = await self.catalogs.of(session, _project_of(request.block_id))
-        field = catalog.custom_field(number_in(name.removeprefix("cf_")))
-        return custom_values(field, request.text)
+            return await self.catalogs.of(session, _project_of(request.block_id))
 
 
 def _project_of(block_id: str) -> int | None:

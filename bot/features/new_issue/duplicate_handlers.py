@@ -9,10 +9,11 @@ from bot.features.accounts import views as account_views
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.buttons import TypeSubject
 from bot.features.issues.creating import Source
-from bot.features.new_issue import duplicate_views as views
+from bot.features.new_issue import form as create_form
 from bot.features.new_issue.duplicates import Duplicates
+from bot.features.new_issue.metadata import NewIssueMetadata
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block
+from bot.slack.blocks import Block
 from bot.slack.buttons import ActionExpired
 from bot.slack.debounce import Debouncer
 from bot.slack.feature import Feature
@@ -21,19 +22,6 @@ from bot.slack.posting import SLACK_FAILED, reason
 from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
-
-
-def source_as_json(source: Source | None) -> list[str] | None:
-    """A source for a form's metadata."""
-    return [source.channel_id, source.ts] if source else None
-
-
-def source_from_metadata(metadata: JSON) -> Source | None:
-    """The source that `source_as_json` saved, if any."""
-    match metadata.get("source"):
-        case [str(channel_id), str(ts)]:
-            return Source(channel_id, ts)
-    return None
 
 
 @dataclass(frozen=True)
@@ -48,28 +36,28 @@ class DuplicateHandlers:
         return Feature(buttons={TypeSubject: self.subject_typed})
 
     async def notes(
-        self, reply: Reply, session: Session, subject: str, project_id: int | None, metadata: JSON
+        self, reply: Reply, session: Session, subject: str, project_id: int | None, source: Source | None
     ) -> list[Block]:
         """The notes below the form's subject; none on an error, so that the form still opens."""
         try:
-            known = await self.duplicates.find(session, subject, project_id, source_from_metadata(metadata))
+            known = await self.duplicates.find(session, subject, project_id, source)
         except BotError as error:
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return []
-        return views.notes(known, reply.wording)
+        return create_form.duplicate_notes(known, reply.wording)
 
     async def subject_typed(self, press: ButtonPress[TypeSubject], reply: Reply) -> None:
         """The subject changed: once the user pauses, look for similar issues."""
         if press.view is None:
             raise ActionExpired
         key, view, pauses, typed_at = press.form_key, press.view.json, self.pauses, press.pressed_at
+        source = NewIssueMetadata.of(press.view).source
         if not await pauses.wait(key, typed_at):
             return
         try:
             project = forms.Values(view).number("project")
             async with self.accounts.reading(reply.owner) as session:
-                typed = press.button.subject
-                found = await self.notes(reply, session, typed, project, press.view.metadata)
+                found = await self.notes(reply, session, press.button.subject, project, source)
         except KeyRejected as error:  # tell the user now: the next interaction finds no key
             said = reply.wording.sentence(error)
             await reply.privately(account_views.link_offer(said))
@@ -77,11 +65,11 @@ class DuplicateHandlers:
         except BotError as error:  # submitting the form reports it, if it persists
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return
-        updated = views.with_notes(view, found)
+        updated = create_form.with_notes(view, found)
         now = pauses.hash_now(key, view["hash"])
         if not pauses.is_latest(key, typed_at):
             return
-        if now == view["hash"] and views.shown(updated) == views.shown(view):
+        if now == view["hash"] and create_form.notes_in(updated) == create_form.notes_in(view):
             return
         try:
             answer = await reply.slack.views_update(view_id=view["id"], view=updated, hash=now)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from bot.features.accounts.accounts import Session
 from bot.features.issues.creating import Source
 from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.related.related import with_words
 from bot.features.related.words import telling_words
 from bot.service.client import Client
-from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
 from bot.store.store import Store
 
@@ -63,17 +63,7 @@ class Duplicates:
         words = telling_words(subject)[:SEARCHED]
         if not words or project_id is None:
             return ()
-        latest = (Sort("updated_on", descending=True),)
-        pages = await asyncio.gather(
-            *(
-                self.client.list_issues(
-                    session.key,
-                    IssueFilters(project_id=project_id, subject=word, status="open", sort=latest),
-                    limit=CANDIDATES,
-                )
-                for word in words
-            )
-        )
+        pages = await with_words(self.client, session, words, project_id, status="open", most=CANDIDATES)
         found = {issue.id: issue for page in pages for issue in page.items}
         rated = [(similarity(subject, issue.subject), issue) for issue in found.values()]
         similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]

@@ -15,18 +15,24 @@ from bot.features.issues.inputs import (
     field_input,
     focus,
 )
+from bot.features.issues.views import title
+from bot.features.new_issue.duplicates import PossibleDuplicates
+from bot.features.new_issue.thread import FIELD as THREAD
+from bot.features.new_issue.thread import OfferedThread, Unread
 from bot.features.projects.catalog import Catalog, Required
 from bot.features.templates.buttons import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
-from bot.service.models import Project, Ref
+from bot.service.models import Issue, Project, Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, actions, button, context, option, section, shortened
 from bot.slack.grammar.durations import hours
-from bot.slack.text import prose
+from bot.slack.text import line, prose
+from bot.slack.wording import Wording
 from bot.store.templates import Template
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
 OUTDATED = "The fields below changed with the project. Check them, then create the issue."
+KNOWN = "known"
 CUSTOM_FIELDS = 20
 """How many custom fields *More fields* shows."""
 
@@ -136,6 +142,64 @@ def project_fields(
     if hidden:
         blocks.append(actions([button("More fields", MoreFields())], block_id="more"))
     return blocks
+
+
+def thread_field(offered: OfferedThread) -> Block:
+    """The checkbox, or what to do so that the bot can read the thread."""
+    if offered.unread:
+        return context(prose(_how_to_include(offered.unread, offered.scope)))
+    many = f"{offered.total} messages" if offered.total > 1 else "All messages"
+    box = forms.checkbox(THREAD, "Include the thread", checked=False)
+    return forms.field(THREAD, "Thread", box, hint=f"{many}, with their authors, times, and files")
+
+
+def _how_to_include(why: Unread, scope: str) -> str:
+    """What to do so that the bot can read a thread, in plain text."""
+    match why:
+        case Unread.SCOPE:
+            return f"To include the thread, ask an administrator to grant me the scope `{scope}`."
+        case Unread.DIRECT:
+            return "I can't read direct messages between people. Copy what matters into the description."
+        case _:
+            return "To include the thread, invite me with `/invite @Issue Bot` and open this form again."
+
+
+def duplicate_notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
+    """Notes for below the subject: issues made from the same message, and open issues like it."""
+    parts = []
+    if known.of_message:
+        made = ", ".join(title(issue, wording) for issue in known.of_message)
+        parts.append(
+            f":information_source: Already created from this message: {made}. "
+            "You can still create another issue."
+        )
+    if known.similar:
+        lines = "\n".join(f"• {_similar(issue, wording)}" for issue in known.similar)
+        leads = (
+            "*Is it this one?* It's open and has a similar subject."
+            if len(known.similar) == 1
+            else "*Is it one of these?* They're open and have similar subjects."
+        )
+        parts.append(f":mag: {leads}\n{lines}")
+    return [section("\n".join(parts), block_id=KNOWN)] if parts else []
+
+
+def _similar(issue: Issue, wording: Wording) -> str:
+    refs = (issue.status, issue.assigned_to)
+    return " · ".join([title(issue, wording), *(line(ref.name) for ref in refs if ref and ref.name)])
+
+
+def with_notes(view: JSON, blocks: list[Block]) -> JSON:
+    """A payload's form with other notes below its subject; what was typed stays."""
+    kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
+    names = [str(block.get("block_id")).partition(":")[0] for block in kept]
+    below = names.index("subject") + 1 if "subject" in names else len(kept)
+    return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
+
+
+def notes_in(view: JSON) -> str:
+    """The notes that a form shows."""
+    return next((b["text"]["text"] for b in view["blocks"] if b.get("block_id") == KNOWN), "")
 
 
 def outdated(view: JSON) -> bool:

@@ -73,10 +73,6 @@ async def author_of(reply: Reply, message: JSON) -> str:
 
 async def names_in(reply: Reply, text: str) -> Callable[[str], str]:
     """Looks up the users that a message's text mentions; the result returns a user's name by ID."""
-    names = await names_of(reply, (("user", user) for user in users_in(text)))
+    mentioned = dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text))
+    names = await names_of(reply, (("user", user) for user in mentioned))
     return lambda user: names.get(user, user)
-
-
-def users_in(text: str) -> list[str]:
-    """The IDs of the users that a message mentions."""
-    return list(dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text)))

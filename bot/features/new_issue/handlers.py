@@ -1,7 +1,6 @@
 """Opens, refreshes and submits the form for a new issue."""
 
 import asyncio
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -18,27 +17,36 @@ from bot.errors import (
     TooLarge,
     UserError,
 )
+from bot.features.accounts.accounts import Accounts
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.issues import views
 from bot.features.issues.announce import FollowPost, announce_and_confirm
-from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, OpenDraft, OpenIssueForm
+from bot.features.issues.buttons import (
+    ChooseProject,
+    ChooseTracker,
+    MoreFields,
+    NewIssueWithFiles,
+    OpenDraft,
+    OpenIssueForm,
+)
 from bot.features.issues.creating import Creating, Source
 from bot.features.issues.errors import IssueRefused, UnknownSubcommand, fields_of
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
-from bot.features.issues.issues import Assigned
+from bot.features.issues.issues import Assigned, Issues
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
-from bot.features.new_issue.duplicate_handlers import source_as_json, source_from_metadata
+from bot.features.new_issue import long_description
+from bot.features.new_issue import templates as form_templates
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import TITLE, Shown
 from bot.features.new_issue.from_message import draft_from_message
-from bot.features.new_issue.long_description import LongDescriptions
-from bot.features.new_issue.templates import FormTemplates
-from bot.features.new_issue.thread import FIELD, ThreadInclusion
+from bot.features.new_issue.metadata import NewIssueMetadata
+from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.templates.buttons import ChooseTemplate, UseTemplate
+from bot.features.templates.templates import Templates
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, button_row, shortened
 from bot.slack.buttons import ActionExpired
@@ -61,16 +69,17 @@ OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
 class CreateFormHandlers:
     """The form for a new issue."""
 
+    accounts: Accounts
+    issues: Issues
     creating: Creating
     filling: FormFilling
     files: Files
     jobs: FileJobs
     thread: ThreadInclusion
-    long: LongDescriptions
     saved: SavedInput
     pauses: Debouncer
     assigned: Assigned
-    templates: FormTemplates
+    templates: Templates
     follow_post: FollowPost
 
     def feature(self) -> Feature:
@@ -83,6 +92,7 @@ class CreateFormHandlers:
                 UseTemplate: self.open_from_template,
                 OpenIssueForm: self.open_create,
                 OpenDraft: self.open_draft,
+                NewIssueWithFiles: self.open_with_files,
             },
             forms={create_form.CALLBACK_ID: Form(self.submit, "Creating the issue in {service}…")},
         )
@@ -107,14 +117,14 @@ class CreateFormHandlers:
         await reply.show(loading(TITLE))
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
-        draft, job, offered = await asyncio.gather(
+        draft, files, offered = await asyncio.gather(
             draft_from_message(reply, message),
             self._files_of(reply, message),
             self.thread.look(reply, message),
         )
-        description = str(draft.values.get(DESCRIPTION.key) or "")
-        saved = await self.thread.save(reply, offered, message, description) if offered else None
-        await self.open_form(reply.at(thread), draft, Source(channel, ts), files_job=job, thread=saved)
+        saved = await self.thread.save(reply, offered, message, draft.description) if offered else None
+        metadata = NewIssueMetadata(source=Source(channel, ts), files=files, thread=saved)
+        await self.open_form(reply.at(thread), draft, metadata)
 
     async def _files_of(self, reply: Reply, message: JSON) -> str | None:
         """The ID of the saved job for a message's files; None if it has none."""
@@ -122,28 +132,39 @@ class CreateFormHandlers:
             return None
         return await self.jobs.save(reply, await self.jobs.from_message(reply, message))
 
+    async def open_with_files(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
+        """*Create a new issue with them*: the form with files that were chosen before."""
+        job = await self.jobs.load(reply, press.button.job)
+        place = Place.from_json(job.place)
+        if reply.in_form:  # this button was the form's answer: the new form replaces it
+            await reply.show(loading(TITLE))
+        draft, source = Draft(), None
+        if job.message and place.channel_id:
+            draft = await draft_from_message(reply.at(place), job.message)
+            source = Source(place.channel_id, job.message["ts"])
+        elif job.issue:
+            async with self.accounts.reading(reply.owner) as session:
+                issue = await self.issues.one(session, job.issue)
+            draft = Draft(
+                subject=f"Files for #{issue.id} {issue.subject}",
+                project=f"#{issue.project.id}" if issue.project else None,
+                values={"desc": f"Files for #{issue.id}."},
+            )
+        fresh = await self.jobs.save(reply, job.model_copy(update={"issue": None}))
+        await self.open_form(reply.at(place), draft, NewIssueMetadata(source=source, files=fresh))
+
     async def open_form(
         self,
         reply: Reply,
         draft: Draft,
-        source: Source | None = None,
-        *,
-        files_job: str | None = None,
-        thread: str | None = None,
+        metadata: NewIssueMetadata = NewIssueMetadata(),  # noqa: B008 - it is frozen
         shown: Shown = Shown(),  # noqa: B008 - it is frozen
     ) -> None:
-        """Open the form at once, then fill it with its choices.
-
-        `source` is the message that the issue is created from; `files_job` is the id of the `FileJobs` job
-        whose files can be attached, and `thread` that of the thread that `ThreadInclusion` offers.
-        """
+        """Open the form at once, then fill it with its choices."""
         if not reply.view_id:
             await reply.show(loading(TITLE))
-        metadata = {"place": reply.place.as_json(), "source": source_as_json(source), "files": files_job}
-        if thread:
-            metadata[FIELD] = thread
-        view = await self.filling.opened(reply, draft, metadata=metadata, shown=shown)
-        await reply.show(view)
+        metadata = metadata.model_copy(update={"place": reply.place.as_json()})
+        await reply.show(await self.filling.opened(reply, draft, metadata=metadata, shown=shown))
 
     async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
         """A button that opens the form with what was understood; None if the form can't help."""
@@ -198,22 +219,20 @@ class CreateFormHandlers:
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Create the issue once; on failure the form keeps all entered values."""
-        view = form.view.json
+        view, metadata = form.view.json, NewIssueMetadata.of(form.view)
         rich = forms.Values(view).rich_text(DESCRIPTION.name) or {}
         draft = create_form.submitted(view, await writer(reply, rich))
-        draft = await self.long.complete(reply, form.view, draft)
+        draft = await long_description.complete(self.saved, reply.owner, form.view, draft)
         if missing := create_form.missing(view, draft):
             return FormResult(errors=missing)
-        if create_form.outdated(view) or "draft" in form.view.metadata:
+        if create_form.outdated(view) or metadata.draft:
             return await self._again(reply, form.view, Shown(said=create_form.OUTDATED))
-        draft, errors = await self.templates.checked(reply, form.view, draft)
+        draft, errors = await form_templates.checked(self.templates, reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
-        attempted, started = form.view.moment("attempted_at"), datetime.now(UTC)
-        batch = new_batch(attempted)
-        description = str(draft.values.get(DESCRIPTION.key) or "")
-        included = await self.thread.included(reply, form, description)
-        draft = draft.model_copy(update={"values": draft.values | {DESCRIPTION.key: included.description}})
+        started, batch = datetime.now(UTC), new_batch(metadata.attempted_at)
+        included = await self.thread.included(reply, form, draft.description)
+        draft = draft.described(included.description)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
             await self.jobs.fill_from_form(reply, form, batch, included.files)
@@ -221,14 +240,14 @@ class CreateFormHandlers:
                 reply.owner,
                 draft,
                 reply.channel,
-                attempted,
-                source=source_from_metadata(form.view.metadata),
+                metadata.attempted_at,
+                source=metadata.source,
                 upload=lambda session: self.files.upload(session, batch),
             )
         except OutcomeUnknown as error:
-            metadata = {"attempted_at": started.isoformat()} | form.view.metadata
+            metadata = metadata.model_copy(update={"attempted_at": metadata.attempted_at or started})
             said = reply.wording.sentence(error)
-            return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
+            return FormResult(view=forms.refilled(view, said, metadata.dump()), said=said)
         except IssueRefused as error:
             if set(error.fields) <= names_in(view):
                 raise
@@ -247,8 +266,7 @@ class CreateFormHandlers:
         async def announce() -> None:
             if batch.files:
                 await reply.privately(await self.jobs.results(reply, made.issue.id, batch))
-            in_thread = form.view.metadata.get("source") and reply.place.thread_ts
-            follow = self.follow_post if in_thread else None
+            follow = self.follow_post if metadata.source and reply.place.thread_ts else None
             await announce_and_confirm(reply, made, included.notes, follow)
             await self.assigned(reply.owner, made.issue)
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import UserError, WrongField
+from bot.features.new_issue.metadata import NewIssueMetadata
 from bot.features.new_issue.thread_text import Included, written
 from bot.slack import forms, members, rich_input
 from bot.slack.blocks import JSON
@@ -90,11 +91,11 @@ class ThreadInclusion:
             offered = offered.model_copy(update={"parent": description})
         return await self.saved.put(reply.owner, offered.model_dump(mode="json"))
 
-    async def offered(self, reply: Reply, metadata: JSON) -> OfferedThread | None:
+    async def offered(self, reply: Reply, metadata: NewIssueMetadata) -> OfferedThread | None:
         """The thread that a form offers. Raises FormExpired after a day."""
-        if not (saved := metadata.get(FIELD)):
+        if metadata.thread is None:
             return None
-        payload = await self.saved.get(reply.owner, str(saved))
+        payload = await self.saved.get(reply.owner, metadata.thread)
         if payload is None:
             raise FormExpired("issue")
         return OfferedThread.model_validate(payload)
@@ -105,7 +106,7 @@ class ThreadInclusion:
         The thread replaces a description that only repeats its first message. Raises WrongField with
         ThreadUnreadable, and FormExpired.
         """
-        offered = await self.offered(reply, form.view.metadata)
+        offered = await self.offered(reply, NewIssueMetadata.of(form.view))
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
             return Included(description)
         thread = Thread(reply.owner.team_id, offered.channel_id, offered.ts, total=offered.total)

@@ -37,7 +37,9 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
         return Included(description, notes=("The thread has only my own posts, so I didn't include it.",))
     zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
     files = await _files(reply, said)
-    parts = [await _introduction(reply, thread, zone, to)]
+    url = await permalink_of(reply, {"ts": thread.ts})
+    name = to.link(url, "Thread in Slack") if url else "Thread in Slack"
+    parts = [f"{name} (times are in {to.text(str(zone))}):"]
     room = DESCRIPTION_BYTES - ENDING - _size(f"{description}\n\n{parts[0]}")
     for message in said:
         part = await _said(reply, message, files, zone, to)
@@ -65,12 +67,6 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
             f"issue” on their messages: {shortened(others, NAMES)}"
         )
     return Included("\n\n".join(filter(None, (description, *parts))), attached[:FILES], tuple(notes))
-
-
-async def _introduction(reply: Reply, thread: Thread, zone: tzinfo, to: Format) -> str:
-    url = await permalink_of(reply, {"ts": thread.ts})
-    name = to.link(url, "Thread in Slack") if url else "Thread in Slack"
-    return f"{name} (times are in {to.text(str(zone))}):"
 
 
 async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tzinfo, to: Format) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
@@ -78,19 +79,29 @@ class RelatedIssues:
     async def _nearest(
         self, session: Session, words: Sequence[str], project: Project | None
     ) -> tuple[Issue, ...]:
-        pages = await asyncio.gather(*(self._with(session, word, project) for word in words[:ASKED]))
+        pages = await with_words(
+            self.client, session, words[:ASKED], project_id, status="any", most=CANDIDATES
+        )
         found = {issue.id: issue for page in pages for issue in page.items}
         totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
         return nearest(words, tuple(found.values()), totals)
 
-    async def _with(self, session: Session, word: str, project: Project | None) -> Page[Issue]:
-        filters = IssueFilters(
-            project_id=project.id if project else None,
-            subject=word,
-            status="any",
-            sort=(Sort("updated_on", descending=True),),
-        )
-        return await self.client.list_issues(session.key, filters, limit=CANDIDATES)
+
+async def with_words(
+    client: Client,
+    session: Session,
+    words: Sequence[str],
+    project_id: int | None,
+    *,
+    status: Literal["any", "open"],
+    most: int,
+) -> list[Page[Issue]]:
+    """For each word, the most recently updated issues that have it in their subject. Raises ServiceError."""
+    latest = (Sort("updated_on", descending=True),)
+    searches = (
+        IssueFilters(project_id=project_id, subject=word, status=status, sort=latest) for word in words
+    )
+    return await asyncio.gather(*(client.list_issues(session.key, each, limit=most) for each in searches))
 
 
 def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, int]) -> tuple[Issue, ...]:

@@ -6,7 +6,7 @@ description, or below the heading that it has itself.
 
 import re
 
-from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft
+from bot.features.issues.fields import FIELDS, Draft
 from bot.features.templates.outline import Outline, Part, key, read, written
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.store.templates import Template
@@ -26,7 +26,8 @@ def applied(draft: Draft, template: Template, text_format: str) -> Draft:
         prefixed = f"{content.prefix} {subject}"
         subject = prefixed if len(prefixed) <= SUBJECT_LENGTH else subject
     description = written(Outline(before, tuple(parts)), text_format)
-    return _changed(draft, f"#{template.id}", subject, chosen | draft.values, description)
+    update = {"template": f"#{template.id}", "subject": subject, "values": chosen | draft.values}
+    return draft.model_copy(update=update).described(description)
 
 
 def withdrawn(draft: Draft, template: Template, text_format: str) -> Draft:
@@ -40,13 +41,13 @@ def withdrawn(draft: Draft, template: Template, text_format: str) -> Draft:
     }
     values = {name: value for name, value in draft.values.items() if value not in filled.get(name, ())}
     description = written(Outline(before.strip(), tuple(parts)), text_format)
-    return _changed(draft, None, own_subject(draft.subject, template), values, description)
+    update = {"template": None, "subject": own_subject(draft.subject, template), "values": values}
+    return draft.model_copy(update=update).described(description)
 
 
 def with_headings(draft: Draft, template: Template, text_format: str) -> Draft:
     """The draft with the template's headings as headings again: Slack's editor makes them bold text."""
-    description = written(_outlines(draft, template, text_format)[1], text_format)
-    return _changed(draft, draft.template, draft.subject, draft.values, description)
+    return draft.described(written(_outlines(draft, template, text_format)[1], text_format))
 
 
 def own_subject(subject: str, template: Template) -> str:
@@ -66,12 +67,4 @@ def missing(draft: Draft, template: Template, text_format: str) -> tuple[str, ..
 def _outlines(draft: Draft, template: Template, text_format: str) -> tuple[Outline, Outline]:
     """The template's description, and the draft's with the same headings."""
     skeleton = read(template.content.description, text_format)
-    return skeleton, read(str(draft.values.get(DESCRIPTION.key, "")), text_format, skeleton)
-
-
-def _changed(
-    draft: Draft, template: str | None, subject: str, values: dict[str, object], description: str
-) -> Draft:
-    described = {DESCRIPTION.key: description} if description else {}
-    values = {name: value for name, value in values.items() if name != DESCRIPTION.key} | described
-    return draft.model_copy(update={"template": template, "subject": subject, "values": values})
+    return skeleton, read(draft.description, text_format, skeleton)
