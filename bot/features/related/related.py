@@ -79,9 +79,8 @@ class RelatedIssues:
     async def _nearest(
         self, session: Session, words: Sequence[str], project: Project | None
     ) -> tuple[Issue, ...]:
-        pages = await with_words(
-            self.client, session, words[:ASKED], project_id, status="any", most=CANDIDATES
-        )
+        asked, project_id = words[:ASKED], project.id if project else None
+        pages = await with_words(self.client, session, asked, project_id, status="any", most=CANDIDATES)
         found = {issue.id: issue for page in pages for issue in page.items}
         totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
         return nearest(words, tuple(found.values()), totals)
