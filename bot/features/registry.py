@@ -15,6 +15,7 @@ from bot.features.comments import sentences as comment_sentences
 from bot.features.comments.comments import Comments
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.digests import sentences as digest_sentences
+from bot.features.digests.delivery import Delivery
 from bot.features.digests.digests import Digests
 from bot.features.digests.form_handlers import DigestForms
 from bot.features.digests.handlers import DigestHandlers
@@ -153,15 +154,8 @@ def build(
     digests = Digests(client, store, accounts, projects, catalogs)
     background = BackgroundSlack(workspaces, waits.channels)
     poster = SlackPoster(background, platform.wording, waits)
-    runs = DigestRuns(
-        client,
-        store,
-        accounts,
-        poster=poster,
-        on_finished=telemetry.digest_finished,
-        timings=timings,
-        now_seconds=waits.digest_now,
-    )
+    delivery = Delivery(client, store, accounts, poster, telemetry.digest_finished, timings)
+    runs = DigestRuns(delivery, waits.digest_now)
     parser = CommandParser(accounts, projects, catalogs)
 
     account = AccountHandlers(accounts, store.saved_input, digests.unlinked)

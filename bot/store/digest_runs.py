@@ -194,7 +194,7 @@ class StoredRuns:
             .where(DigestRunRow.holder == self._processes.name, DigestRunRow.state == RunState.CLAIMED)
             .values(lease_until=now, holder=NO_HOLDER)
         )
-        await self._write(statement)
+        await self._database.execute(statement)
 
     async def begin_sending(
         self,
@@ -264,11 +264,11 @@ class StoredRuns:
             attempts=DigestRunRow.attempts + 1,
             searched_to=searched_to or run.searched_to,
         )
-        await self._write(statement)
+        await self._database.execute(statement)
 
     async def drop(self, run: Run) -> None:
         """Finish a run that posted nothing."""
-        await self._write(_update(run).values(state=RunState.DROPPED, lease_until=None))
+        await self._database.execute(_update(run).values(state=RunState.DROPPED, lease_until=None))
 
     async def sent(self, run: Run) -> tuple[Covered, ...]:
         """Return the issues that the run's message covers, oldest first."""
@@ -352,7 +352,7 @@ class StoredRuns:
 
     async def expire_future_leases(self, now: datetime, latest: datetime) -> None:
         """End leases that last beyond `latest`: they were granted while the clock was wrong."""
-        await self._write(
+        await self._database.execute(
             update(DigestRunRow).where(DigestRunRow.lease_until > latest).values(lease_until=now)
         )
 
@@ -363,9 +363,6 @@ class StoredRuns:
 
     def _unheld(self, now: datetime) -> ColumnElement[bool]:
         return self._processes.may_take(DigestRunRow.holder, DigestRunRow.lease_until, now)
-
-    async def _write(self, statement: Update) -> None:
-        await self._database.write(lambda connection: connection.execute(statement))
 
 
 def _is(run: Run) -> ColumnElement[bool]:

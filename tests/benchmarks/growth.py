@@ -26,6 +26,7 @@ from slack_sdk.oauth.installation_store import Installation
 from sqlalchemy import text
 
 from bot.features.accounts.accounts import Accounts
+from bot.features.digests.delivery import Delivery
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
 from bot.features.projects.projects import Projects
@@ -241,14 +242,8 @@ async def digests(directory: Path, most: int) -> None:
 
 
 async def _ticks(client: Client, store: Store) -> list[str]:
-    runs = DigestRuns(
-        client,
-        store,
-        Accounts(client, store),
-        poster=mock.Mock(),
-        on_finished=lambda *_: None,
-        now_seconds=Waits().digest_now,
-    )
+    delivery = Delivery(client, store, Accounts(client, store), mock.Mock(), lambda *_: None)
+    runs = DigestRuns(delivery, Waits().digest_now)
 
     async def tick(_: int) -> None:
         await runs.run_due(await store.digest_runs.now())

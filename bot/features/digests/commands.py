@@ -10,7 +10,7 @@ from typing import TypeVar
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
-from bot.features.digests.plans import Typed
+from bot.features.digests.plans import DEFAULT_SCHEDULE, DigestSettings
 from bot.features.digests.schedules import Schedule
 from bot.features.users.people import Who
 from bot.slack.grammar import values
@@ -29,22 +29,15 @@ class ListDigests:
     """`/digest`: this channel's digests."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AddDigest:
-    """`/digest add …`, or just a schedule: None or empty if not given. Without a schedule, the form opens.
+    """`/digest add …`, or just a schedule. Unless it is `scheduled`, the form opens.
 
     `problems` are the errors in the command; the rest is what was understood.
     """
 
-    project: str | None = None
-    schedule: Schedule | None = None
-    zone: str | None = None
-    kind: Kind = "new"
-    stale_days: int = STALE_DAYS
-    filters: Typed = field(default_factory=dict)
-    excluded: Typed = field(default_factory=dict)
-    group: Group = "tracker"
-    empty: bool = False
+    wanted: DigestSettings = field(default_factory=DigestSettings)
+    scheduled: bool = False
     problems: tuple[UserError, ...] = ()
 
 
@@ -209,18 +202,19 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
         return values.names(parsed, key)
 
     kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
-    return AddDigest(
+    schedule = _schedule(parsed.after(start), problems)
+    wanted = DigestSettings(
         project=project or option,
-        zone=zone,
-        schedule=_schedule(parsed.after(start), problems),
+        schedule=schedule or DEFAULT_SCHEDULE,
+        zone=zone or "",
         kind=kind,
         stale_days=stale_days,
         filters={kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))},
         excluded={kind: names for kind, key in EXCLUSIONS.items() if (names := given(chosen, key))},
         group=given(_group, "group") or "tracker",
         empty=given(values.yes_or_no, "empty") or False,
-        problems=tuple(problems),
     )
+    return AddDigest(wanted, schedule is not None, tuple(problems))
 
 
 def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -34,7 +34,7 @@ from bot.service.client import Client
 from bot.store.digest_runs import Run, RunState
 from bot.store.digests import Digest, Pause
 from bot.store.store import Store
-from bot.timings import Timings
+from bot.timings import DEFAULT, Timings
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 15.0, 900.0
 """Seconds until a failed run is retried; the wait doubles each time."""
@@ -56,38 +56,27 @@ Contents = Mapping[int, Content | Pause]
 """What digests list, by digest ID, or why they stop."""
 
 
+@dataclass
 class Delivery:
     """Delivers runs that this process has claimed, or postpones them.
 
-    `claimed_at` has when each was claimed, on the monotonic clock; `on_finished` gets each run's final state
-    and how late it was.
+    `on_finished` gets each run's final state and how late it was. `in_flight` has when each run was claimed,
+    on the monotonic clock.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        *,
-        poster: Poster,
-        on_finished: OnFinished,
-        clock: Clock,
-        claimed_at: Mapping[RunKey, float],
-        timings: Timings,
-    ) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._poster = poster
-        self._on_finished = on_finished
-        self._clock = clock
-        self._claimed_at = claimed_at
-        self._timings = timings
-        self._readers = asyncio.Semaphore(READERS)
+    client: Client
+    store: Store
+    accounts: Accounts
+    poster: Poster
+    on_finished: OnFinished
+    timings: Timings = DEFAULT
+    clock: Clock = field(default_factory=Clock)
+    in_flight: dict[RunKey, float] = field(default_factory=dict)
+    _readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READERS))
 
     def lease_until(self) -> datetime:
         """The latest time, by the database's clock, when a message sent now may still arrive."""
-        return self._clock.now() + timedelta(seconds=self._timings.longest_post)
+        return self.clock.now() + timedelta(seconds=self.timings.longest_post)
 
     async def ready(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The runs to post; the others are finished or postponed."""
@@ -110,8 +99,8 @@ class Delivery:
     async def _is_absent(self, run: Run) -> bool:
         """Whether a run that may have been posted isn't in its channel; if it is, the run is settled."""
         sending_at = run.sending_at or run.due_at
-        within = (sending_at, sending_at + timedelta(seconds=self._timings.longest_post))
-        found = await self._poster.find(run.digest, run.due_at, within, run.searched_to)
+        within = (sending_at, sending_at + timedelta(seconds=self.timings.longest_post))
+        found = await self.poster.find(run.digest, run.due_at, within, run.searched_to)
         log.info(
             "digest post looked up",
             action="digest.looked_up",
@@ -122,18 +111,18 @@ class Delivery:
             case Posted(ts):
                 await self._finish(run, RunState.SENT, ts=ts)
             case Absent():
-                await self._store.digest_runs.undo_sending(run)
+                await self.store.digest_runs.undo_sending(run)
                 return True
             case Hidden():
                 await self._finish(run, RunState.UNKNOWN)
-                await self._store.digests.notify(run.digest, "unsure")
+                await self.store.digests.notify(run.digest, "unsure")
             case Unfinished(seconds, searched_to):
                 await self.postpone(run, seconds, searched_to)
         return False
 
     async def channel_status(self, digest: Digest) -> ChannelStatus:
         """Whether a digest's channel accepts digests."""
-        return await self._poster.channel_status(digest.owner, digest.channel_id)
+        return await self.poster.channel_status(digest.owner, digest.channel_id)
 
     async def settle_closed(self, run: Run, channel_status: ChannelStatus) -> RunState | None:
         """Settle a run whose channel doesn't accept digests; its final state, None if postponed."""
@@ -152,7 +141,7 @@ class Delivery:
             await asyncio.gather(*(self.postpone(run) for run in runs))
         except NotLinked:
             # Stop all of the owner's digests, so that they get one notice.
-            others = await self._store.digests.of_owner(runs[0].digest.owner)
+            others = await self.store.digests.of_owner(runs[0].digest.owner)
             await self._stop(runs, Pause.KEY, others)
         except BotError as error:
             log.warning(
@@ -165,12 +154,12 @@ class Delivery:
     async def contents(self, runs: Sequence[Run]) -> Contents:
         """What one owner's runs list. Raises NotLinked and ServiceError."""
         digests = [run.digest for run in runs]
-        covered = await self._store.digest_runs.covered([digest.id for digest in digests])
-        hidden = await self._store.created_issues.refused_privacy()
-        reading = self._accounts.reading(digests[0].owner, background=True)
+        covered = await self.store.digest_runs.covered([digest.id for digest in digests])
+        hidden = await self.store.created_issues.refused_privacy()
+        reading = self.accounts.reading(digests[0].owner, background=True)
         async with self._readers, reading as session:
-            now = self._clock.now()
-            return await read(self._client, session, digests, covered=covered, hidden=hidden, now=now)
+            now = self.clock.now()
+            return await read(self.client, session, digests, covered=covered, hidden=hidden, now=now)
 
     async def deliver(self, run: Run, content: Content | Pause) -> RunState | None:
         """Post what one run lists; its final state, None if postponed."""
@@ -179,7 +168,7 @@ class Delivery:
             await self._stop([run], content)
             return RunState.DROPPED
         if content.project != digest.plan.project:
-            await self._store.digests.rename(digest, content.project)
+            await self.store.digests.rename(digest, content.project)
             digest = replace(digest, plan=replace(digest.plan, project=content.project))
             run = replace(run, digest=digest)
         if not run.asked:
@@ -190,7 +179,7 @@ class Delivery:
             await self._finish(run, RunState.EMPTY, content)
             return RunState.EMPTY
         for _ in range(POST_ATTEMPTS):
-            async with self._poster.turn(digest, run.due_at):
+            async with self.poster.turn(digest, run.due_at):
                 # People outside the company may have joined while it waited.
                 if (channel_status := await self.channel_status(digest)) is not ChannelStatus.OPEN:
                     return await self.settle_closed(run, channel_status)
@@ -200,35 +189,35 @@ class Delivery:
                     await self._finish(run, RunState.SENT, content, ts=ts)
                     return RunState.SENT
                 case Refused(gone):
-                    await self._store.digest_runs.undo_sending(run)
+                    await self.store.digest_runs.undo_sending(run)
                     await self._stop([run], Pause.CHANNEL if gone else Pause.REFUSED)
                     return RunState.DROPPED
                 case Unsure():
-                    await self.postpone(run, self._timings.look_up_after)
+                    await self.postpone(run, self.timings.look_up_after)
                     return None
                 case None:
-                    await self._store.digest_runs.drop(run)
+                    await self.store.digest_runs.drop(run)
                     return RunState.DROPPED
-            await self._store.digest_runs.undo_sending(run)
+            await self.store.digest_runs.undo_sending(run)
         await self.postpone(run)
         return None
 
     async def _send(self, run: Run, content: Content) -> Outcome | None:
         """Mark a run as sending and post its message; None if the run is no longer this process's to post."""
-        now, began = self._clock.now(), time.monotonic()
-        post = self._poster.prepared(periods.edition(run, content.issues, now))
-        begun = await self._store.digest_runs.begin_sending(
+        now, began = self.clock.now(), time.monotonic()
+        post = self.poster.prepared(periods.edition(run, content.issues, now))
+        begun = await self.store.digest_runs.begin_sending(
             run,
             content.covered,
             covered_to=content.covered_to,
             seen=content.seen,
-            sending_at=self._poster.slack_time() or now,
+            sending_at=self.poster.slack_time() or now,
             lease_until=self.lease_until(),
         )
         if not begun:
             return None
         # Once the lease ends, another process may look for the message: the request has to be over by then.
-        longest = self._timings.longest_post
+        longest = self.timings.longest_post
         try:
             async with asyncio.timeout_at(began + longest):
                 return await post(began + longest / 2)
@@ -237,11 +226,11 @@ class Delivery:
 
     async def _merged(self, run: Run) -> Run:
         """The run merged with the due times that passed while it couldn't be posted."""
-        digest, now = run.digest, self._clock.now()
+        digest, now = run.digest, self.clock.now()
         if digest.next_due is None or digest.next_due > now:
             return run
         claim = periods.due_period(digest, now)
-        return await self._store.digest_runs.merge_missed(run, claim)
+        return await self.store.digest_runs.merge_missed(run, claim)
 
     async def _finish(
         self, run: Run, state: RunState, content: Content | None = None, *, ts: str | None = None
@@ -250,15 +239,15 @@ class Delivery:
         if content is None:
             content = Content(
                 project=run.digest.plan.project,
-                covered=await self._store.digest_runs.sent(run),
+                covered=await self.store.digest_runs.sent(run),
                 covered_to=run.covered_to,
                 seen=run.seen,
             )
         covered_to = content.covered_to or run.digest.covered_to
-        now = self._clock.now()
+        now = self.clock.now()
         late = now - run.due_at
         on_time = late < timedelta(minutes=1) and not run.missed
-        ended = await self._store.digest_runs.finish(
+        ended = await self.store.digest_runs.finish(
             run,
             state,
             ts=ts,
@@ -273,12 +262,12 @@ class Delivery:
 
     def _record(self, run: Run, state: RunState, **more: object) -> None:
         """Log and count a finished run."""
-        late = self._clock.now() - run.due_at
-        ms = round((time.monotonic() - self._claimed_at.get(run_key(run), time.monotonic())) * 1000)
+        late = self.clock.now() - run.due_at
+        ms = round((time.monotonic() - self.in_flight.get(run_key(run), time.monotonic())) * 1000)
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
         late_s = round(late.total_seconds(), 1)
         log.info("digest finished", action="digest.run", outcome=state.value, late_s=late_s, **about)
-        self._on_finished(state, late)
+        self.on_finished(state, late)
 
     async def postpone(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
         """Postpone a run: for `seconds` at first, for longer with each retry."""
@@ -287,18 +276,16 @@ class Delivery:
         wait = min(LONGEST_BACKOFF, max(backoff if backs_off else 0, seconds or 0))
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
         log.info("digest postponed", action="digest.put_off", seconds=round(wait), **about)
-        await self._store.digest_runs.retry_later(
-            run, self._clock.now() + timedelta(seconds=wait), searched_to
-        )
+        await self.store.digest_runs.retry_later(run, self.clock.now() + timedelta(seconds=wait), searched_to)
         if run.attempts == NOTIFY_AFTER:
-            await self._store.digests.notify(run.digest, "delayed")
+            await self.store.digests.notify(run.digest, "delayed")
 
     async def _stop(self, runs: Sequence[Run], why: Pause, others: Sequence[Digest] = ()) -> None:
         """Stop one owner's digests and drop their `runs`; `others` of theirs are stopped, too."""
         stopping = {run.digest.id for run in runs} | {digest.id for digest in others}
-        await self._store.digests.stop(runs[0].digest.owner, stopping, why)
+        await self.store.digests.stop(runs[0].digest.owner, stopping, why)
         for run in runs:
-            await self._store.digest_runs.drop(run)
+            await self.store.digest_runs.drop(run)
             self._record(run, RunState.DROPPED, why=why.value)
 
 

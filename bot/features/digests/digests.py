@@ -107,13 +107,9 @@ class Digests:
             if project.status == ProjectStatus.CLOSED:
                 raise ProjectClosed(project.name)
             plan = await self.plans.of(session, project, wanted)
-            start = await self._start(session, plan, now)
+            start = await start_of(self._client, session, plan, now)
         planned = await self._added(session, channel, plan, start, now)
         return replace(planned, public=project.is_public is True)
-
-    async def _start(self, session: Session, plan: Plan, now: datetime) -> Start:
-        start = await start_of(self._client, session, plan, now)
-        return replace(start, history=await history_of(self._client, session, plan, now))
 
     async def _added(
         self, session: Session, channel: Channel, plan: Plan, start: Start, now: datetime
@@ -139,7 +135,7 @@ class Digests:
 
     async def personal(self, owner: Owner) -> Digest | None:
         """The user's personal digest, if they have one."""
-        return next((digest for digest in await self.of_owner(owner) if digest.personal), None)
+        return next((digest for digest in await self._store.digests.of_owner(owner) if digest.personal), None)
 
     async def set_up_personal(self, owner: Owner, channel: Channel, schedule: Schedule, zone: str) -> Planned:
         """Add the user's personal digest, in their direct messages, or change its schedule.
@@ -154,7 +150,7 @@ class Digests:
         plan = Plan(kind="personal", project_id=0, project=PERSONAL, schedule=schedule.text, zone=zone)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
-            start = await self._start(session, plan, now)
+            start = await start_of(self._client, session, plan, now)
         return await self._added(session, channel, plan, start, now)
 
     async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
@@ -174,7 +170,7 @@ class Digests:
             plan = await self.plans.of(session, project, wanted)
             start = None
             if plan.kind != digest.plan.kind:
-                start = await self._start(session, plan, now)
+                start = await start_of(self._client, session, plan, now)
             history = start.history if start else await history_of(self._client, session, plan, now)
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times, project.is_public is True)
@@ -208,13 +204,9 @@ class Digests:
 
     async def unlinked(self, owner: Owner) -> int:
         """Stop the digests of a user who unlinked their account; how many were active."""
-        active = [digest for digest in await self.of_owner(owner) if not digest.paused]
+        active = [digest for digest in await self._store.digests.of_owner(owner) if not digest.paused]
         await self._store.digests.stop(owner, [one.id for one in active], Pause.KEY, tell_owner=False)
         return len(active)
-
-    async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
-        """The digests that run with the user's key, in all channels."""
-        return await self._store.digests.of_owner(owner)
 
     async def one(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
         """A digest that the user may act on: their own from anywhere, someone else's from its channel if
@@ -302,7 +294,7 @@ class Digests:
             raise TooOften(self._shortest_gap)
 
     async def _require_room(self, owner: Owner) -> None:
-        if len(await self.of_owner(owner)) >= MOST_OF_A_PERSON:
+        if len(await self._store.digests.of_owner(owner)) >= MOST_OF_A_PERSON:
             raise TooManyDigests("owner", MOST_OF_A_PERSON)
 
     async def _require_new(self, channel: Channel, plan: Plan) -> None:

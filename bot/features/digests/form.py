@@ -1,13 +1,12 @@
 """Builds the form for a digest, and reads its values."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from bot.errors import UserError
 from bot.features.digests import filter_fields, kind_words, kinds
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
 from bot.features.digests.errors import NeverDue, TooOften
-from bot.features.digests.plans import DigestSettings
+from bot.features.digests.plans import DEFAULT_SCHEDULE, DigestSettings
 from bot.features.digests.schedules import (
     DAYS,
     LONGEST,
@@ -22,9 +21,8 @@ from bot.slack.blocks import JSON, Block, actions, button, option, section
 from bot.slack.buttons import ActionExpired, Number
 from bot.slack.interaction import View
 from bot.slack.metadata import Metadata
-from bot.slack.text import bold, line, prose
-from bot.store.choice import Choice
-from bot.store.digest_plans import GROUPS, KINDS, STALE_DAYS, FilterKind, Group, Kind, Plan
+from bot.slack.text import bold, line
+from bot.store.digest_plans import GROUPS, KINDS, STALE_DAYS, Kind, Plan
 from bot.store.digests import Digest
 
 SCHEDULES = [
@@ -36,7 +34,6 @@ SCHEDULES = [
 ]
 STALE_CHOICES = (7, STALE_DAYS, 30, 90)
 LONGEST_STALE = 999 * 7
-DEFAULT_SCHEDULE = parse("weekdays 09:00")
 TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"
 """What fields contain when they first appear."""
 
@@ -57,68 +54,46 @@ class DigestMetadata(Metadata):
     cron: str = CRON
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filled:
-    """What the form contains when it opens."""
-
-    zone: str
-    project: Choice | None = None
-    schedule: Schedule = DEFAULT_SCHEDULE
-    kind: Kind = "new"
-    stale_days: int = STALE_DAYS
-    filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
-    excluded: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
-    group: Group = "tracker"
-    empty: bool = False
-
-
-def add_form(
-    filled: Filled, channel_id: str | None, metadata: DigestMetadata, said: str | None = None
-) -> JSON:
-    """The form for a new digest, with a channel preselected."""
-    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
-    project = _option(filled.project) if filled.project else None
-    blocks.append(
+def add_form(plan: Plan, channel_id: str | None, metadata: DigestMetadata) -> JSON:
+    """The form for a new digest, with a channel preselected; the plan may be without a project."""
+    project = option(plan.project, str(plan.project_id)) if plan.project_id else None
+    channel = forms.conversation("channel", channel_id, "Choose a channel")
+    blocks = [
         forms.field(
             "project",
             "Project",
             forms.searched("issue.project", project, "Search projects"),
             optional=False,
-        )
-    )
-    blocks += [_lists_field(filled), *_schedule_fields(filled)]
-    channel = forms.conversation("channel", channel_id, "Choose a channel")
-    blocks.append(forms.field("channel", "Channel", channel, optional=False))
-    blocks += _filter_fields(filled)
+        ),
+        _lists_field(plan),
+        *_schedule_fields(_schedule_of(plan), plan.zone),
+        forms.field("channel", "Channel", channel, optional=False),
+        *_filter_fields(plan),
+    ]
     return forms.form("digest.add", "New digest", blocks, submit="Add", metadata=metadata.dump())
 
 
 def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
+    schedule = _schedule_of(plan)
     if digest.personal:
-        return personal_form(_schedule_of(plan), plan.zone, metadata)
-    filled = Filled(
-        zone=plan.zone,
-        schedule=_schedule_of(plan),
-        kind=plan.kind,
-        stale_days=plan.stale_days,
-        filters=plan.filters,
-        excluded=plan.excluded,
-        group=plan.group,
-        empty=plan.empty,
-    )
+        return personal_form(schedule, plan.zone, metadata)
     about = f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>"
     if not mine:
         about += f"\nIt belongs to {line(digest.owner_name)}, who will be notified of your changes."
-    blocks = [section(about), _lists_field(filled), *_schedule_fields(filled), *_filter_fields(filled)]
+    blocks = [
+        section(about),
+        _lists_field(plan),
+        *_schedule_fields(schedule, plan.zone),
+        *_filter_fields(plan),
+    ]
     return forms.form("digest.change", "Edit digest", blocks, submit="Save", metadata=metadata.dump())
 
 
-def personal_form(schedule: Schedule, zone: str, metadata: DigestMetadata, said: str | None = None) -> JSON:
+def personal_form(schedule: Schedule, zone: str, metadata: DigestMetadata) -> JSON:
     """The form for a personal digest, new or existing."""
-    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
-    blocks += _schedule_fields(Filled(zone=zone, schedule=schedule))
+    blocks = _schedule_fields(schedule, zone)
     return forms.form("digest.me", "My digest", blocks, submit="Save", metadata=metadata.dump())
 
 
@@ -130,19 +105,17 @@ def _schedule_of(plan: Plan) -> Schedule:
         return DEFAULT_SCHEDULE
 
 
-def _schedule_fields(filled: Filled) -> list[Block]:
-    kind, *words = filled.schedule.text.split()
+def _schedule_fields(schedule: Schedule, zone: str) -> list[Block]:
+    kind, *words = schedule.text.split()
     if kind == "hourly" and words:  # at another minute, which only a cron line can say
         kind = "cron"
     days = words[0].split(",") if kind == "weekly" else [DAY]
     time = TIME if kind in {"hourly", "cron"} else words[-1]
-    zone = option(filled.zone, filled.zone)
+    chosen = forms.searched("digest.zone", option(zone, zone), "Search by city")
     return [
         _kind_field(kind),
-        *_timing(kind, days, time, filled.schedule.cron if kind == "cron" else CRON),
-        forms.field(
-            "zone", "Time zone", forms.searched("digest.zone", zone, "Search by city", 0), optional=False
-        ),
+        *_timing(kind, days, time, schedule.cron if kind == "cron" else CRON),
+        forms.field("zone", "Time zone", chosen, optional=False),
     ]
 
 
@@ -151,16 +124,16 @@ def _kind_field(kind: str) -> Block:
     return forms.field("schedule", "Schedule", select, optional=False, dispatch=True)
 
 
-def _lists_field(filled: Filled) -> Block:
+def _lists_field(plan: Plan) -> Block:
     """Which kind of issues the digest lists; each number of days is a choice of its own."""
-    days = sorted({*STALE_CHOICES, filled.stale_days})
+    days = sorted({*STALE_CHOICES, plan.stale_days})
     known = [
         ("new", "New issues"),
         ("due", f"Overdue or due within {kinds.SOON_DAYS} days"),
         *((f"stale:{count}", f"Not updated for {kind_words.days(count)}") for count in days),
         ("closed", "Closed issues"),
     ]
-    chosen = f"stale:{filled.stale_days}" if filled.kind == "stale" else filled.kind
+    chosen = f"stale:{plan.stale_days}" if plan.kind == "stale" else plan.kind
     select = forms.choice("kind", known, chosen, "Choose what to post")
     return forms.field("kind", "Issues", select, optional=False)
 
@@ -203,24 +176,20 @@ def rescheduled(view: View, kind: str) -> JSON:
     return forms.redefined(view.json, blocks, kept.dump())
 
 
-def _filter_fields(filled: Filled) -> list[Block]:
+def _filter_fields(plan: Plan) -> list[Block]:
     groups = [(group, group.capitalize()) for group in GROUPS]
     return [
-        *filter_fields.fields(filled.filters, filled.excluded),
+        *filter_fields.fields(plan.filters, plan.excluded),
         forms.field(
-            "group", "Group by", forms.choice("group", groups, filled.group, "Tracker"), optional=False
+            "group", "Group by", forms.choice("group", groups, plan.group, "Tracker"), optional=False
         ),
         forms.field(
             "empty",
             "Empty digests",
-            forms.checkbox("empty", "Post even when there's nothing to show", checked=filled.empty),
+            forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty),
         ),
         actions([button("Preview", PreviewForm())]),
     ]
-
-
-def _option(choice: Choice) -> JSON:
-    return option(choice.name, str(choice.id))
 
 
 def submitted(view: JSON) -> DigestSettings:

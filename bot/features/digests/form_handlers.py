@@ -1,11 +1,11 @@
 """The forms that add and change digests, with their selects and *Preview*."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from bot.errors import BotError, NotLinked, Unauthorized, UserError
-from bot.features.accounts.accounts import Accounts, Session
+from bot.features.accounts.accounts import Accounts
 from bot.features.digests import filter_fields, personal_views, views
 from bot.features.digests import form as digest_form
 from bot.features.digests import message as digest_message
@@ -24,7 +24,7 @@ from bot.features.digests.commands import AddDigest, PersonalDigest
 from bot.features.digests.digests import Digests, Preview
 from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften
 from bot.features.digests.form import DigestMetadata
-from bot.features.digests.plans import Resolved, Typed
+from bot.features.digests.plans import DEFAULT_SCHEDULE
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.projects.projects import ProjectNotChosen, Projects
 from bot.slack import forms
@@ -34,7 +34,6 @@ from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.replies import Reply
-from bot.store.choice import Choice
 
 
 class DigestForms:
@@ -75,40 +74,22 @@ class DigestForms:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
         if not reply.view_id:
             await reply.open(loading("New digest"))
-        errors = list(request.problems)
+        problems = list(request.problems)
         channel_id, project = None, None
-        with _collected(errors):
+        with _collected(problems):
             channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
         async with self._accounts.reading(reply.owner) as session:
-            with _collected(errors if request.project else []):
-                project = await self._projects.chosen(session, request.project, reply.channel)
-            project_id = project.id if project else None
-            filters = await self._chosen(session, project_id, request.filters, errors)
-            excluded = await self._chosen(session, project_id, request.excluded, errors)
-        filled = digest_form.Filled(
-            zone=request.zone or (await reply.profile()).zone.key,
-            project=Choice(project.id, project.name) if project else None,
-            schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
-            kind=request.kind,
-            stale_days=request.stale_days,
-            group=request.group,
-            empty=request.empty,
-            filters=filters,
-            excluded=excluded,
-        )
-        said = " ".join(map(reply.wording.sentence, errors))
+            with _collected(problems if request.wanted.project else []):
+                project = await self._projects.chosen(session, request.wanted.project, reply.channel)
+            plan = await self._digests.plans.of(session, project, request.wanted, problems)
+        if not plan.zone:
+            plan = replace(plan, zone=(await reply.profile()).zone.key)
         metadata = DigestMetadata(place=reply.place.as_json())
-        await reply.show(digest_form.add_form(filled, channel_id, metadata, said or None))
+        await self._show(reply, digest_form.add_form(plan, channel_id, metadata), problems)
 
-    async def _chosen(
-        self, session: Session, project_id: int | None, typed: Typed, errors: list[UserError]
-    ) -> Resolved:
-        chosen: Resolved = dict.fromkeys(typed, ())
-        for kind, names in typed.items():
-            for name in names:
-                with _collected(errors):
-                    chosen[kind] += (await self._digests.plans.choice(session, project_id, kind, name),)
-        return chosen
+    async def _show(self, reply: Reply, form: JSON, problems: Sequence[UserError]) -> None:
+        said = " ".join(map(reply.wording.sentence, problems))
+        await reply.show(forms.warned(form, said) if said else form)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Add the digest, and confirm its settings privately."""
@@ -227,10 +208,9 @@ class DigestForms:
         """Open the form with what was understood of a command, and its errors above the fields."""
         await reply.open(loading("My digest"))
         zone = request.zone or (await reply.profile()).zone.key
-        said = " ".join(map(reply.wording.sentence, request.problems))
         metadata = DigestMetadata(place=reply.place.as_json())
-        schedule = request.schedule or digest_form.DEFAULT_SCHEDULE
-        await reply.show(digest_form.personal_form(schedule, zone, metadata, said or None))
+        form = digest_form.personal_form(request.schedule or DEFAULT_SCHEDULE, zone, metadata)
+        await self._show(reply, form, request.problems)
 
     async def submit_personal(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Set up the personal digest, or change its schedule."""

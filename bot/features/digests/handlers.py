@@ -1,10 +1,10 @@
 """`/digest`: lists and adds a channel's digests, and acts on them."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.errors import BotError, NotLinked
-from bot.features.digests import form as digest_form
 from bot.features.digests import personal_views, views
 from bot.features.digests.answers import ephemeral, notify_owner, show_list
 from bot.features.digests.buttons import (
@@ -30,7 +30,6 @@ from bot.features.digests.commands import (
 from bot.features.digests.digests import Digests
 from bot.features.digests.errors import DigestPaused, OwnerLostAccess, RepeatedRequest
 from bot.features.digests.form_handlers import DigestForms
-from bot.features.digests.plans import DigestSettings
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.runs import DigestRuns
 from bot.features.help import views as help_views
@@ -94,7 +93,7 @@ class DigestHandlers:
         match request:
             case ListDigests():
                 await show_list(reply, self._digests)
-            case AddDigest(schedule=None, problems=()):
+            case AddDigest(scheduled=False, problems=()):
                 await self._forms.open_add(reply, request)
             case AddDigest():
                 await self.add(reply, request, command.text)
@@ -219,15 +218,7 @@ class DigestHandlers:
 
     # Adding
 
-    async def add(
-        self,
-        reply: Reply,
-        request: AddDigest,
-        typed: str,
-        project: str | None = None,
-        *,
-        replace: bool = False,
-    ) -> None:
+    async def add(self, reply: Reply, request: AddDigest, typed: str, *, replace_asked: bool = False) -> None:
         """Add a digest straight from a command, and confirm its settings privately.
 
         An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
@@ -236,18 +227,8 @@ class DigestHandlers:
         if request.problems:
             raise request.problems[0]
         channel = await digest_channel(reply, reply.place.channel_id)
-        zone = request.zone or (await reply.profile()).zone.key
-        wanted = DigestSettings(
-            project=project or request.project,
-            schedule=request.schedule or digest_form.DEFAULT_SCHEDULE,
-            zone=zone,
-            kind=request.kind,
-            stale_days=request.stale_days,
-            filters=request.filters,
-            excluded=request.excluded,
-            group=request.group,
-            empty=request.empty,
-        )
+        zone = request.wanted.zone or (await reply.profile()).zone.key
+        wanted = replace(request.wanted, zone=zone)
         try:
             planned = await self._digests.add(reply.owner, channel, wanted)
         except ProjectNotChosen as error:
@@ -256,14 +237,15 @@ class DigestHandlers:
             saved = await self._save(reply, typed)
             await reply.privately(views.which_project(wanted, error.projects, saved))
         else:
-            await reply.privately(views.added(planned, reply.wording.service), replace=replace)
+            await reply.privately(views.added(planned, reply.wording.service), replace=replace_asked)
 
     async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
         request, typed = await self._saved_command(reply, press.button.saved)
         if not isinstance(request, AddDigest):
             raise ActionExpired
-        await self.add(reply, request, typed, f"#{press.button.project}", replace=True)
+        wanted = replace(request.wanted, project=f"#{press.button.project}")
+        await self.add(reply, replace(request, wanted=wanted), typed, replace_asked=True)
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
         """*Open form*: what was understood of a command."""

@@ -20,22 +20,15 @@ SOON_DAYS = 7
 Section = Literal["overdue", "today", "assigned", "changed"]
 """A personal digest's sections, in their order."""
 
-REFS: Mapping[FilterKind, Callable[[Issue], Ref | None]] = {
-    "tracker": lambda issue: issue.tracker,
-    "priority": lambda issue: issue.priority,
-    "category": lambda issue: issue.category,
-    "author": lambda issue: issue.author,
-    "to": lambda issue: issue.assigned_to,
-    "version": lambda issue: issue.fixed_version,
+FIELDS: Mapping[FilterKind, str] = {
+    "tracker": "tracker",
+    "priority": "priority",
+    "category": "category",
+    "author": "author",
+    "to": "assigned_to",
+    "version": "fixed_version",
 }
-PARAMS: Mapping[FilterKind, str] = {
-    "tracker": "tracker_id",
-    "priority": "priority_id",
-    "category": "category_id",
-    "author": "author_id",
-    "to": "assigned_to_id",
-    "version": "fixed_version_id",
-}
+"""The issue's field that each filter is about."""
 HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
     "new": lambda issue: issue.created_on,
     "closed": lambda issue: issue.closed_on,
@@ -86,7 +79,7 @@ def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dic
     if plan.kind == "personal":
         return IssueFilters(assigned_to=("me",), status="open").to_params()
     excluded = {
-        PARAMS[kind]: NOT + OR.join(str(choice.id) for choice in choices)
+        f"{FIELDS[kind]}_id": NOT + OR.join(str(choice.id) for choice in choices)
         for kind, choices in plan.excluded.items()
     }
     return excluded | filters_of(plan, now, span).to_params()
@@ -96,7 +89,7 @@ def passes(plan: Plan, issue: Issue) -> bool:
     """Whether the issue isn't private and passes the digest's filters."""
 
     def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
-        ref = REFS[kind](issue)
+        ref: Ref | None = getattr(issue, FIELDS[kind])
         return ref is not None and ref.id in {choice.id for choice in choices}
 
     return (

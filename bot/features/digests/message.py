@@ -57,23 +57,11 @@ _ROW = re.compile(rf"({'|'.join(KINDS)}):[0-9]+:([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}
 """A row's block ID: what it shows is worded alike when its issue changes."""
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
 
-REFS: dict[Group, Callable[[Issue], Ref | None]] = {
-    "tracker": lambda issue: issue.tracker,
-    "priority": lambda issue: issue.priority,
-    "category": lambda issue: issue.category,
-    "assignee": lambda issue: issue.assigned_to,
-}
 ORDER: dict[Group, Callable[[Ref], tuple[str, int]]] = {
     "tracker": lambda ref: ("", ref.id),
     "priority": lambda ref: ("", -ref.id),
     "category": lambda ref: (ref.name.casefold(), ref.id),
     "assignee": lambda ref: (ref.name.casefold(), ref.id),
-}
-WITHOUT: dict[Group, str] = {
-    "tracker": "No tracker",
-    "priority": "No priority",
-    "category": "No category",
-    "assignee": "Unassigned",
 }
 
 
@@ -181,7 +169,7 @@ def _parts(edition: Edition) -> list[Part]:
     refs: dict[int, Ref] = {}
     found: dict[int | None, list[Issue]] = defaultdict(list)
     for issue in edition.issues:
-        ref = REFS[by](issue)
+        ref: Ref | None = getattr(issue, kinds.FIELDS["to" if by == "assignee" else by])
         found[ref.id if ref else None].append(issue)
         if ref:
             refs.setdefault(ref.id, ref)
@@ -189,7 +177,8 @@ def _parts(edition: Edition) -> list[Part]:
         Part(bold(shortened(ref.name, NAME)) or f"*{ref.id}*", found[ref.id])
         for ref in sorted(refs.values(), key=ORDER[by])
     ]
-    return [*named, Part(f"*{WITHOUT[by]}*", found[None])] if None in found else named
+    without = "Unassigned" if by == "assignee" else f"No {by}"
+    return [*named, Part(f"*{without}*", found[None])] if None in found else named
 
 
 def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], list[Part]]:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot.errors import UserError
 from bot.features.accounts.accounts import Session
-from bot.features.digests.schedules import Schedule
+from bot.features.digests.schedules import Schedule, parse
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.users.people import People, Who
@@ -13,16 +14,16 @@ from bot.store.choice import Choice
 from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
-Resolved = dict[FilterKind, tuple[Choice, ...]]
+DEFAULT_SCHEDULE = parse("weekdays 09:00")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DigestSettings:
     """A digest's settings as requested: names as typed, empty if not given."""
 
-    project: str | None
-    schedule: Schedule
-    zone: str
+    project: str | None = None
+    schedule: Schedule = DEFAULT_SCHEDULE
+    zone: str = ""
     kind: Kind = "new"
     stale_days: int = STALE_DAYS
     filters: Typed = field(default_factory=dict)
@@ -31,47 +32,63 @@ class DigestSettings:
     empty: bool = False
 
 
+@dataclass(frozen=True)
 class Plans:
     """Resolves settings with the caller's key."""
 
-    def __init__(self, catalogs: Catalogs, people: People) -> None:
-        self._catalogs = catalogs
-        self._people = people
+    catalogs: Catalogs
+    people: People
 
-    async def of(self, session: Session, project: Project, wanted: DigestSettings) -> Plan:
-        """The plan for these settings. Raises UserError, ServiceError."""
-        filters, excluded = [
-            {
-                kind: tuple([await self.choice(session, project.id, kind, one) for one in names])
-                for kind, names in typed.items()
-            }
-            for typed in (wanted.filters, wanted.excluded)
-        ]
+    async def of(
+        self,
+        session: Session,
+        project: Project | None,
+        wanted: DigestSettings,
+        problems: list[UserError] | None = None,
+    ) -> Plan:
+        """The plan for these settings. With `problems`, names that can't be resolved are left out, and why is
+        appended there. Raises UserError, ServiceError.
+        """
+        project_id = project.id if project else 0
+
+        async def resolved(typed: Typed) -> dict[FilterKind, tuple[Choice, ...]]:
+            found: dict[FilterKind, tuple[Choice, ...]] = {}
+            for kind, names in typed.items():
+                for name in names:
+                    try:
+                        choice = await self._choice(session, project_id, kind, name)
+                    except UserError as error:
+                        if problems is None:
+                            raise
+                        problems.append(error)
+                    else:
+                        found[kind] = (*found.get(kind, ()), choice)
+            return found
+
         return Plan(
-            project_id=project.id,
-            project=project.name,
+            project_id=project_id,
+            project=project.name if project else "",
             schedule=wanted.schedule.text,
             zone=wanted.zone,
             kind=wanted.kind,
             stale_days=wanted.stale_days,
-            filters=filters,
-            excluded=excluded,
+            filters=await resolved(wanted.filters),
+            excluded=await resolved(wanted.excluded),
             group=wanted.group,
             empty=wanted.empty,
         )
 
-    async def choice(self, session: Session, project_id: int | None, kind: FilterKind, typed: Who) -> Choice:
-        """The value that a user named. Raises UserError, ServiceError."""
-        catalog = await self._catalogs.of(session, project_id)
+    async def _choice(self, session: Session, project_id: int, kind: FilterKind, typed: Who) -> Choice:
+        catalog = await self.catalogs.of(session, project_id or None)
         if kind in ("author", "to"):
-            ref = await self._people.find(session, typed, catalog)
+            ref = await self.people.find(session, typed, catalog)
         else:
             ref = pick(kind, str(typed), choices_of(catalog)[kind])
         return Choice(ref.id, ref.name)
 
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises ServiceError."""
-        return choices_of(await self._catalogs.of(session, project_id))
+        return choices_of(await self.catalogs.of(session, project_id))
 
 
 def choices_of(catalog: Catalog) -> Mapping[FilterKind, Sequence[Ref]]:

@@ -7,26 +7,21 @@ digests together and posts them.
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Coroutine, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import structlog
 
 from bot.errors import NotLinked, ServiceError
-from bot.features.accounts.accounts import Accounts
-from bot.features.background.clock import Clock
 from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests import periods
-from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery, OnFinished, RunKey, grouped, run_key
+from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery, grouped, run_key
 from bot.features.digests.notice_sender import NoticeSender
-from bot.features.digests.posts import Poster
-from bot.service.client import Client
+from bot.features.digests.reading import Content
 from bot.store.digest_runs import Claim, Run, RunState
 from bot.store.digests import Digest, Pause
-from bot.store.store import Store
-from bot.timings import DEFAULT, Timings
 
 MAX_IN_FLIGHT = 2000
 """How many runs one process may have claimed at a time."""
@@ -38,38 +33,19 @@ T = TypeVar("T")
 
 
 class DigestRuns:
-    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
+    """Runs digests in one process.
 
     A user waits `now_seconds` for a digest that they asked for; after that it is posted in the background.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        *,
-        poster: Poster,
-        on_finished: OnFinished,
-        now_seconds: float,
-        timings: Timings = DEFAULT,
-    ) -> None:
+    def __init__(self, delivery: Delivery, now_seconds: float) -> None:
+        self._delivery = delivery
         self._now_seconds = now_seconds
-        self._store = store
-        self._clock = Clock()
-        self._in_flight: dict[RunKey, float] = {}  # when each was claimed, on the monotonic clock
-        self._delivery = Delivery(
-            client,
-            store,
-            accounts,
-            poster=poster,
-            on_finished=on_finished,
-            clock=self._clock,
-            claimed_at=self._in_flight,
-            timings=timings,
-        )
+        self._store = delivery.store
+        self._clock = delivery.clock
+        self._in_flight = delivery.in_flight
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._notices = NoticeSender(store.digests, poster)
+        self._notices = NoticeSender(delivery.store.digests, delivery.poster)
         self._sending: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -169,19 +145,16 @@ class DigestRuns:
             ready = await self._delivery.ready(runs)
             contents = await self._delivery.read(ready) if ready else None
             if contents is not None:
-                await asyncio.gather(
-                    *(
-                        self._postponed_on_error(run, self._delivery.deliver(run, contents[run.digest.id]))
-                        for run in ready
-                    )
-                )
+                work = (self._delivered(run, contents[run.digest.id]) for run in ready)
+                await asyncio.gather(*work)
         except Exception:
             log.exception("digest runs failed", action="digests.failed", runs=len(runs))
             await asyncio.gather(*(self._delivery.postpone(run) for run in runs), return_exceptions=True)
 
-    async def _postponed_on_error(self, run: Run, work: Awaitable[T]) -> T | None:
+    async def _delivered(self, run: Run, content: Content | Pause) -> RunState | None:
+        """Deliver a run, or postpone it on an error."""
         try:
-            return await work
+            return await self._delivery.deliver(run, content)
         except Exception:
             log.exception("digest run failed", action="digest.failed", digest=run.digest.id)
             with suppress(Exception):  # this process takes it over once its lease has ended
@@ -191,21 +164,20 @@ class DigestRuns:
             self._in_flight.pop(run_key(run), None)
 
     async def _run_asked(self, run: Run) -> RunState | None:
-        with ExitStack() as held:
-            self._in_flight[run_key(run)] = time.monotonic()
-            held.callback(self._in_flight.pop, run_key(run), None)
-            try:
-                if (
-                    channel_status := await self._delivery.channel_status(run.digest)
-                ) is not ChannelStatus.OPEN:
-                    return await self._delivery.settle_closed(run, channel_status)
-                contents = await self._delivery.contents([run])
-            except (NotLinked, ServiceError):
-                await self._store.digest_runs.drop(run)
-                raise
-            held.pop_all()
-        work = self._delivery.deliver(run, contents[run.digest.id])
-        delivering = self._start(self._postponed_on_error(run, work))
+        self._in_flight[run_key(run)] = time.monotonic()
+        delivering = None
+        try:
+            channel_status = await self._delivery.channel_status(run.digest)
+            if channel_status is not ChannelStatus.OPEN:
+                return await self._delivery.settle_closed(run, channel_status)
+            contents = await self._delivery.contents([run])
+            delivering = self._start(self._delivered(run, contents[run.digest.id]))
+        except (NotLinked, ServiceError):
+            await self._store.digest_runs.drop(run)
+            raise
+        finally:
+            if delivering is None:
+                self._in_flight.pop(run_key(run), None)
         done, _ = await asyncio.wait({delivering}, timeout=self._now_seconds)
         return delivering.result() if done else None
 

@@ -32,6 +32,7 @@ async def start_of(client: Client, session: Session, plan: Plan, now: datetime) 
         return Start(seen=updates(await own_issues(client, session)))
     if plan.kind not in kinds.HAPPENED:
         return Start()
+    history = await history_of(client, session, plan, now)
     anything = replace(plan, filters={})
     with_time = TimeRange(until=now + AHEAD) if plan.kind == "closed" else None
     known = kinds.filters_of(anything, now, with_time)
@@ -39,13 +40,14 @@ async def start_of(client: Client, session: Session, plan: Plan, now: datetime) 
     page = await client.list_issues(session.key, latest, limit=1)
     newest = max((at for row in page.items if (at := kinds.happened(plan.kind, row))), default=None)
     if newest is None:
-        return Start()
+        return Start(history=history)
     covered_to = min(newest, now)
     before = kinds.filters_of(anything, now, since(covered_to))
     times = [
         (row.id, kinds.happened(plan.kind, row)) async for row in client.iter_issues(session.key, before)
     ]
-    return Start(covered_to=covered_to, covered=[Covered(number, at) for number, at in times if at])
+    covered = [Covered(number, at) for number, at in times if at]
+    return Start(covered_to=covered_to, covered=covered, history=history)
 
 
 async def history_of(

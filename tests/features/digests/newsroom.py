@@ -25,6 +25,7 @@ from bot.features.background.outcomes import (
     Refused,
     Unsure,
 )
+from bot.features.digests.delivery import Delivery
 from bot.features.digests.digests import Digests, Planned
 from bot.features.digests.plans import DigestSettings
 from bot.features.digests.posts import Edition
@@ -253,14 +254,14 @@ class DigestHarness:
     def engine(self, store: Store | None = None, poster: Any = None) -> DigestRuns:
         """An engine, as in a separate process."""
         store = store or self.new_store()
-        engine = DigestRuns(
+        delivery = Delivery(
             self.client,
             store,
             self.accounts,
-            poster=poster or self.poster,
-            on_finished=lambda state, _late: self.finished.append(state),
-            now_seconds=Waits().digest_now,
+            poster or self.poster,
+            lambda state, _late: self.finished.append(state),
         )
+        engine = DigestRuns(delivery, Waits().digest_now)
         self._processes[engine] = store.processes
         return engine
 

@@ -8,6 +8,7 @@ from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
+from bot.features.digests.plans import DEFAULT_SCHEDULE, DigestSettings
 from bot.slack.grammar.requests import Help
 from bot.store.owner import Owner
 from tests.support.digesting import ANA
@@ -79,9 +80,10 @@ def test_commands_parse_with_and_without_a_digest_number(text: str, request_: ob
 def test_words_before_the_schedule_are_the_project(
     text: str, project: str | None, schedule: str | None
 ) -> None:
-    wanted = schedules.parse(schedule) if schedule else None
+    wanted = schedules.parse(schedule) if schedule else DEFAULT_SCHEDULE
 
-    assert digest_command(text, ANA) == AddDigest(project=project, schedule=wanted)
+    settings = DigestSettings(project=project, schedule=wanted)
+    assert digest_command(text, ANA) == AddDigest(settings, scheduled=bool(schedule))
 
 
 def test_add_accepts_every_option_anywhere() -> None:
@@ -90,7 +92,10 @@ def test_add_accepts_every_option_anywhere() -> None:
         "category:UI group:Assignee empty:yes"
     )
 
-    assert digest_command(typed, ANA) == AddDigest(
+    request = digest_command(typed, ANA)
+
+    assert isinstance(request, AddDigest)
+    assert request.wanted == DigestSettings(
         project="Web shop",
         schedule=schedules.parse("daily 09:00"),
         zone="Europe/Paris",
@@ -119,9 +124,10 @@ def test_kinds_people_and_exclusions_are_understood(typed: str, kind: str, days:
     request = digest_command(f"add web daily 9 {typed} to:me,<@U2> -tracker:support -to:Ben", ANA)
 
     assert isinstance(request, AddDigest)
-    assert (request.kind, request.stale_days, request.problems) == (kind, days, ())
-    assert request.filters == {"to": ("me", Owner(None, ANA.team_id, "U2"))}
-    assert request.excluded == {"tracker": ("support",), "to": ("Ben",)}
+    wanted = request.wanted
+    assert (wanted.kind, wanted.stale_days, request.problems) == (kind, days, ())
+    assert wanted.filters == {"to": ("me", Owner(None, ANA.team_id, "U2"))}
+    assert wanted.excluded == {"tracker": ("support",), "to": ("Ben",)}
 
 
 @pytest.mark.parametrize(
