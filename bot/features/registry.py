@@ -257,14 +257,8 @@ def build(
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
     digest_forms = DigestForms(digests, accounts, projects)
-    digest = DigestHandlers(
-        digests,
-        runs,
-        digest_forms,
-        saved=store.saved_input,
-        deliveries=store.deliveries,
-        publish_home=partial(home.show, shown=None, again=True),
-    )
+    publish_home = partial(home.show, shown=None, again=True)
+    digest = DigestHandlers(digests, runs, digest_forms, store.saved_input, store.deliveries, publish_home)
     related = RelatedHandlers(
         RelatedIssues(client, accounts, projects, issues),
         issues,

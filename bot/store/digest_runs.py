@@ -70,6 +70,10 @@ class Run:
     covered_to: datetime | None = None
     seen: Mapping[int, datetime] | None = None
 
+    @property
+    def key(self) -> tuple[int, datetime]:
+        return self.digest.id, self.due_at
+
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:

@@ -6,11 +6,9 @@ marked so is looked up in the channel before anything is posted again (`store.di
 
 import asyncio
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 import structlog
 
@@ -48,10 +46,7 @@ NOTIFY_AFTER = 100
 """After how many failed attempts, about a day's worth, the owner is notified."""
 
 log = structlog.get_logger(__name__)
-K = TypeVar("K")
-T = TypeVar("T")
 OnFinished = Callable[[RunState, timedelta], None]
-RunKey = tuple[int, datetime]
 Contents = Mapping[int, Content | Pause]
 """What digests list, by digest ID, or why they stop."""
 
@@ -71,7 +66,7 @@ class Delivery:
     on_finished: OnFinished
     timings: Timings = DEFAULT
     clock: Clock = field(default_factory=Clock)
-    in_flight: dict[RunKey, float] = field(default_factory=dict)
+    in_flight: dict[tuple[int, datetime], float] = field(default_factory=dict)
     _readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READERS))
 
     def lease_until(self) -> datetime:
@@ -263,7 +258,7 @@ class Delivery:
     def _record(self, run: Run, state: RunState, **more: object) -> None:
         """Log and count a finished run."""
         late = self.clock.now() - run.due_at
-        ms = round((time.monotonic() - self.in_flight.get(run_key(run), time.monotonic())) * 1000)
+        ms = round((time.monotonic() - self.in_flight.get(run.key, time.monotonic())) * 1000)
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
         late_s = round(late.total_seconds(), 1)
         log.info("digest finished", action="digest.run", outcome=state.value, late_s=late_s, **about)
@@ -287,16 +282,3 @@ class Delivery:
         for run in runs:
             await self.store.digest_runs.drop(run)
             self._record(run, RunState.DROPPED, why=why.value)
-
-
-def run_key(run: Run) -> RunKey:
-    """What identifies a run."""
-    return run.digest.id, run.due_at
-
-
-def grouped(items: Iterable[T], by: Callable[[T], K]) -> dict[K, list[T]]:
-    """The items grouped by `by`, in their order."""
-    groups: dict[K, list[T]] = defaultdict(list)
-    for item in items:
-        groups[by(item)].append(item)
-    return groups

@@ -22,7 +22,7 @@ from bot.slack.buttons import ActionExpired, Number
 from bot.slack.interaction import View
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line
-from bot.store.digest_plans import GROUPS, KINDS, STALE_DAYS, Kind, Plan
+from bot.store.digest_plans import GROUPS, KINDS, STALE_DAYS, Plan
 from bot.store.digests import Digest
 
 SCHEDULES = [
@@ -197,23 +197,19 @@ def submitted(view: JSON) -> DigestSettings:
     values = forms.Values(view)
     project = values.chosen("project")
     kind, _, days = (values.chosen("kind") or "new").partition(":")
+    if kind not in KINDS or kind == "personal":
+        raise ActionExpired
     return DigestSettings(
         project=f"#{project}" if project else None,
         schedule=_submitted_schedule(values),
         zone=zone_named(values.chosen("zone") or "UTC"),
-        kind=_kind(kind),
+        kind=KINDS[kind],
         stale_days=min(forms.number_in(days), LONGEST_STALE) if days else STALE_DAYS,
         filters=filter_fields.chosen(values),
         excluded=filter_fields.excluded(values),
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
-
-
-def _kind(chosen: str) -> Kind:
-    if chosen not in KINDS or chosen == "personal":
-        raise ActionExpired
-    return KINDS[chosen]
 
 
 def _submitted_schedule(values: forms.Values) -> Schedule:

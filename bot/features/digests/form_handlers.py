@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.errors import BotError, NotLinked, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts
@@ -36,13 +36,13 @@ from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.replies import Reply
 
 
+@dataclass(frozen=True)
 class DigestForms:
     """Opens, refreshes and submits the form for a digest."""
 
-    def __init__(self, digests: Digests, accounts: Accounts, projects: Projects) -> None:
-        self._digests = digests
-        self._accounts = accounts
-        self._projects = projects
+    digests: Digests
+    accounts: Accounts
+    projects: Projects
 
     def feature(self) -> Feature:
         reading = "Reading the project in {service}…"
@@ -78,10 +78,10 @@ class DigestForms:
         channel_id, project = None, None
         with _collected(problems):
             channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
-        async with self._accounts.reading(reply.owner) as session:
+        async with self.accounts.reading(reply.owner) as session:
             with _collected(problems if request.wanted.project else []):
-                project = await self._projects.chosen(session, request.wanted.project, reply.channel)
-            plan = await self._digests.plans.of(session, project, request.wanted, problems)
+                project = await self.projects.chosen(session, request.wanted.project, reply.channel)
+            plan = await self.digests.plans.of(session, project, request.wanted, problems)
         if not plan.zone:
             plan = replace(plan, zone=(await reply.profile()).zone.key)
         metadata = DigestMetadata(place=reply.place.as_json())
@@ -103,7 +103,7 @@ class DigestForms:
             wanted = digest_form.submitted(view)
             if errors := await self._other_projects_choices(reply, view):
                 return FormResult(errors=errors)
-            planned = await self._digests.add(reply.owner, channel, wanted)
+            planned = await self.digests.add(reply.owner, channel, wanted)
         except NotLinked:
             raise
         except UserError as error:
@@ -136,14 +136,14 @@ class DigestForms:
 
     async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
         if isinstance(press.button, PreviewDigest):
-            digest = await find_digest(reply, self._digests, press.button.digest)
-            return await self._digests.preview_of(reply.owner, digest)
+            digest = await find_digest(reply, self.digests, press.button.digest)
+            return await self.digests.preview_of(reply.owner, digest)
         if press.view is None:
             raise ActionExpired
         wanted = digest_form.submitted(press.view.json)
         if project := DigestMetadata.of(press.view).project:
             wanted = replace(wanted, project=f"#{project}")
-        return await self._digests.preview(reply.owner, wanted, reply.channel)
+        return await self.digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
         """Errors at choices made before the project was changed to one that doesn't have them."""
@@ -151,7 +151,7 @@ class DigestForms:
         project = values.number("project")
         if project is None or not any(map(values.all_chosen, filter_fields.FIELDS)):
             return {}
-        return filter_fields.unknown_choices(view, await self._digests.choices(reply.owner, project))
+        return filter_fields.unknown_choices(view, await self.digests.choices(reply.owner, project))
 
     # Changing
 
@@ -162,7 +162,7 @@ class DigestForms:
     async def open_change(self, reply: Reply, digest_id: int | None) -> None:
         """Open the form with the digest's current settings."""
         await reply.open(loading("Edit digest"))
-        digest = await find_digest(reply, self._digests, digest_id)
+        digest = await find_digest(reply, self.digests, digest_id)
         metadata = DigestMetadata(
             place=reply.place.as_json(),
             digest=digest.id,
@@ -177,13 +177,13 @@ class DigestForms:
         metadata = DigestMetadata.of(form.view)
         if metadata.digest is None:
             raise ActionExpired
-        digest = await find_digest(reply, self._digests, metadata.digest)
+        digest = await find_digest(reply, self.digests, metadata.digest)
         if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
             said = reply.wording.sentence(OwnerChanged(digest.owner_name))
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
             return FormResult(view=forms.refilled(form.view.json, said, agreed), said=said)
         try:
-            planned = await self._digests.change(reply.owner, digest, digest_form.submitted(form.view.json))
+            planned = await self.digests.change(reply.owner, digest, digest_form.submitted(form.view.json))
         except (ScheduleError, TooOften, NeverDue) as error:
             field = digest_form.field_of(error, form.view.json)
             return FormResult(errors={field: reply.wording.sentence(error)})
@@ -192,7 +192,7 @@ class DigestForms:
             await notify_owner(reply, planned.digest, Act.CHANGE)
             said = views.text_message(views.changed(planned))
             if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
-                await show_list(reply, self._digests, said, replace=True)
+                await show_list(reply, self.digests, said, replace=True)
             else:
                 await reply.privately(said)
 
@@ -217,7 +217,7 @@ class DigestForms:
         try:
             wanted = digest_form.submitted(form.view.json)
             channel = await direct_messages(reply)
-            planned = await self._digests.set_up_personal(reply.owner, channel, wanted.schedule, wanted.zone)
+            planned = await self.digests.set_up_personal(reply.owner, channel, wanted.schedule, wanted.zone)
         except NotLinked:
             raise
         except UserError as error:
@@ -244,7 +244,7 @@ class DigestForms:
         project = chosen or DigestMetadata.of(request.view).project
         if project is None:
             return []
-        choices = await self._digests.choices(reply.owner, project)
+        choices = await self.digests.choices(reply.owner, project)
         field = request.name.removeprefix("digest.")
         return filter_fields.options(field, choices, request.text.strip().casefold())
 

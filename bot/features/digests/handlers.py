@@ -1,8 +1,7 @@
 """`/digest`: lists and adds a channel's digests, and acts on them."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
 
 from bot.errors import BotError, NotLinked
 from bot.features.digests import personal_views, views
@@ -36,6 +35,7 @@ from bot.features.help import views as help_views
 from bot.features.projects.projects import ProjectNotChosen
 from bot.slack.blocks import Block, Message, button_row, sentence
 from bot.slack.buttons import ActionExpired
+from bot.slack.claims import DOUBLE_CLICK
 from bot.slack.feature import Feature
 from bot.slack.forms import LIST, loading
 from bot.slack.grammar.errors import UnknownWord
@@ -48,29 +48,19 @@ from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
 from bot.store.saved_input import SavedInput
 
-DOUBLE_CLICK = timedelta(seconds=5)
 ACT_BUTTONS = (PostNow, PauseDigest, ResumeDigest, TakeOverDigest, RemoveDigest)
 
 
+@dataclass(frozen=True)
 class DigestHandlers:
     """Handles `/digest` and the buttons of digests."""
 
-    def __init__(
-        self,
-        digests: Digests,
-        runs: DigestRuns,
-        forms: DigestForms,
-        *,
-        saved: SavedInput,
-        deliveries: Deliveries,
-        publish_home: Callable[[Reply], Awaitable[None]],
-    ) -> None:
-        self._digests = digests
-        self._runs = runs
-        self._forms = forms
-        self._saved = saved
-        self._deliveries = deliveries
-        self._publish_home = publish_home
+    digests: Digests
+    runs: DigestRuns
+    forms: DigestForms
+    saved: SavedInput
+    deliveries: Deliveries
+    publish_home: Callable[[Reply], Awaitable[None]]
 
     def feature(self) -> Feature:
         return Feature(
@@ -88,19 +78,19 @@ class DigestHandlers:
         try:
             request = digest_command(command.text, reply.owner)
         except UnknownWord as error:
-            await show_list(reply, self._digests, sentence(reply.wording.sentence(error)))
+            await show_list(reply, self.digests, sentence(reply.wording.sentence(error)))
             return
         match request:
             case ListDigests():
-                await show_list(reply, self._digests)
+                await show_list(reply, self.digests)
             case AddDigest(scheduled=False, problems=()):
-                await self._forms.open_add(reply, request)
+                await self.forms.open_add(reply, request)
             case AddDigest():
                 await self.add(reply, request, command.text)
             case PersonalDigest():
                 await self.personal(reply, request, command.text)
             case OnDigest(Act.CHANGE, number):
-                await self._forms.open_change(reply, number)
+                await self.forms.open_change(reply, number)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
             case OnDigest(act, number):
@@ -116,10 +106,10 @@ class DigestHandlers:
 
     async def restore_pressed(self, press: ButtonPress[RestoreDigest], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
-        digest = await self._digests.removed(reply.owner, reply.channel, press.button.digest)
+        digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
         await require_access(reply, digest)
         await digest_channel(reply, digest.channel_id)
-        restored = await self._digests.restore(digest)
+        restored = await self.digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording))
         await notify_owner(reply, digest, Act.RESTORE)
         await self._show_result(reply, said, personal=digest.personal)
@@ -127,13 +117,13 @@ class DigestHandlers:
     async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
         if reply.place.home:
             try:
-                await self._publish_home(reply)
+                await self.publish_home(reply)
             except SLACK_FAILED:
                 await reply.privately(said)
         elif ephemeral(reply) and personal:
             await self._show_personal(reply, said, replace=True)
         elif ephemeral(reply):
-            await show_list(reply, self._digests, said, replace=True)
+            await show_list(reply, self.digests, said, replace=True)
         else:
             await reply.privately(said)
 
@@ -143,27 +133,31 @@ class DigestHandlers:
         Someone else's digest needs `agreed` to be its current owner, whom the user was asked about.
         """
         user, wording = reply.owner, reply.wording
-        digest = await find_digest(reply, self._digests, digest_id)
+        digest = await find_digest(reply, self.digests, digest_id)
         if act in {Act.RESUME, Act.TAKE_OVER}:
             await digest_channel(reply, digest.channel_id)
         if digest.owner != user and agreed != digest.owner.user_id:
             return views.confirmation(digest, act)
         match act:
             case Act.PAUSE:
-                said = views.text_message(views.paused(await self._digests.pause(digest), user, wording))
+                said = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
             case Act.RESUME:
-                said = views.text_message(views.resumed(await self._digests.resume(user, digest)))
+                said = views.text_message(views.resumed(await self.digests.resume(user, digest)))
             case Act.TAKE_OVER:
-                taken = await self._digests.take_over(user, digest)
+                taken = await self.digests.take_over(user, digest)
                 said = views.text_message(views.taken_over(taken, wording.service))
             case Act.REMOVE:
-                await self._digests.remove(digest)
+                await self.digests.remove(digest)
                 said = views.removed(digest, wording)
             case _:
                 state = await self._run_now(reply, digest)
+                stopped = ""
+                if state is RunState.DROPPED:
+                    after = await self.digests.one(user, reply.channel, digest.id)
+                    stopped = why_paused(after, user, wording) if after.paused else ""
+                said = views.text_message(views.run_result(digest, state, stopped, wording.service))
                 if state in {RunState.EMPTY, RunState.DROPPED}:
-                    return views.text_message(await self._not_posted(reply, digest, state))
-                said = views.text_message(views.run_result(digest, state, "", wording.service))
+                    return said
         if not (act is Act.PAUSE and digest.paused):
             await notify_owner(reply, digest, act)
         return said
@@ -172,21 +166,14 @@ class DigestHandlers:
         """Post a digest's new issues without waiting for the next due time."""
         if digest.paused:
             raise DigestPaused(digest.id)
-        if not await self._deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
+        if not await self.deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
             raise RepeatedRequest(digest.id)
         try:
-            return await self._runs.run_now(digest)
+            return await self.runs.run_now(digest)
         except NotLinked:
             if digest.owner == reply.owner:
                 raise
             raise OwnerLostAccess(digest.id, digest.owner_name, digest.plan.project) from None
-
-    async def _not_posted(self, reply: Reply, digest: Digest, state: RunState) -> str:
-        stopped = ""
-        if state is RunState.DROPPED:
-            after = await self._digests.one(reply.owner, reply.channel, digest.id)
-            stopped = why_paused(after, reply.owner, reply.wording) if after.paused else ""
-        return views.run_result(digest, state, stopped, reply.wording.service)
 
     # A personal digest
 
@@ -194,10 +181,10 @@ class DigestHandlers:
         """`/digest me …`: show the user's own digest, act on it, or set it up."""
         if request.problems or request.schedule:
             await self._set_up(reply, request, typed)
-        elif request.act is None or (digest := await self._digests.personal(reply.owner)) is None:
+        elif request.act is None or (digest := await self.digests.personal(reply.owner)) is None:
             await self._show_personal(reply)
         elif request.act is Act.CHANGE:
-            await self._forms.open_change(reply, digest.id)
+            await self.forms.open_change(reply, digest.id)
         else:
             await reply.privately(await self.run(reply, request.act, digest.id))
 
@@ -207,13 +194,13 @@ class DigestHandlers:
             raise request.problems[0]
         zone = request.zone or (await reply.profile()).zone.key
         channel = await direct_messages(reply)
-        await self._digests.set_up_personal(reply.owner, channel, request.schedule, zone)
+        await self.digests.set_up_personal(reply.owner, channel, request.schedule, zone)
         await self._show_personal(reply, views.text_message(personal_views.SET_UP))
 
     async def _show_personal(
         self, reply: Reply, said: Message | None = None, *, replace: bool = False
     ) -> None:
-        digest = await self._digests.personal(reply.owner)
+        digest = await self.digests.personal(reply.owner)
         await reply.privately(personal_views.listing(digest, reply.wording, said), replace=replace)
 
     # Adding
@@ -230,7 +217,7 @@ class DigestHandlers:
         zone = request.wanted.zone or (await reply.profile()).zone.key
         wanted = replace(request.wanted, zone=zone)
         try:
-            planned = await self._digests.add(reply.owner, channel, wanted)
+            planned = await self.digests.add(reply.owner, channel, wanted)
         except ProjectNotChosen as error:
             if len(error.projects) > LIST:
                 raise
@@ -252,9 +239,9 @@ class DigestHandlers:
         await reply.open(loading("Digest"))
         request, _ = await self._saved_command(reply, press.button.saved)
         if isinstance(request, AddDigest):
-            await self._forms.open_add(reply, request)
+            await self.forms.open_add(reply, request)
         else:
-            await self._forms.open_personal(reply, request)
+            await self.forms.open_personal(reply, request)
 
     def _offer_form(self, reply: Reply, typed: str) -> None:
         """Offer the form, filled from what was `typed`, with an error."""
@@ -265,10 +252,10 @@ class DigestHandlers:
         reply.recovery = offer
 
     async def _save(self, reply: Reply, typed: str) -> str:
-        return await self._saved.put(reply.owner, {"digest": typed})
+        return await self.saved.put(reply.owner, {"digest": typed})
 
     async def _saved_command(self, reply: Reply, saved: str) -> tuple[AddDigest | PersonalDigest, str]:
-        match await self._saved.get(reply.owner, saved):
+        match await self.saved.get(reply.owner, saved):
             case {"digest": str(typed)}:
                 request = digest_command(typed, reply.owner)
                 if isinstance(request, AddDigest | PersonalDigest):

@@ -7,6 +7,7 @@ digests together and posts them.
 import asyncio
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -17,11 +18,12 @@ import structlog
 from bot.errors import NotLinked, ServiceError
 from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests import periods
-from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery, grouped, run_key
+from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery
 from bot.features.digests.notice_sender import NoticeSender
 from bot.features.digests.reading import Content
 from bot.store.digest_runs import Claim, Run, RunState
 from bot.store.digests import Digest, Pause
+from bot.store.owner import Owner
 
 MAX_IN_FLIGHT = 2000
 """How many runs one process may have claimed at a time."""
@@ -58,7 +60,10 @@ class DigestRuns:
         self._send_notices()
         held = {digest for digest, _ in self._in_flight}
         abandoned = await self._store.digest_runs.abandoned(now, MAX_IN_FLIGHT, excluding=held)
-        for runs in grouped(abandoned, lambda run: run.digest.owner).values():
+        by_owner: dict[Owner, list[Run]] = defaultdict(list)
+        for run in abandoned:
+            by_owner[run.digest.owner].append(run)
+        for runs in by_owner.values():
             self._start_runs(await self._store.digest_runs.take_over(runs, now, self._delivery.lease_until()))
         while len(self._in_flight) < MAX_IN_FLIGHT:
             digests = await self._store.digest_runs.due(now, BATCH)
@@ -125,7 +130,7 @@ class DigestRuns:
 
     def _start_runs(self, runs: Sequence[Run]) -> None:
         if runs:
-            self._in_flight |= dict.fromkeys(map(run_key, runs), time.monotonic())
+            self._in_flight |= dict.fromkeys((run.key for run in runs), time.monotonic())
             self._start(self._run_logged(runs))
 
     async def _run_logged(self, runs: Sequence[Run]) -> None:
@@ -137,7 +142,7 @@ class DigestRuns:
                 await self._run(runs)
         finally:
             for run in runs:
-                self._in_flight.pop(run_key(run), None)
+                self._in_flight.pop(run.key, None)
             self._send_notices()
 
     async def _run(self, runs: Sequence[Run]) -> None:
@@ -161,10 +166,10 @@ class DigestRuns:
                 await self._delivery.postpone(run)
             return None
         finally:
-            self._in_flight.pop(run_key(run), None)
+            self._in_flight.pop(run.key, None)
 
     async def _run_asked(self, run: Run) -> RunState | None:
-        self._in_flight[run_key(run)] = time.monotonic()
+        self._in_flight[run.key] = time.monotonic()
         delivering = None
         try:
             channel_status = await self._delivery.channel_status(run.digest)
@@ -177,7 +182,7 @@ class DigestRuns:
             raise
         finally:
             if delivering is None:
-                self._in_flight.pop(run_key(run), None)
+                self._in_flight.pop(run.key, None)
         done, _ = await asyncio.wait({delivering}, timeout=self._now_seconds)
         return delivering.result() if done else None
 
