@@ -1,9 +1,9 @@
 """Two simulated processes, each killed at a random step of what they do, while followed issues change."""
 
-import os
 import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +25,6 @@ from bot.features.following.runs import FollowRuns
 from bot.features.issues.issues import Issues
 from bot.features.projects.projects import Projects
 from bot.sandbox.people import ANA
-from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
@@ -36,9 +35,10 @@ from bot.store.store import Store
 from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
 from bot.timings import DEFAULT
-from tests.support.prepared import demo
+from tests.features.following.threads import assert_each_line_once, changes, close_or_reopen, open_issues
+from tests.support.prepared import demo, sqlite
 
-CHANGES = int(os.environ.get("ISSUEBOT_KILLED_CHANGES", "40"))
+CHANGES = changes(20)
 ISSUES, MOST_STEPS = 5, 60
 FAULTS = [None] * 6 + ["lose the request", "lose the answer", "delay"]
 OWNER = Owner(None, "T1", "U1")
@@ -166,8 +166,7 @@ class World:
         issues = Issues(self.client, self.store, self.accounts, projects)
         self.reader = IssueReader(self.client, issues)
         await self.store.links.put(OWNER, SecretStr(ANA.api_key), 1, ANA.name)
-        public = (i for i in self.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-        found = [issue for issue in public if issue.status_id == defaults.NEW][:ISSUES]
+        found = open_issues(self.tracker, ISSUES)
         for issue in found:
             thread = {"channel_id": "C1", "thread_ts": "1.0", "ts": "1.1", "posted_by": "U1"}
             await self.store.followed.add(
@@ -181,6 +180,11 @@ class World:
         await self.tracker.stop()
 
 
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return sqlite(tmp_path / "bot.db")
+
+
 @pytest.mark.timeout(900)
 async def test_a_kill_at_any_step_neither_loses_nor_repeats_a_line(database: Database) -> None:
     rng = random.Random(16)  # noqa: S311 - not used for cryptography
@@ -189,8 +193,7 @@ async def test_a_kill_at_any_step_neither_loses_nor_repeats_a_line(database: Dat
     processes, kills = [Process(world), Process(world)], 0
     for number in range(CHANGES):
         issue = rng.choice(issues)
-        issue.status_id = defaults.NEW if issue.status_id == defaults.CLOSED else defaults.CLOSED
-        issue.subject, issue.updated_on = f"Change {number}", world.now
+        close_or_reopen(issue, f"Change {number}", world.now)
         chosen = rng.randrange(2)
         processes[chosen].steps_left = rng.randint(1, MOST_STEPS)
         await processes[chosen].minute()
@@ -205,7 +208,5 @@ async def test_a_kill_at_any_step_neither_loses_nor_repeats_a_line(database: Dat
     assert CHANGES / 4 < kills < CHANGES
     for issue in issues:
         told = [closed for _, closed in world.poster.lines.get(issue.id, ())]
-        # Each line says the opposite of the one before: none is repeated, and none is missing in between.
-        assert told == [n % 2 == 0 for n in range(len(told))]
-        assert len(told) % 2 == (issue.status_id == defaults.CLOSED)
+        assert_each_line_once(told, issue)
         assert world.poster.shown.get(issue.id, issue.subject) == issue.subject
