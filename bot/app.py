@@ -113,7 +113,6 @@ class Bot:
             self.platform,
             deliveries=self.store.deliveries,
             completed=self.completed,
-            saved=self.store.saved_input,
             failures=self.features.failures,
             in_flight=self.in_flight,
             home=self.features.home.refresh,

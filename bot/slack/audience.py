@@ -3,10 +3,11 @@
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack import members
 from bot.slack.blocks import JSON
 from bot.slack.posting import SLACK_FAILED, Announced, NotAnnounced
 from bot.ttl_cache import TtlCache
+
+PAGE, PAGES = 1000, 100  # of members
 
 log = structlog.get_logger(__name__)
 
@@ -19,6 +20,19 @@ def shared_outside(channel: JSON) -> bool | None:
     if channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"):
         return True
     return False if channel.get("is_im") or channel.get("is_ext_shared") is False else None
+
+
+async def is_member(slack: AsyncWebClient, channel_id: str, user_id: str) -> bool:
+    """Whether a user is a member of a conversation. Raises what Slack's client raises."""
+    cursor = ""
+    for _ in range(PAGES):
+        page = await slack.conversations_members(channel=channel_id, limit=PAGE, cursor=cursor or None)
+        if user_id in (page.get("members") or ()):
+            return True
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+        if not cursor:
+            break
+    return False
 
 
 class Audiences:
@@ -35,7 +49,7 @@ class Audiences:
         `by` must be a member: set it if the channel comes from a form, where Slack doesn't verify membership.
         """
         try:
-            if by is not None and not await members.includes(slack, channel_id, by):
+            if by is not None and not await is_member(slack, channel_id, by):
                 return Announced.ELSEWHERE
         except SLACK_FAILED as error:
             log.info("not posted", action="announcement.not_made", error=type(error).__name__)

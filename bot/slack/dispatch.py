@@ -9,7 +9,7 @@ working" notices are handled here and nowhere else.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import structlog
@@ -46,7 +46,6 @@ from bot.slack.replies import Acknowledgement, Platform, Reply
 from bot.slack.saved_payload import saveable
 from bot.slack.waits import Waits
 from bot.store.deliveries import Deliveries, UnfinishedRequest
-from bot.store.saved_input import SavedInput
 
 log = structlog.get_logger(__name__)
 
@@ -54,33 +53,23 @@ Route = Callable[[Any, Reply], Awaitable[Any]]
 """A handler of any kind; each is typed where its feature registers it."""
 
 
+@dataclass(eq=False)
 class Dispatch(AsyncMiddleware):
     """Runs each interaction's feature handler, once."""
 
-    def __init__(
-        self,
-        features: Feature,
-        platform: Platform,
-        *,
-        deliveries: Deliveries,
-        completed: CompletedDeliveries,
-        saved: SavedInput,
-        failures: Failures,
-        in_flight: InFlight,
-        home: Callable[[Reply], Awaitable[None]],
-        waits: Waits,
-    ) -> None:
+    features: Feature
+    platform: Platform
+    _: KW_ONLY
+    deliveries: Deliveries
+    completed: CompletedDeliveries
+    failures: Failures
+    in_flight: InFlight
+    home: Callable[[Reply], Awaitable[None]]
+    waits: Waits
+
+    def __post_init__(self) -> None:
         own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
-        self._features = merged([features, own])
-        self._platform = platform
-        self._deliveries = deliveries
-        self._completed = completed
-        self._saved = saved
-        self._failures = failures
-        self._submissions = FormSubmissions(deliveries, failures)
-        self._in_flight = in_flight
-        self._home = home
-        self.waits = waits
+        self.features = merged([self.features, own])
 
     async def async_process(
         self,
@@ -95,17 +84,17 @@ class Dispatch(AsyncMiddleware):
         if interaction is None or handler is None:
             return await next()
         interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
-        reply = Reply.to(interaction, req.context.client, self._platform)
+        reply = Reply.to(interaction, req.context.client, self.platform)
         delivery = delivery_key(interaction)
         if refused := await self._claim(interaction, reply, delivery):
             return refused
         return await self._acknowledge(interaction, reply, handler, delivery)
 
     def _handler(self, interaction: Interaction | None) -> Route | Form | None:
-        features = self._features
+        features = self.features
         match interaction:
             case SlashCommand(name=name):
-                return features.commands.get(name.removeprefix(self._platform.wording.command("")))
+                return features.commands.get(name.removeprefix(self.platform.wording.command("")))
             case Shortcut(name=name):
                 return features.shortcuts.get(name)
             case ButtonPress(name=name):
@@ -126,14 +115,12 @@ class Dispatch(AsyncMiddleware):
         """Claim the delivery in the database; returns the response if it must not be handled here."""
         if delivery is None:
             return None
-        user_waits = not isinstance(interaction, Event | FormClosed)
-        asked = (
-            UnfinishedRequest(interaction.owner, interaction.installation, saveable(interaction.payload))
-            if user_waits
-            else None
-        )
+        asked = None
+        if not isinstance(interaction, Event | FormClosed):  # a user waits
+            payload = saveable(interaction.payload)
+            asked = UnfinishedRequest(interaction.owner, interaction.installation, payload)
         try:
-            fresh = await self._deliveries.claim(delivery, asked)
+            fresh = await self.deliveries.claim(delivery, asked)
         except Exception:
             reference = telemetry.reference()
             log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
@@ -156,11 +143,11 @@ class Dispatch(AsyncMiddleware):
             return await self._acknowledge_form(interaction, reply, handler, delivery)
         match interaction:
             case OptionsRequest():
-                found = await self._in_flight.start(self._options(interaction, reply, handler))
+                found = await self.in_flight.start(self._options(interaction, reply, handler))
                 return BoltResponse(status=200, body={"options": found[:100]})
-            case Event(name=name) if name in self._features.settled_events:
+            case Event(name=name) if name in self.features.settled_events:
                 settling = self._handle_event(interaction, reply, handler)
-                return BoltResponse(status=200 if await self._in_flight.start(settling) else 503, body="")
+                return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")
             case Event():
                 self._start(self._handle_event(interaction, reply, handler), delivery)
             case _:
@@ -185,16 +172,16 @@ class Dispatch(AsyncMiddleware):
                 await work
             finally:
                 if delivery:
-                    self._completed.add(delivery)
+                    self.completed.add(delivery)
 
-        self._in_flight.start(run())
+        self.in_flight.start(run())
 
     # One method for each kind of handler
 
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
         """Run a command, shortcut or button; the user hears of any error."""
         with measured(interaction) as act:
-            reported = self._failures.reported(act, reply, self.waits.last_answer)
+            reported = self.failures.reported(act, reply, self.waits.last_answer)
             async with reported, self._still_working(reply):
                 await handler(interaction, reply)
 
@@ -204,7 +191,7 @@ class Dispatch(AsyncMiddleware):
             try:
                 await handler(event, reply)
             except Exception as error:  # noqa: BLE001 - it is logged
-                if event.name in self._features.settled_events:
+                if event.name in self.features.settled_events:
                     act.outcome = "unsettled"
                     log_failure("unsettled", act.name, error)
                 else:
@@ -221,7 +208,7 @@ class Dispatch(AsyncMiddleware):
                     return found
             except KeyRejected as error:  # this is the only chance to say so: the key is deleted now
                 act.outcome = "not_linked"
-                self._start(log_if_undelivered(self._failures.offer_link_only(reply, error)), None)
+                self._start(log_if_undelivered(self.failures.offer_link_only(reply, error)), None)
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
             return []
@@ -230,8 +217,9 @@ class Dispatch(AsyncMiddleware):
         """Run a form and what follows from its result."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
-            async with self._failures.reported(act, reply, self.waits.last_answer):
-                result = await self._submissions.result(form, reply, handler, self.waits)
+            async with self.failures.reported(act, reply, self.waits.last_answer):
+                submissions = FormSubmissions(self.deliveries, self.failures, self.waits)
+                result = await submissions.result(form, reply, handler)
                 if result.errors or result.said:
                     act.outcome = "user_error"
                 if result.then:
@@ -241,7 +229,7 @@ class Dispatch(AsyncMiddleware):
                     await self.resume(reply, result.resume)
             reply.acknowledge()
             if reply.place.home:
-                await self._home(reply)
+                await self.home(reply)
 
     # Resuming saved requests
 
@@ -249,7 +237,7 @@ class Dispatch(AsyncMiddleware):
         """Resume what a user asked for before linking; a form comes back filled in."""
         if view := payload.get("view"):
             said = "You're linked now. Check the form and submit it again."
-            await self._failures.finish(reply, FormResult(view=forms.refilled(view, said), said=said))
+            await self.failures.finish(reply, FormResult(view=forms.refilled(view, said), said=said))
             return
         interaction = read(payload)
         handler = self._handler(interaction)
@@ -258,20 +246,20 @@ class Dispatch(AsyncMiddleware):
         interaction = replace(
             interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
         )
-        resumed = Reply(reply.slack, interaction, self._platform, interaction.place, reply.view_id)
+        resumed = Reply(reply.slack, interaction, self.platform, interaction.place, reply.view_id)
         if not isinstance(handler, Form):
             await self._run(interaction, resumed, handler)
 
     async def _resume_pressed(self, press: ButtonPress[ResumeRequest], reply: Reply) -> None:
         """*Open form*: resume a request whose form Slack didn't open in time, once."""
-        saved = await self._saved.take(reply.owner, press.button.saved)
+        saved = await self.failures.saved.take(reply.owner, press.button.saved)
         if saved is None:
             raise ResumedAlready
         await self.resume(reply, saved)
 
     async def _reopen_pressed(self, press: ButtonPress[ReopenForm], reply: Reply) -> None:
         """*Reopen form*: restore a form that was closed before its result arrived."""
-        saved = await self._saved.get(reply.owner, press.button.saved)
+        saved = await self.failures.saved.get(reply.owner, press.button.saved)
         if saved is None or "view" not in saved:
             raise FormExpired
         await reply.show(saved["view"])

@@ -22,20 +22,21 @@ from bot.store.deliveries import Deliveries
 class FormSubmissions:
     deliveries: Deliveries
     failures: Failures
+    waits: Waits
 
-    async def result(self, form: FormSubmission, reply: Reply, handler: Form, waits: Waits) -> FormResult:
+    async def result(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         work = asyncio.create_task(self._submit_once(form, reply, handler))
         try:
-            if (await asyncio.wait({work}, timeout=waits.form))[0]:
+            if (await asyncio.wait({work}, timeout=self.waits.form))[0]:
                 result = work.result()
                 reply.acknowledge(**result.acknowledgement())
                 return result
             progress = partial(_progress, reply, handler)
             told = progress()
             reply.acknowledge(response_action="update", view=notice("One moment", told))
-            await asyncio.sleep(waits.acknowledged)
-            result = (await follow(reply, work, progress, told, waits.progress)).in_form(form.view.json)
+            await asyncio.sleep(self.waits.acknowledged)
+            result = (await follow(reply, work, progress, told, self.waits.progress)).in_form(form.view.json)
             await self.failures.finish(reply, result)
             return result
         finally:

@@ -7,13 +7,13 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from http import HTTPStatus
 
 import structlog
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
-from multidict import CIMultiDictProxy
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import SecretStr
@@ -26,6 +26,7 @@ from slack_bolt.response import BoltResponse
 from bot.slack import payload_schema
 from bot.slack.in_flight import PendingRequests
 from bot.slack.waits import Waits
+from bot.ttl_cache import TtlCache
 
 BODY_LIMIT = 1024 * 1024
 SIGNATURE_SECONDS = 300  # Slack's rule: older requests may be replays
@@ -58,17 +59,17 @@ class Readiness:
     def __init__(self, probes: Mapping[str, Probe]) -> None:
         self._probes = probes
         self._asking = asyncio.Lock()
-        self._answers: dict[str, bool] = {}
-        self._asked_at = float("-inf")
+        self._recent: TtlCache[None, dict[str, bool]] = TtlCache(PROBE_KEPT_SECONDS)
 
     async def answers(self) -> dict[str, bool]:
         """The result of each probe by name; False if it fails or times out."""
+
+        async def ask_all() -> dict[str, bool]:
+            found = await asyncio.gather(*(self._ask(name) for name in self._probes))
+            return dict(zip(self._probes, found, strict=True))
+
         async with self._asking:
-            if time.monotonic() - self._asked_at > PROBE_KEPT_SECONDS:
-                found = await asyncio.gather(*(self._ask(name) for name in self._probes))
-                self._answers = dict(zip(self._probes, found, strict=True))
-                self._asked_at = time.monotonic()
-            return self._answers
+            return await self._recent.get(None, ask_all)
 
     async def _ask(self, name: str) -> bool:
         try:
@@ -80,40 +81,32 @@ class Readiness:
             return False
 
 
+@dataclass
 class Web:
     """Serves health, readiness and metrics; with a signing secret also Slack's requests, and OAuth if given.
 
     Set `draining` before a shutdown to report not ready, and `stopping` to reject Slack's requests.
     """
 
-    def __init__(
-        self,
-        app: AsyncApp,
-        pending: PendingRequests,
-        readiness: Readiness,
-        registry: CollectorRegistry,
-        signing_secret: SecretStr | None,
-        *,
-        installing: AsyncOAuthFlow | None,
-        waits: Waits,
-    ) -> None:
-        self._app = app
-        self._waits = waits
-        self._pending = pending
-        self._readiness = readiness
-        self._registry = registry
-        self._secret = signing_secret
-        self._installing = installing
-        self.draining = self.stopping = False
+    app: AsyncApp
+    pending: PendingRequests
+    readiness: Readiness
+    registry: CollectorRegistry
+    signing_secret: SecretStr | None
+    _: KW_ONLY
+    installing: AsyncOAuthFlow | None
+    waits: Waits
+    draining: bool = False
+    stopping: bool = False
 
     def application(self) -> web.Application:
         application = web.Application(client_max_size=BODY_LIMIT)
         application.router.add_get("/healthz", self._health)
         application.router.add_get("/readyz", self._ready)
         application.router.add_get("/metrics", self._metrics)
-        if self._secret is not None:
+        if self.signing_secret is not None:
             application.router.add_post("/slack/events", self._slack)
-        if flow := self._installing:
+        if flow := self.installing:
             application.router.add_get(flow.install_path, partial(_installing, flow.handle_installation))
             application.router.add_get(flow.redirect_uri_path, partial(_installing, flow.handle_callback))
         return application
@@ -125,20 +118,20 @@ class Web:
             self.application(),
             access_log=None,
             shutdown_timeout=1,
-            keepalive_timeout=self._waits.idle,
-            lingering_time=self._waits.linger,
+            keepalive_timeout=self.waits.idle,
+            lingering_time=self.waits.linger,
         )
 
     async def _slack(self, request: web.Request) -> web.Response:
         if self.stopping:
             return web.Response(status=503)
         try:
-            body = await asyncio.wait_for(request.read(), self._waits.body)
+            body = await asyncio.wait_for(request.read(), self.waits.body)
         except TimeoutError:
             return web.Response(status=408)
         except web.RequestPayloadError:
             return web.Response(status=400)
-        if not self._signed(request.headers, body):
+        if not (self.signing_secret and verify(self.signing_secret, request.headers, body, time.time())):
             # Without the body, which may contain an API key that a user typed.
             log.warning("a request was not signed by Slack", action="slack.unverified", size=len(body))
             return web.Response(status=401)
@@ -153,28 +146,25 @@ class Web:
             payload_schema.log_malformed(error)
             return web.Response(status=400)
         try:
-            with self._pending.one():
-                answer = await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
+            with self.pending.one():
+                answer = await to_aiohttp_response(await self.app.async_dispatch(bolt_request))
         except Exception:
             log.exception("could not handle a payload", action="slack.failed")
             return web.Response(status=400)
         return web.Response(status=400) if answer.status == HTTPStatus.INTERNAL_SERVER_ERROR else answer
-
-    def _signed(self, headers: CIMultiDictProxy[str], body: bytes) -> bool:
-        return self._secret is not None and verify(self._secret, headers, body, time.time())
 
     async def _health(self, _request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
     async def _ready(self, _request: web.Request) -> web.Response:
         shutting_down = self.draining or self.stopping
-        answers = {} if shutting_down else await self._readiness.answers()
+        answers = {} if shutting_down else await self.readiness.answers()
         ready = not shutting_down and all(answers.values())
         return web.json_response({"ready": ready, **answers}, status=200 if ready else 503)
 
     async def _metrics(self, _request: web.Request) -> web.Response:
         return web.Response(
-            body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST}
+            body=generate_latest(self.registry), headers={"Content-Type": CONTENT_TYPE_LATEST}
         )
 
 

@@ -15,10 +15,10 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from bot.errors import UserError
 from bot.slack.blocks import JSON
@@ -48,23 +48,14 @@ class Place:
 
     def as_json(self) -> JSON:
         """For a view's `private_metadata` or saved input."""
-        fields = {
-            "channel_id": self.channel_id,
-            "thread_ts": self.thread_ts,
-            "response_url": self.response_url,
-            "home": self.home,
-        }
-        return {key: value for key, value in fields.items() if value}
+        return {key: value for key, value in asdict(self).items() if value}
 
     @classmethod
     def from_json(cls, data: object) -> "Place":
         """Read what `as_json` wrote; drops anything else."""
         known = data if isinstance(data, dict) else {}
-        texts = {
-            key: known[key]
-            for key in ("channel_id", "thread_ts", "response_url")
-            if isinstance(known.get(key), str)
-        }
+        names = ("channel_id", "thread_ts", "response_url")
+        texts = {name: known[name] for name in names if isinstance(known.get(name), str)}
         return cls(**texts, home=known.get("home") is True)
 
 
@@ -118,17 +109,14 @@ class Interaction:
     other companies belong to other teams.
     """
 
+    kind: ClassVar[str]
+    """The type's name in logs and metrics."""
     name: str
     owner: Owner
     place: Place
     installation: tuple[str | None, str | None]
     trigger_id: str | None = field(default=None, repr=False)
     payload: JSON = field(repr=False)
-
-    @property
-    def kind(self) -> str:
-        """The type's name in logs and metrics."""
-        return KINDS[type(self)]
 
     @property
     def typed(self) -> str | None:
@@ -145,6 +133,7 @@ class Interaction:
 class SlashCommand(Interaction):
     """A command: `name` includes its slash and prefix, `raw` is the text after it."""
 
+    kind = "command"
     raw: str
 
     @property
@@ -163,6 +152,7 @@ class SlashCommand(Interaction):
 class Shortcut(Interaction):
     """A shortcut; `message` is Slack's message object for a message shortcut."""
 
+    kind = "shortcut"
     message: JSON = field(default_factory=dict, repr=False)
 
 
@@ -186,6 +176,7 @@ class ButtonPress(_InView, Generic[Carries]):
     time.
     """
 
+    kind = "action"
     carried: object
     button: Carries = field(default=None)  # type: ignore[assignment] # set by dispatch before a handler runs
     pressed_at: float
@@ -211,6 +202,8 @@ class _OfForm(Interaction):
 class FormSubmission(_OfForm):
     """A submitted form."""
 
+    kind = "form"
+
     @property
     def key(self) -> str:
         """Identifies the form across workspaces; several forms may share a view ID, one after the other."""
@@ -221,11 +214,14 @@ class FormSubmission(_OfForm):
 class FormClosed(_OfForm):
     """A form with `notify_on_close` was closed."""
 
+    kind = "closed"
+
 
 @dataclass(frozen=True, kw_only=True)
 class OptionsRequest(_InView):
     """A select asks for options that match `text`; `block_id` is the field's."""
 
+    kind = "options"
     block_id: str
     text: str
 
@@ -234,18 +230,8 @@ class OptionsRequest(_InView):
 class Event(Interaction):
     """Something happened; `event` is Slack's event object."""
 
+    kind = "event"
     event: JSON = field(repr=False)
-
-
-KINDS: dict[type[Interaction], str] = {
-    SlashCommand: "command",
-    Shortcut: "shortcut",
-    ButtonPress: "action",
-    FormSubmission: "form",
-    FormClosed: "closed",
-    OptionsRequest: "options",
-    Event: "event",
-}
 
 
 def read(body: JSON) -> Interaction | None:
@@ -278,10 +264,8 @@ def read(body: JSON) -> Interaction | None:
 def _pressed(body: JSON, common: dict[str, Any]) -> ButtonPress[Any]:
     action = body["actions"][0]
     option = action.get("selected_option")
-    name, carried = (
-        str(action["action_id"]),
-        option.get("value") if isinstance(option, dict) else action.get("value"),
-    )
+    name = str(action["action_id"])
+    carried = (option if isinstance(option, dict) else action).get("value")
     if name == MENU:
         name, _, carried = str(carried).partition(" ")
     return ButtonPress(

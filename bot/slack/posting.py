@@ -6,6 +6,7 @@ are never retried if the first attempt may have succeeded.
 """
 
 from collections.abc import Awaitable
+from contextlib import suppress
 from enum import Enum
 from http import HTTPStatus
 from typing import Any, Literal
@@ -64,6 +65,11 @@ def reason(error: BaseException) -> str | None:
     return word if isinstance(word, str) else None
 
 
+def why(error: BaseException) -> str:
+    """What the log says of a failed call: Slack's error code, or the error's type."""
+    return reason(error) or type(error).__name__
+
+
 def retry_after(error: SlackApiError, otherwise: float) -> float | None:
     """The seconds to wait after a 429, `otherwise` if Slack doesn't say; None for any other error."""
     answer: Any = error.response
@@ -74,18 +80,17 @@ def retry_after(error: SlackApiError, otherwise: float) -> float | None:
     return float(wait) if wait.isdecimal() else otherwise
 
 
-def is_slack_url(slack: AsyncWebClient, response_url: str) -> bool:
-    """Whether a response URL belongs to Slack; a forged one would leak the answer.
+def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
+    """The response URL, if it belongs to Slack; a forged one would leak the answer.
 
     Parses it like the HTTP client does, so that the two can't disagree about the host.
     """
-    try:
-        target = URL(response_url)
-        if not target.absolute or target.user is not None or target.password is not None:
-            return False
-        return str(target.origin()) in RESPONSE_ORIGINS | {str(URL(slack.base_url).origin())}
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        target = URL(place.response_url or "")
+        plain = target.absolute and target.user is None and target.password is None
+        if plain and str(target.origin()) in RESPONSE_ORIGINS | {str(URL(slack.base_url).origin())}:
+            return place.response_url
+    return None
 
 
 async def privately(
@@ -97,10 +102,9 @@ async def privately(
     hearing. `replace` replaces the private message whose button was pressed. Raises NotDelivered.
     """
     arguments = message.as_arguments()
-    if place.response_url and is_slack_url(slack, place.response_url):
-        extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
-        if await _respond(slack, place.response_url, arguments | extra) == HTTPStatus.OK:
-            return
+    extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
+    if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
+        return
     if place.channel_id:
         # Not in the thread: Slack shows ephemeral messages only in active ones.
         there = slack.chat_postEphemeral(
@@ -117,11 +121,7 @@ async def _delivered(post: Awaitable[object]) -> bool:
     try:
         await post
     except SLACK_FAILED as error:
-        log.warning(
-            "could not answer, trying another way",
-            action="answer.failed",
-            error=reason(error) or type(error).__name__,
-        )
+        log.warning("could not answer, trying another way", action="answer.failed", error=why(error))
         return False
     return True
 
@@ -138,8 +138,7 @@ async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bo
 
 async def dismiss(slack: AsyncWebClient, place: Place) -> None:
     """Delete the private message whose button was pressed."""
-    if place.response_url and is_slack_url(slack, place.response_url):
-        await _respond(slack, place.response_url, {"delete_original": True})
+    await _respond(slack, place, {"delete_original": True})
 
 
 async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
@@ -152,15 +151,9 @@ async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
     except SLACK_FAILED as error:
         if reason(error) == "message_not_found":
             return True
-        log.info(
-            "deleting through the response URL",
-            action="announcement.withdrawn_otherwise",
-            error=reason(error) or type(error).__name__,
-        )
-        url = place.response_url
-        if not (url and is_slack_url(slack, url)):
-            return False
-        return await _respond(slack, url, {"delete_original": True}) == HTTPStatus.OK
+        action = "announcement.withdrawn_otherwise"
+        log.info("deleting through the response URL", action=action, error=why(error))
+        return await _respond(slack, place, {"delete_original": True}) == HTTPStatus.OK
     return True
 
 
@@ -186,10 +179,9 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tup
             channel=place.channel_id, thread_ts=place.thread_ts, **arguments
         )
     except SLACK_FAILED as error:
-        why, url = reason(error), place.response_url
-        if why in NO_ACCESS and place.thread_ts is None and url and is_slack_url(slack, url):
-            return await _publicly_by_url(slack, url, arguments), None
-        log.warning("could not post", action="announcement.failed", error=why or type(error).__name__)
+        if reason(error) in NO_ACCESS and place.thread_ts is None and _slack_url(slack, place):
+            return await _publicly_by_url(slack, place, arguments), None
+        log.warning("could not post", action="announcement.failed", error=why(error))
         return _outcome(error), None
     return Announced.YES, str(answer["ts"])
 
@@ -199,15 +191,14 @@ async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Messa
     try:
         await slack.chat_update(channel=channel_id, ts=ts, **for_update(message))
     except SLACK_FAILED as error:
-        why = reason(error) or type(error).__name__
-        log.warning("could not update a post", action="post.not_updated", error=why)
-        return why == "message_not_found"
+        log.warning("could not update a post", action="post.not_updated", error=why(error))
+        return reason(error) == "message_not_found"
     return True
 
 
-async def _publicly_by_url(slack: AsyncWebClient, url: str, arguments: JSON) -> Announced:
+async def _publicly_by_url(slack: AsyncWebClient, place: Place, arguments: JSON) -> Announced:
     in_channel: JSON = {"response_type": "in_channel", "replace_original": False}
-    status = await _respond(slack, url, arguments | in_channel)
+    status = await _respond(slack, place, arguments | in_channel)
     if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Announced.UNSURE
     return Announced.YES if status == HTTPStatus.OK else Announced.FAILED
@@ -215,11 +206,11 @@ async def _publicly_by_url(slack: AsyncWebClient, url: str, arguments: JSON) -> 
 
 def _outcome(error: BaseException) -> Announced:
     """The outcome of a public post that failed with `error`."""
-    why = reason(error)
-    if why in NO_ACCESS:
+    code = reason(error)
+    if code in NO_ACCESS:
         return Announced.UNKNOWN
     status = getattr(getattr(error, "response", None), "status_code", None)
-    refused = isinstance(error, SlackApiError) and why not in OUTCOME_UNKNOWN
+    refused = isinstance(error, SlackApiError) and code not in OUTCOME_UNKNOWN
     if refused or status == HTTPStatus.TOO_MANY_REQUESTS or isinstance(error, aiohttp.ClientConnectorError):
         return Announced.FAILED
     return Announced.UNSURE
@@ -234,13 +225,13 @@ def _without_unfurls(arguments: JSON) -> JSON:
     return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
 
 
-async def _respond(slack: AsyncWebClient, url: str, body: JSON) -> int | None:
-    """Post to a response URL and return the status; 0 if Slack wasn't reached.
+async def _respond(slack: AsyncWebClient, place: Place, body: JSON) -> int | None:
+    """Post to the response URL and return the status; 0 if there is none, or Slack wasn't reached.
 
     None if the connection broke or an HTML page came back: the post may have been accepted.
     """
-    connections = slack.session
-    if connections is None:
+    connections, url = slack.session, _slack_url(slack, place)
+    if connections is None or url is None:
         return 0
     timeout = aiohttp.ClientTimeout(
         total=min(connections.timeout.total or RESPONSE_URL_SECONDS, RESPONSE_URL_SECONDS)

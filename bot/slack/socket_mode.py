@@ -28,7 +28,9 @@ class SocketMode:
         ping_seconds: float,
     ) -> None:
         # slack_sdk leaves some of its methods untyped.
-        self._client: Any = _Handler(app, token, slack, pending, ping_seconds).client
+        handler = _Handler(app, token.get_secret_value(), web_client=slack, ping_interval=ping_seconds)
+        handler.pending = pending
+        self._client: Any = handler.client
         self._client.logger.addFilter(_one_line)
         tracing = aiohttp.TraceConfig()
         tracing.on_request_start.append(self._clear_url)
@@ -70,16 +72,7 @@ def _one_line(record: logging.LogRecord) -> bool:
 
 
 class _Handler(AsyncSocketModeHandler):
-    def __init__(
-        self,
-        app: AsyncApp,
-        token: SecretStr,
-        slack: AsyncWebClient,
-        pending: PendingRequests,
-        ping_seconds: float,
-    ) -> None:
-        super().__init__(app, token.get_secret_value(), web_client=slack, ping_interval=ping_seconds)
-        self._pending = pending
+    pending: PendingRequests
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override] # as the base class does to its own base
         try:
@@ -87,5 +80,5 @@ class _Handler(AsyncSocketModeHandler):
         except payload_schema.Malformed as error:
             payload_schema.log_malformed(error)
             return
-        with self._pending.one():
+        with self.pending.one():
             await super().handle(client, req)

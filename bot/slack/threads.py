@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.blocks import JSON
 from bot.slack.message_text import text_of
-from bot.slack.posting import SLACK_FAILED, reason, retry_after
+from bot.slack.posting import SLACK_FAILED, retry_after, why
 from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
@@ -77,8 +77,7 @@ class Threads:
                 elif wait is not None and time.monotonic() + wait < give_up:
                     await asyncio.sleep(wait)
                 elif thread.messages:
-                    why = reason(error) or type(error).__name__
-                    log.info("thread not read to its end", action="thread.cut", error=why)
+                    log.info("thread not read to its end", action="thread.cut", error=why(error))
                     return
                 else:
                     raise

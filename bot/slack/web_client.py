@@ -4,6 +4,7 @@ slack_sdk's default retries every call whose connection broke, posts included, w
 """
 
 from http import HTTPStatus
+from typing import Any
 
 import aiohttp
 from pydantic import SecretStr
@@ -13,7 +14,6 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 )
 from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
-from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 
 LONGEST_WAIT = 3  # the longest Retry-After to wait for; otherwise the user hears of it
@@ -39,30 +39,15 @@ REPEATABLE = frozenset(
 
 
 class _RetryIdempotent(AsyncConnectionErrorRetryHandler):
-    async def _can_retry_async(
-        self,
-        *,
-        state: RetryState,
-        request: HttpRequest,
-        response: HttpResponse | None = None,
-        error: Exception | None = None,
-    ) -> bool:
-        if request.url.rsplit("/", 1)[-1] not in REPEATABLE:
-            return False
-        return await super()._can_retry_async(state=state, request=request, response=response, error=error)
+    async def _can_retry_async(self, *, request: HttpRequest, **about: Any) -> bool:  # noqa: ANN401 - slack_sdk's
+        repeatable = request.url.rsplit("/", 1)[-1] in REPEATABLE
+        return repeatable and await super()._can_retry_async(request=request, **about)
 
 
 class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
     """Retries any call after a short 429, since Slack didn't execute it."""
 
-    async def _can_retry_async(
-        self,
-        *,
-        state: RetryState,  # noqa: ARG002 - slack_sdk's signature
-        request: HttpRequest,  # noqa: ARG002 - slack_sdk's signature
-        response: HttpResponse | None = None,
-        error: Exception | None = None,  # noqa: ARG002 - slack_sdk's signature
-    ) -> bool:
+    async def _can_retry_async(self, *, response: HttpResponse | None = None, **_: object) -> bool:
         if response is None or response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
             return False
         headers = {name.lower(): value for name, value in response.headers.items()}

@@ -4,8 +4,7 @@ from enum import Enum, auto
 
 from bot.errors import UserError
 from bot.features.digests.digests import Digests
-from bot.slack import members
-from bot.slack.audience import shared_outside
+from bot.slack.audience import is_member, shared_outside
 from bot.slack.interaction import FormSubmission
 from bot.slack.posting import NO_ACCESS, OUTCOME_UNKNOWN, SLACK_FAILED, reason
 from bot.slack.replies import Reply
@@ -85,7 +84,7 @@ async def require_access(reply: Reply, digest: Digest) -> None:
 async def require_member(reply: Reply, channel_id: str) -> None:
     """Raises ChannelRefused unless the user is in the channel, so that nobody posts into other channels."""
     try:
-        joined = await members.includes(reply.slack, channel_id, reply.owner.user_id)
+        joined = await is_member(reply.slack, channel_id, reply.owner.user_id)
     except SLACK_FAILED:
         raise ChannelRefused(ChannelProblem.SLACK_UNREACHABLE) from None
     if not joined:

@@ -10,7 +10,8 @@ from slack_sdk.errors import SlackApiError
 from bot.errors import UserError, WrongField
 from bot.features.new_issue.metadata import NewIssueMetadata
 from bot.features.new_issue.thread_text import Included, written
-from bot.slack import forms, members, rich_input
+from bot.slack import forms, rich_input
+from bot.slack.audience import is_member
 from bot.slack.blocks import JSON
 from bot.slack.errors import FormExpired
 from bot.slack.interaction import FormSubmission
@@ -125,7 +126,7 @@ async def _may_read(reply: Reply, channel_id: str) -> bool:
     """Whether the user can still read a conversation: a form may be submitted a day after it was opened."""
     channel = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
     is_public = channel.get("is_channel") is True and channel.get("is_private") is False
-    return is_public or await members.includes(reply.slack, channel_id, reply.owner.user_id)
+    return is_public or await is_member(reply.slack, channel_id, reply.owner.user_id)
 
 
 async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:

@@ -15,8 +15,6 @@ _CODE = re.compile(r"“[^“”\n]*”|`([^`\n]+)`")
 _MARKS = re.compile(r"[*_~`]+")
 _EMOJI = re.compile(r":(?![0-9]{1,2}:)(?=[\w+'-]{1,100}:)")
 _QUOTED = re.compile("^&gt;", re.MULTILINE)
-_HARMLESS = re.compile(r"[A-Za-z0-9.,;!?()/'+#%-]+(?: [A-Za-z0-9.,;!?()/'+#%-]+)*")
-"""Matches lines that need no escaping, as most names and subjects: ten times faster than escaping them."""
 _LINE = 255
 _LABEL = 300
 FENCE = "```"
@@ -72,8 +70,6 @@ def _unmarked(match: re.Match[str]) -> str:
 
 def line(text: str, most: int = _LINE) -> str:
     """As `literal`, on one line of at most `most` characters."""
-    if len(text) <= most and _HARMLESS.fullmatch(text):
-        return text
     shown = " ".join(clean(text[: most * 2]).split())
     return literal(shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…")
 
