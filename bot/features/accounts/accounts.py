@@ -7,7 +7,7 @@ were sent, while their answers are still on their way.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,42 +49,41 @@ class Session:
     name: str
 
 
+@dataclass(frozen=True)
 class Accounts:
     """Links between Slack users and the service's users."""
 
-    def __init__(self, client: Client, store: Store, *, recheck_delay: float = 0.5) -> None:
-        """`recheck_delay` is the pause in seconds before a refused key is checked again."""
-        self._client = client
-        self._store = store
-        self._recheck_delay = recheck_delay
+    client: Client
+    store: Store
+    recheck_delay: float = 0.5
+    """The pause in seconds before a refused key is checked again."""
 
     async def owner_of(self, key: SecretStr) -> User:
-        """The user that a key belongs to. Raises SwitchedOff, Unauthorized and other ServiceErrors."""
+        """The user that a key belongs to. Raises SwitchedOff, Unauthorized."""
         try:
-            return await self._client.get_user(key, "current")
+            return await self.client.get_user(key, "current")
         except Forbidden as error:
             # Any user may read their own account, so 403 means that the REST API is off.
             raise SwitchedOff(error.method, error.path, error.status) from None
 
     async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
         """Store a key that belongs to `user`."""
-        await self._store.links.put(owner, key, user.id, full_name(user))
+        await self.store.links.put(owner, key, user.id, full_name(user))
 
     async def unlink(self, owner: Owner) -> bool:
         """Delete the stored key. Returns whether there was one."""
-        return await self._store.links.delete(owner)
+        return await self.store.links.delete(owner)
 
     async def linked_as(self, owner: Owner) -> Link | None:
         """The stored link, without verifying its key. None if there is none or it can't be decrypted."""
-        try:
-            return await self._store.links.get(owner)
-        except StoredSecretError:
-            return None
+        with suppress(NotLinked):
+            return await self.link_of(owner)
+        return None
 
     async def link_of(self, owner: Owner) -> Link:
         """The stored link, without verifying its key. Raises NotLinked, KeyUnreadable."""
         try:
-            link = await self._store.links.get(owner)
+            link = await self.store.links.get(owner)
         except StoredSecretError as error:
             raise KeyUnreadable from error
         if link is None:
@@ -92,20 +91,17 @@ class Accounts:
         return link
 
     async def whoami(self, owner: Owner) -> User:
-        """Read the linked user from the service. Raises NotLinked, KeyRejected, ServiceError."""
+        """Read the linked user from the service. Raises NotLinked, KeyRejected."""
         return await self._verify(await self.link_of(owner))
 
     async def writing(self, owner: Owner) -> Session:
-        """Verify the key and return a session to write with. Raises NotLinked, KeyRejected, ServiceError."""
+        """Verify the key and return a session to write with. Raises NotLinked, KeyRejected."""
         link = await self.link_of(owner)
         user = await self._verify(link)
         return Session(owner, link.key, user.id, full_name(user))
 
     async def reverified(self, session: Session) -> Session:
-        """Verify the account again after a long wait and return a session with its current key.
-
-        Raises AccountChanged, NotLinked, KeyRejected, ServiceError.
-        """
+        """As `writing`, again after a long wait. Raises AccountChanged too."""
         now = await self.writing(session.owner)
         if now.user_id != session.user_id:
             raise AccountChanged
@@ -143,11 +139,11 @@ class Accounts:
         try:
             user = await (check or self.owner_of(link.key))
         except Unauthorized:
-            await asyncio.sleep(self._recheck_delay)
+            await asyncio.sleep(self.recheck_delay)
             try:
                 user = await self.owner_of(link.key)
             except Unauthorized:
-                removed = await self._store.links.delete_if_key(link.owner, link.key)
+                removed = await self.store.links.delete_if_key(link.owner, link.key)
                 raise (KeyRejected() if removed else NotLinked()) from None
         if (await self.link_of(link.owner)).user_id != link.user_id:
             raise AccountChanged
@@ -156,6 +152,4 @@ class Accounts:
 
 def full_name(user: User) -> str:
     """First and last name, or the login or ID if the service shows no name."""
-    return (
-        " ".join(part for part in (user.firstname, user.lastname) if part) or user.login or f"user {user.id}"
-    )
+    return " ".join(filter(None, (user.firstname, user.lastname))) or user.login or f"user {user.id}"

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import SecretStr
 
@@ -58,7 +59,7 @@ class AccountHandlers:
         return views.link_offer(why, _waiting(reply), saved)
 
     async def verify(self, owner: Owner) -> None:
-        """Check the user's key with the service. Raises NotLinked, KeyRejected, ServiceError."""
+        """Check the user's key with the service. Raises NotLinked, KeyRejected."""
         await self.accounts.whoami(owner)
 
     async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> None:
@@ -133,11 +134,8 @@ class AccountHandlers:
         if saved_id := form.view.text("continue"):
             with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted
                 saved = await self.saved.take(reply.owner, saved_id)
-
-        async def dismiss() -> None:
-            if form.view.metadata.get("offered"):
-                await posting.dismiss(reply.slack, reply.place)
-
+        offered = form.view.metadata.get("offered")
+        dismiss = partial(posting.dismiss, reply.slack, reply.place) if offered else None
         view = views.linked(reply.wording, user, resuming=bool(saved))
         return FormResult(view=view, then=dismiss, resume=saved)
 

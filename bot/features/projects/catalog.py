@@ -81,7 +81,7 @@ class Catalogs:
         self._required: TtlCache[tuple[Owner, int], Required] = TtlCache(seconds=REQUIRED_TTL)
 
     async def of(self, session: Session, project_id: int | None) -> Catalog:
-        """The catalog of a project, or of all projects for None. Raises ServiceError."""
+        """The catalog of a project, or of all projects for None."""
         cache_key = (session.owner, session.key, project_id)
         return await self._recent.get(cache_key, lambda: self._read(session, project_id))
 

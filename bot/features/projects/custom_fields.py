@@ -23,10 +23,7 @@ class CommandParser:
     catalogs: Catalogs
 
     async def parse(self, reply: Reply, parse: Callable[[Collection[Ref]], T]) -> T:
-        """Call `parse` with no custom fields, then with the project's if it raises UnknownField.
-
-        Raises UserError, NotLinked, ServiceError.
-        """
+        """Call `parse` with no custom fields, then with the project's if it raises UnknownField."""
         try:
             return parse(())
         except UnknownField as unknown:
@@ -34,10 +31,7 @@ class CommandParser:
         return parse(await self.custom_fields(reply, project_name))
 
     async def custom_fields(self, reply: Reply, project_name: str | None) -> list[Ref]:
-        """The custom fields of the named project, by default the channel's; of all projects for `any`.
-
-        Raises UserError, NotLinked, ServiceError.
-        """
+        """The custom fields of the named project, by default the channel's; of all projects for `any`."""
         async with self.accounts.reading(reply.owner) as session:
             if project_name == "any":
                 project = None

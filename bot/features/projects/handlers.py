@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
@@ -136,12 +137,8 @@ class ProjectHandlers:
             metadata.setdefault("attempted_at", started.isoformat())
             said = reply.wording.sentence(error)
             return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
-
-        async def confirm() -> None:
-            offer = reply.channel is not None
-            await reply.privately(views.created(project, reply.wording, offer=offer))
-
-        return FormResult(then=confirm)
+        created = views.created(project, reply.wording, offer=reply.channel is not None)
+        return FormResult(then=partial(reply.privately, created))
 
 
 def _channel(reply: Reply) -> Channel:

@@ -21,12 +21,7 @@ from bot.store.store import Store
 from bot.ttl_cache import TtlCache
 
 ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
-DETAILS: tuple[ProjectInclude, ...] = (
-    "trackers",
-    "issue_categories",
-    "time_entry_activities",
-    "issue_custom_fields",
-)
+DETAILS: tuple[ProjectInclude, ...] = (*ACTIVITIES, "trackers", "issue_categories", "issue_custom_fields")
 
 
 class CreationForbidden(UserError):
@@ -75,7 +70,7 @@ class Projects:
         return await self._recent.get((session.owner, session.key), read)
 
     async def find(self, session: Session, wanted: str) -> Project:
-        """The project with that name, identifier or ID. Raises UserError with candidates, ServiceError."""
+        """The project with that name, identifier or ID. Raises UnknownName, AmbiguousName."""
         projects = await self.visible(session)
         query = wanted.strip().casefold().lstrip("#")
         for project in projects:
@@ -94,14 +89,14 @@ class Projects:
         return await self.by_id(session, ref.id)
 
     async def by_id(self, session: Session, project_id: int) -> Project:
-        """One project, from the cached list or the service. Cached for a minute. Raises ServiceError."""
+        """One project, from the cached list or the service. Cached for a minute."""
         for project in self._recent.peek((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
         return await self.with_activities(session, project_id)
 
     async def with_activities(self, session: Session, project_id: int) -> Project:
-        """One project with its activities. Cached for a minute. Raises ServiceError."""
+        """One project with its activities. Cached for a minute."""
         return await self._recent_each.get(
             (session.owner, session.key, project_id),
             lambda: self._client.get_project(session.key, project_id, ACTIVITIES),
@@ -125,7 +120,7 @@ class Projects:
             return None
 
     async def search(self, owner: Owner, text: str) -> tuple[Project, ...]:
-        """The user's projects whose name or identifier contains `text`. Raises NotLinked, ServiceError."""
+        """The user's projects whose name or identifier contains `text`."""
         async with self._accounts.reading(owner) as session:
             query = text.strip().casefold()
             return tuple(
@@ -135,7 +130,7 @@ class Projects:
             )
 
     async def show(self, owner: Owner, wanted: str) -> Project:
-        """One project with all its details. Raises UserError, NotLinked, ServiceError."""
+        """One project with all its details."""
         async with self._accounts.reading(owner) as session:
             found = await self.find(session, wanted)
             return await self._client.get_project(session.key, found.id, DETAILS)
@@ -143,11 +138,10 @@ class Projects:
     async def create(
         self, owner: Owner, draft: ProjectDraft, attempted_at: datetime | None = None
     ) -> Project:
-        """Create the project once.
+        """Create the project once. Raises OutcomeUnknown only if it can't be found either.
 
         `attempted_at` is the time of an earlier attempt with an unknown outcome: the project is then
-        looked up first, by its unique identifier. Raises UserError, NotLinked, Refused and other
-        ServiceErrors, and OutcomeUnknown only if the response was lost and the project can't be found.
+        looked up first, by its unique identifier.
         """
         session = await self._accounts.writing(owner)
         if attempted_at:
@@ -182,7 +176,7 @@ class Projects:
         return found if recent and found.name == draft.name else None
 
     async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> Project:
-        """Set the channel's project. Raises UserError, NotLinked, ServiceError."""
+        """Set the channel's project."""
         async with self._accounts.reading(owner) as session:
             project = await self.find(session, wanted)
         await self._store.channels.set_default(
@@ -191,13 +185,13 @@ class Projects:
         return project
 
     async def clear_default(self, owner: Owner, channel: Channel) -> None:
-        """Clear the channel's project. Raises NotLinked, ServiceError."""
+        """Clear the channel's project."""
         async with self._accounts.reading(owner):
             pass
         await self._store.channels.clear_default(channel.team_id, channel.channel_id)
 
     async def default_in(self, session: Session, channel: Channel | None) -> Project | None:
-        """The channel's project if it has one that the user can see. Raises ServiceError."""
+        """The channel's project if it has one that the user can see."""
         if channel is None:
             return None
         default = await self._store.channels.default_project(channel.team_id, channel.channel_id)

@@ -22,14 +22,14 @@ from bot.store.owner import Owner
 PAGE = 10
 FEW_WORDS = 3
 """A text of more words isn't the name of a tracker or a status."""
-CHOICES = {
-    "tracker": "trackers",
-    "status": "statuses",
-    "priority": "priorities",
-    "category": "categories",
-    "version": "every_version",
+NAMED = {
+    "tracker_ids": ("tracker", "trackers"),
+    "status": ("status", "statuses"),
+    "priority_ids": ("priority", "priorities"),
+    "category_ids": ("category", "categories"),
+    "fixed_version_ids": ("version", "every_version"),
 }
-"""The filters that a text may mean, with the name of their choices in `Catalog`."""
+"""The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -92,11 +92,7 @@ class Search:
     people: People
 
     async def find(self, owner: Owner, query: Query, channel: Channel | None, offset: int = 0) -> Results:
-        """A page of issues from `offset`.
-
-        Without a project it searches the channel's project, or all projects if the channel has none. Raises
-        UserError, NotLinked, ServiceError.
-        """
+        """A page of issues; by default of the channel's project, or of all projects if it has none."""
         if query.query is not None and replace(query, project=None, query=None, sort=()) != Query():
             raise SavedQueryNotAlone
         async with self.accounts.reading(owner) as session:
@@ -116,7 +112,7 @@ class Search:
             return ()
         with suppress(ServiceError):
             catalog = await self.catalogs.of(session, project.id if project else None)
-            for name, choices in CHOICES.items():
+            for name, choices in NAMED.values():
                 if getattr(query, name) or (name == "category" and project is None):
                     continue
                 for ref in getattr(catalog, choices):
@@ -152,11 +148,8 @@ class Search:
         if project is None and (query.category or query.subproject):
             raise ProjectNeeded("category" if query.category else "subproject")
         wanted: dict[str, Sequence[Who] | str] = {
-            "tracker_ids": query.tracker,
+            **{name: getattr(query, option) for name, (option, _) in NAMED.items()},
             "status": query.status or ("closed" if query.closed else "any" if query.ids else "open"),
-            "priority_ids": query.priority,
-            "category_ids": query.category,
-            "fixed_version_ids": query.version,
             "assigned_to": query.to,
             "author": query.author,
             "subprojects": query.subproject,
@@ -210,14 +203,8 @@ class Search:
         if people:
             ref = await self.people.find(session, typed, catalog)
         else:
-            kind, known = {
-                "tracker_ids": ("tracker", catalog.trackers),
-                "status": ("status", catalog.statuses),
-                "priority_ids": ("priority", catalog.priorities),
-                "category_ids": ("category", catalog.categories),
-                "fixed_version_ids": ("version", catalog.every_version),
-            }[name]
-            ref = pick(kind, str(typed), known)
+            kind, choices = NAMED[name]
+            ref = pick(kind, str(typed), getattr(catalog, choices))
         return ref.id, ref.name
 
     async def _custom_fields(

@@ -29,7 +29,7 @@ class Activities:
             await self.projects.activities(session)
 
     async def of(self, session: Session, project: Project) -> tuple[Ref, ...]:
-        """The project's activities, those that the user logged last in it first. Raises ServiceError."""
+        """The project's activities, those that the user logged last in it first."""
         known = project.time_entry_activities or await self.projects.activities(session)
         latest = await self.entries.latest(session.owner, LATEST)
         here_first = sorted(latest, key=lambda entry: entry.project_id != project.id)
@@ -44,7 +44,7 @@ class Activities:
         return next((ref for ref in known if ref.name == name), None)
 
     async def default_is_missing(self, session: Session) -> bool:
-        """Whether the service is known to have no default activity. Raises ServiceError."""
+        """Whether the service is known to have no default activity."""
         offered = await self.projects.activities(session)
         return bool(offered) and not any((ref.model_extra or {}).get("is_default") for ref in offered)
 

@@ -31,6 +31,8 @@ class Misread:
 
 TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | Help
 """A draft opens the form."""
+Read = tuple[TimeDraft, UserError | None]
+"""What was understood, and what is wrong with the rest."""
 
 OPTIONS = ("project", "activity", "on")
 EDIT = ("edit", "change", "delete", "remove", "undo")
@@ -55,30 +57,29 @@ class IssueAndProject(UserError):
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
     """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises EditTakesNothing."""
     parsed = understand(text, OPTIONS)
-    try:
-        request = _read(parsed, today, locale)
-    except EditTakesNothing:
-        raise
-    except UserError as error:
-        return Misread(TimeDraft(comment=text), error)
-    if not parsed.problems:
-        return request
-    draft = _draft_of(request)
-    comment = " ".join(filter(None, (draft.comment, *parsed.left)))
-    return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
-
-
-def _read(parsed: Parsed, today: date, locale: str) -> TimelogRequest:
     words = [word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
     if words[:1] == ["edit"] and not alone:
         raise EditTakesNothing
+    request: TimelogRequest
+    wrong = None
     if alone and words[0] in EDIT:
-        return EditLastEntry()
-    if alone and words == ["help"]:
-        return Help()
-    if words and words[0] in LOG:
-        parsed, words = parsed.after(1), words[1:]
+        request = EditLastEntry()
+    elif alone and words == ["help"]:
+        request = Help()
+    else:
+        try:
+            request, wrong = _time(parsed.after(1) if words and words[0] in LOG else parsed, today, locale)
+        except UserError as error:
+            return Misread(TimeDraft(comment=text), error)
+    draft = request if isinstance(request, TimeDraft) else TimeDraft()
+    if parsed.problems:
+        comment = " ".join(filter(None, (draft.comment, *parsed.left)))
+        return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
+    return Misread(draft, wrong) if wrong else request
+
+
+def _time(parsed: Parsed, today: date, locale: str) -> Read:
     draft = TimeDraft(project=values.name(parsed, "project"), activity=values.name(parsed, "activity"))
     wrong = None
     if on := values.name(parsed, "on"):
@@ -86,48 +87,41 @@ def _read(parsed: Parsed, today: date, locale: str) -> TimelogRequest:
             draft = draft.model_copy(update={"spent_on": dates.spent_day(on, today)})
         except UserError as error:
             wrong = error
+    if not parsed.words:
+        return draft, wrong
     about = _on_project if draft.project else _on_issue
-    request = about(parsed, draft, today, locale) if words else draft
-    return Misread(_draft_of(request), wrong) if wrong else request
+    draft, wrong_too = about(parsed, draft, today, locale)
+    return draft, wrong or wrong_too
 
 
-def _draft_of(request: TimelogRequest) -> TimeDraft:
-    match request:
-        case TimeDraft():
-            return request
-        case Misread(draft=draft):
-            return draft
-    return TimeDraft()
-
-
-def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimelogRequest:
+def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
     if ahead := _duration_ahead(parsed.words, locale):
         spent, issue, count = ahead
-        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, today)
+        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, today), None
     number = values.issue_number(parsed.words[0].text)
     if number is None:
         found, count = _duration(parsed.words, locale)
-        return draft.model_copy(update={"hours": found, "comment": _comment(parsed.after(count))})
+        return draft.model_copy(update={"hours": found, "comment": _comment(parsed.after(count))}), None
     draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
-    return _with_duration(rest, draft, today, locale) if rest.words else draft
+    return _with_duration(rest, draft, today, locale) if rest.words else (draft, None)
 
 
-def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimelogRequest:
+def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
     number = values.issue_number(parsed.words[0].text)
     if number is not None and _duration(parsed.words[1:], locale)[0] is not None:
         on_issue = draft.model_copy(update={"issue": number, "project": None})
-        return Misread(_draft_of(_with_duration(parsed.after(1), on_issue, today, locale)), IssueAndProject())
+        return _with_duration(parsed.after(1), on_issue, today, locale)[0], IssueAndProject()
     return _with_duration(parsed, draft, today, locale)
 
 
-def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> TimeToLog | Misread:
+def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
     spent, count = _duration(parsed.words, locale)
     if spent is None:
         try:
             spent, count = hours(parsed.words[0].text, locale), 1
         except UserError as error:
-            return Misread(draft.model_copy(update={"comment": _comment(parsed)}), error)
-    return _complete(parsed.after(count), draft, spent, today)
+            return draft.model_copy(update={"comment": _comment(parsed)}), error
+    return _complete(parsed.after(count), draft, spent, today), None
 
 
 def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> TimeToLog:

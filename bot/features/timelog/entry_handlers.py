@@ -5,20 +5,22 @@ from functools import partial
 
 import structlog
 
-from bot.errors import BotError, UserError
+from bot.errors import BotError, UserError, WrongField
 from bot.features.timelog import views
 from bot.features.timelog.buttons import DeleteTime, EditTime, ShareTime
-from bot.features.timelog.common import TimeMetadata, asked_again, entered, shown
-from bot.features.timelog.own_entries import LongDay, OwnEntries
+from bot.features.timelog.own_entries import LongDay, OwnEntries, TimeChange
 from bot.features.timelog.timelog import Timelog
+from bot.service.models import Ref
 from bot.slack import forms, posting
 from bot.slack.audience import Audiences
-from bot.slack.blocks import Block, Message
+from bot.slack.blocks import Block, Message, plain
 from bot.slack.buttons import Number
 from bot.slack.claims import announced_once
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
+from bot.slack.grammar.durations import hours
 from bot.slack.interaction import ButtonPress, FormSubmission, Place
+from bot.slack.metadata import Metadata
 from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
 from bot.slack.retractable import retractable
@@ -36,6 +38,12 @@ class TimeNotShared(UserError):
     """The time wasn't shared, or it is unknown whether it was."""
 
     why: NotAnnounced
+
+
+class TimeMetadata(Metadata):
+    """Of both forms: how many minutes on a day the user has confirmed."""
+
+    agreed: Number = 0
 
 
 class EditMetadata(TimeMetadata):
@@ -179,3 +187,37 @@ class EntryHandlers:
         place = Place.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):
             await reply.at(place).privately(told, replace=metadata.replace)
+
+
+# What the form that logs time has too
+
+
+async def entered(form: FormSubmission, reply: Reply, metadata: TimeMetadata) -> TimeChange:
+    """What is in the fields that both forms have. Raises WrongField for an unreadable duration."""
+    values = forms.Values(form.view.json)
+    try:
+        amount = hours(values.text("hours") or "", (await reply.profile()).locale)
+    except UserError as error:
+        raise WrongField("hours", error) from error
+    activity = values.number("activity")
+    return TimeChange(
+        hours=amount,
+        spent_on=values.day("date") or await reply.today(),
+        activity=Ref(id=activity, name=values.chosen("activity", "text") or "") if activity else None,
+        comment=values.text("comment") or "",
+        agreed=metadata.agreed,
+    )
+
+
+async def asked_again(
+    form: FormSubmission, reply: Reply, metadata: TimeMetadata, long: LongDay
+) -> FormResult:
+    """The form again with a question; submitting it once more confirms the long day."""
+    said = f"{views.adds_up(long, await reply.today())} Is that right?"
+    agreed = metadata.model_copy(update={"agreed": long.minutes})
+    view = forms.refilled(form.view.json, said, agreed.dump())
+    return FormResult(view=view | {"submit": plain("Log anyway", 24)}, said=said)
+
+
+def shown(title: str, message: Message) -> FormResult:
+    return FormResult(view=forms.said(title, message.blocks), message=message)

@@ -19,8 +19,7 @@ from bot.features.timelog.buttons import (
     OpenTimeForm,
 )
 from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
-from bot.features.timelog.common import TimeMetadata, asked_again, entered, shown
-from bot.features.timelog.entry_handlers import EntryHandlers
+from bot.features.timelog.entry_handlers import EntryHandlers, TimeMetadata, asked_again, entered, shown
 from bot.features.timelog.own_entries import LongDay
 from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, TimeDraft, Timelog, TimeToLog
 from bot.slack import forms, posting
@@ -109,10 +108,7 @@ class TimelogHandlers:
     # Logging without the form
 
     async def _log(self, reply: Reply, wanted: TimeToLog) -> Logged | None:
-        """Log time, or ask for the missing activity, or to confirm a day of more than 24 hours.
-
-        Returns what was logged; None if the user was told otherwise.
-        """
+        """Log time; None if the user was asked for the activity, or to confirm a long day."""
         reply.recovery = partial(self._open_form_row, reply, wanted)
         try:
             logged = await self.timelog.log(reply.owner, wanted)
@@ -251,8 +247,7 @@ class TimelogHandlers:
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, the user's own before anything is typed."""
-        found = await self.timelog.suggest(reply.owner, request.text)
-        return [issue_option(issue) for issue in found]
+        return [issue_option(issue) for issue in await self.timelog.suggest(reply.owner, request.text)]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Log the time, and confirm it where the form was opened from, or else in the form."""

@@ -99,7 +99,7 @@ class OwnEntries:
         return await _stored(self.entries.add(owner, entry), entry)
 
     async def changeable(self, owner: Owner, entry_id: int | None) -> tuple[Entry, tuple[Ref, ...]]:
-        """As `one`, with the activities that it can have. Raises UserError, NotLinked, ServiceError."""
+        """As `one`, with the activities that it can have."""
         async with self.accounts.reading(owner) as session:
             entry = await self.one(owner, entry_id)
             project = await self.projects.with_activities(session, entry.project_id)
@@ -109,10 +109,9 @@ class OwnEntries:
         return entry, found
 
     async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
-        """Change an entry. All fields are sent: after a change with an unknown outcome the service's entry
-        may differ from the stored one.
+        """Change an entry. Raises NotOwnEntry, EntryGone, LongDay.
 
-        Raises NotOwnEntry, EntryGone, LongDay, NotLinked, ServiceError.
+        All fields are sent: after an unknown outcome the service's entry may differ from the stored one.
         """
         session = await self.accounts.writing(owner)
         entry = await self.one(owner, entry_id)
@@ -133,7 +132,7 @@ class OwnEntries:
         return changed
 
     async def delete(self, owner: Owner, entry: Entry) -> None:
-        """Delete an entry, which may be gone already. Raises CantDeleteTime, NotLinked, ServiceError."""
+        """Delete an entry, which may be gone already. Raises CantDeleteTime."""
         session = await self.accounts.writing(owner)
         if self.client.optional.is_missing(DELETE):
             raise CantDeleteTime
@@ -179,7 +178,7 @@ class OwnEntries:
             raise LongDay(day, minutes)
 
     async def _exists(self, session: Session, entry: Entry) -> bool:
-        """Whether the service has the entry, by a change of nothing. Raises ServiceError."""
+        """Whether the service has the entry, by a change of nothing."""
         try:
             await self.client.update_time_entry(session.key, entry.id, TimeEntryChanges())
         except NotFound:

@@ -116,27 +116,21 @@ class Timelog:
     looks: Sequence[float]
 
     async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
-        """The issue or project to log time on, None if none was given yet.
-
-        Raises UserError if the user can't see it, NotLinked, ServiceError.
-        """
+        """The issue or project to log time on, None if none was given yet."""
         async with self.accounts.reading(owner) as session:
             if draft.issue is None and draft.project is None:
                 return None
             return await self._on(session, draft)
 
     async def on_of(self, owner: Owner, entry: Entry) -> Loggable:
-        """What an entry is on, as the user sees it now. Raises UserError, NotLinked, ServiceError."""
+        """What an entry is on, as the user sees it now."""
         project = None if entry.issue_id else f"#{entry.project_id}"
         draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
         async with self.accounts.reading(owner) as session:
             return await self._on(session, draft)
 
     async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
-        """Issues that match the typed text; if it is empty, the user's own open ones.
-
-        Raises NotLinked, ServiceError.
-        """
+        """Issues that match the typed text; if it is empty, the user's own open ones."""
         async with self.accounts.reading(owner) as session:
             if text.strip().lstrip("#"):
                 return await self.issues.suggest(session, text, None)
@@ -145,9 +139,7 @@ class Timelog:
             return (await self.client.list_issues(session.key, mine, limit=SUGGESTED)).items
 
     async def log(self, owner: Owner, wanted: TimeToLog) -> Logged:
-        """Log time once, and store the entry as this user's.
-
-        Raises ActivityNeeded, LongDay, NotLinked, ServiceError, and UserError for unknown names;
+        """Log time once, and store the entry as this user's. Raises ActivityNeeded and LongDay, and
         OutcomeUnknown only if the issue's spent hours don't show the time either.
         """
         async with self.accounts.reading(owner) as session:
@@ -190,7 +182,7 @@ class Timelog:
         return Loggable(issue, project, known, usual, draft.issue in hidden)
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
-        """The activity to log; None leaves it to the service. Raises UserError, ServiceError."""
+        """The activity to log; None leaves it to the service."""
         if typed is not None:
             return pick("activity", typed, on.activities)
         if on.usual is None and on.activities and await self.activities.default_is_missing(session):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 
 from bot.features.users import views
 from bot.features.users.users import Details, Users, UserTarget, details_of
@@ -31,10 +32,7 @@ def details_from(known: Contact) -> Details:
     name = known.mail.partition("@")[0] or known.handle
     login = "".join(letter for letter in name if letter.isascii() and (letter.isalnum() or letter in "_.-"))
     return Details(
-        known.firstname[:FIRST_NAME_LENGTH],
-        known.lastname,
-        login[:LOGIN_LENGTH].lower(),
-        known.mail,
+        known.firstname[:FIRST_NAME_LENGTH], known.lastname, login[:LOGIN_LENGTH].lower(), known.mail
     )
 
 
@@ -93,8 +91,4 @@ class UserHandlers:
     async def submit_edit(self, form: FormSubmission, reply: Reply) -> FormResult:
         user_id, details = number_in(form.view.metadata.get("user")), views.submitted(form.view.json)
         await self.users.change(reply.owner, user_id, details)
-
-        async def confirm() -> None:
-            await reply.privately(views.changed(user_id, details, reply.wording))
-
-        return FormResult(then=confirm)
+        return FormResult(then=partial(reply.privately, views.changed(user_id, details, reply.wording)))

@@ -89,7 +89,7 @@ class Users:
     people: People
 
     async def show(self, owner: Owner, target: UserTarget) -> User:
-        """A user as the caller sees them. Raises NoSuchUser, UserNotLinked, NotLinked, ServiceError."""
+        """A user as the caller sees them. Raises NoSuchUser, UserNotLinked."""
         async with self.accounts.reading(owner) as session:
             return await self._read(session, target)
 
@@ -105,10 +105,7 @@ class Users:
         return user
 
     async def require_administrator(self, owner: Owner) -> None:
-        """Raise AdministratorsOnly unless the caller is one. Raises NotLinked, ServiceError too.
-
-        Checked before a form opens. The service checks again when it is submitted.
-        """
+        """Raise AdministratorsOnly unless the caller is one; the service checks again when a form is sent."""
         if (await self.accounts.whoami(owner)).admin is False:
             raise AdministratorsOnly
 
@@ -127,7 +124,7 @@ class Users:
         """Create the account and link the Slack user with the key from the response.
 
         The service generates a password to be changed at the first login, and emails it if `by_mail`.
-        Raises AlreadyLinked, AdministratorsOnly, CreationUnconfirmed, NotLinked and ServiceError.
+        Raises AlreadyLinked, AdministratorsOnly, CreationUnconfirmed.
         """
         session = await self.accounts.writing(owner)
         if slack_user is not None:
@@ -145,9 +142,7 @@ class Users:
         return CreatedAccount(_without_key(user), linking)
 
     async def change(self, owner: Owner, user_id: int, details: Details) -> None:
-        """Change the account.
-
-        Raises AdministratorsOnly, NoSuchUser, NotLinked and ServiceError, and OutcomeUnknown only if no read
+        """Change the account. Raises AdministratorsOnly, NoSuchUser, and OutcomeUnknown only if no read
         confirms the change.
         """
         session = await self.accounts.writing(owner)
