@@ -46,7 +46,6 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.issues.updates import Updates
 from bot.features.links.handlers import LinkHandlers
-from bot.features.links.links import SharedLinks
 from bot.features.new_issue import sentences as new_issue_sentences
 from bot.features.new_issue.choices import ChoiceHandlers
 from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
@@ -266,7 +265,6 @@ def build(
         share=issue.share,
         create_from_message=create_form.open_for_message,
     )
-    shared_links = SharedLinks(client, store, accounts, projects)
     routes = merged(
         [
             issue.feature(),
@@ -292,7 +290,7 @@ def build(
             template.feature(),
             follow.feature(),
             HelpHandlers().feature(),
-            LinkHandlers(shared_links, accounts, platform.audiences, store.deliveries, issues).feature(),
+            LinkHandlers(accounts, platform.audiences, issues, store).feature(),
             Uninstall(store, workspaces).feature(),
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]

@@ -15,9 +15,10 @@ from bot.errors import BotError
 from bot.slack import posting
 from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON, Block, Message, sentence
+from bot.slack.buttons import ActionExpired
 from bot.slack.directory import Profile, Profiles
 from bot.slack.forms import notice
-from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place
+from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place, Shortcut
 from bot.slack.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, reason
 from bot.slack.retractable import retractable
 from bot.slack.wording import Wording
@@ -136,6 +137,16 @@ class Reply:
     async def today(self) -> date:
         """Today's date in the user's time zone."""
         return datetime.now((await self.profile()).zone).date()
+
+    async def opened_for(self, shortcut: Shortcut, loading: JSON) -> "Reply":
+        """Show `loading`, and return this reply in the thread of the shortcut's message."""
+        if not self.view_id:
+            await self.show(loading)
+        message = shortcut.message
+        if not message:
+            raise ActionExpired
+        thread = message.get("thread_ts") or message["ts"]
+        return self.at(replace(self.place, thread_ts=thread))
 
     async def privately(self, message: Message, *, replace: bool = False) -> None:
         """Answer only the user; `replace` replaces the message whose button was pressed.

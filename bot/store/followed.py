@@ -60,19 +60,10 @@ class StoredFollowed:
     database: Database
     processes: Processes
 
-    async def now(self) -> datetime:
-        """Return the database's time."""
-        return await self.processes.now()
-
-    async def add(self, followed: Followed, now: datetime) -> bool:
+    async def add(self, followed: Followed) -> bool:
         """Follow an issue; returns False if the thread already follows it."""
-        values = {
-            name: getattr(followed, name)
-            for name in (
-                *("issue_id", "channel_id", "thread_ts", "ts", "posted_by", "created", "agreed_project"),
-                *("seen_on", "shown", "closed", "told"),
-            )
-        }
+        now = await self.processes.now()
+        columns = {name: value for name, value in vars(followed).items() if name not in ("id", "owner")}
         dialect, owner = self.database.dialect, followed.owner.columns
         follower = (
             insert(dialect, FollowerRow)
@@ -82,7 +73,7 @@ class StoredFollowed:
         )
         issue = (
             insert(dialect, FollowedIssueRow)
-            .values(**owner, **values, changed_at=now)
+            .values(**owner, **columns | {"changed_at": now})
             .on_conflict_do_nothing()
             .returning(FollowedIssueRow.id)
         )

@@ -270,7 +270,7 @@ async def followed(directory: Path, most: int) -> None:
         database = Database(f"sqlite:///{directory / f'followed-{count}.db'}")
         await database.open()
         store = Store(database, Vault([Vault.generate_key()]))
-        now, people = await store.followed.now(), count // FOLLOWED_EACH
+        people = count // FOLLOWED_EACH
         for owner in (Owner(None, "T0FIRST", f"U{person}") for person in range(people)):
             await store.links.put(owner, SecretStr(ANA.api_key), 1, "Ana Ruiz")
             for number in numbers:
@@ -284,8 +284,7 @@ async def followed(directory: Path, most: int) -> None:
                         posted_by=owner.user_id,
                         created=True,
                         seen_on=data.issues[number].updated_on,
-                    ),
-                    now,
+                    )
                 )
         say(f"  {count:,} of {people} people", *await _read(tracker.url, store))
         await database.close()

@@ -20,12 +20,11 @@ from bot.features.comments.comments import (
     Target,
 )
 from bot.features.comments.form_state import CommentMetadata, SavedComment
-from bot.features.comments.message_issue import issues_of
-from bot.features.comments.quotes import quoted
+from bot.features.comments.from_message import issues_of, quoted
 from bot.features.files.batch import Batch
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.views import progress
-from bot.features.issues.actions import open_buttons
+from bot.features.issues.actions import open_buttons, opening
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.updates import UpdatesUnsupported
 from bot.features.issues.views import issue_option
@@ -110,20 +109,14 @@ class CommentHandlers:
             )
         except ValidationError:
             raise FormExpired("issue") from None
-        place = (await self._message(reply, saved.files)).place if saved.files else reply.place.as_json()
+        place = (await self.jobs.message(reply, saved.files)).place if saved.files else reply.place.as_json()
         metadata = CommentMetadata(issue=saved.issue, files=saved.files, after=saved.after, place=place)
         text = await rich_input.prefilled(saved.text, reply.wording.text_format)
         await self._show(reply, metadata, text, said=saved.said)
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: add the message to the issue that its thread is about, or to a chosen one."""
-        if not reply.view_id:
-            await reply.show(loading(views.TITLE))
-        message = shortcut.message
-        if not message:
-            raise ActionExpired
-        thread = message.get("thread_ts") or message["ts"]
-        reply = reply.at(Place(reply.place.channel_id, thread, reply.place.response_url))
+        reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
         likely = await issues_of(reply, message, self.store.created_issues)
         number = await self.comments.first_visible(reply.owner, likely)
         await self._show_message(reply, await self.jobs.save_message(reply, message), number)
@@ -134,17 +127,14 @@ class CommentHandlers:
         await self._show_message(reply, press.button.job, press.button.issue)
 
     async def _show_message(self, reply: Reply, job_id: str, number: int | None) -> None:
-        job = await self._message(reply, job_id)
+        job = await self.jobs.message(reply, job_id)
         reply = reply.at(Place.from_json(job.place))
         text = await rich_input.prefilled(await quoted(reply, job.message), reply.wording.text_format)
         metadata = CommentMetadata(files=job_id, place=job.place)
         await self._show(reply, metadata, text, number=number)
 
     async def _open(self, reply: Reply, metadata: CommentMetadata) -> None:
-        async def there(_: BotError) -> Block | None:
-            return open_buttons(metadata.issue, reply.wording) if metadata.issue else None
-
-        reply.recovery = there
+        reply.recovery = opening(metadata.issue, reply.wording)
         await reply.open(loading(views.TITLE))
         await self._show(reply, metadata, None)
 
@@ -201,7 +191,7 @@ class CommentHandlers:
             return FormResult(errors={"comment": "Write a comment."})
         batch = new_batch(None)
         reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
-        job = await self._message(reply, metadata.files) if metadata.files else None
+        job = await self.jobs.message(reply, metadata.files) if metadata.files else None
         await self.jobs.fill_from_form(reply, form, batch)
         permalink = await permalink_of(reply, job.message) if job else None
         comment = Comment(text, "yes" in values.all_chosen("private"), permalink, metadata.after)
@@ -222,13 +212,6 @@ class CommentHandlers:
             return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
         reply.committed = True
         return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
-
-    async def _message(self, reply: Reply, job_id: str) -> Job:
-        """The saved message. Raises JobExpired, and ActionExpired for a job without a message."""
-        job = await self.jobs.load(reply, job_id)
-        if "ts" not in job.message:
-            raise ActionExpired
-        return job
 
     @asynccontextmanager
     async def _once(self, reply: Reply, job: Job | None, number: int) -> AsyncIterator[None]:

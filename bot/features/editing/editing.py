@@ -1,15 +1,15 @@
 """Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.errors import Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.editing.edits import Edit, Editable, Wanted, marks
+from bot.features.editing.edits import Edit, Editable, Wanted, held, marks
 from bot.features.issues.errors import IssueRefused
 from bot.features.issues.fields import CHANGEABLE, Field, Meant, fields_named
 from bot.features.issues.issues import Issues
-from bot.features.issues.service_changes import ServiceChange, service_changes, texts
+from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.issues.updates import Updates
 from bot.features.projects.catalog import Catalogs
 from bot.features.users.people import People
@@ -100,11 +100,13 @@ class Editing:
         if errors:
             raise errors[0]
         before, wanted = editable.issue, everything.new_to(editable.issue)
+        values = held(before)
         if not wanted.names:
-            return Edited(before, already=_changes(everything, before, before))
+            return Edited(before, already=_changes(everything.by_name, before, values, values))
         now = marks(before)
-        if others := {name for name, mark in (opened or {}).items() if now.get(name) != mark} & wanted.names:
-            raise EditConflict(editable, wanted, tuple(_conflicts(wanted, before, others)))
+        others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
+        if conflicting := [name for name in wanted.by_name if name in others]:
+            raise EditConflict(editable, wanted, _changes(conflicting, before, values, wanted.by_name))
         try:
             after = await self.updates.apply(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
@@ -112,9 +114,9 @@ class Editing:
         except Refused as error:
             raise IssueRefused(error, fields_named(error.errors, editable.catalog.custom_fields)) from None
         not_taken = service_changes(wanted.values, wanted.custom, after)
-        missed = {(change.field, change.label) for change in not_taken}
-        changes = _changes(wanted, before, after)
-        changed = tuple(change for change in changes if (change.field, change.label) not in missed)
+        missed = wanted.new_to(after).names
+        taken = [name for name in wanted.by_name if name not in missed]
+        changed = _changes(taken, after, values, held(after))
         return Edited(after, changed, not_taken)
 
     async def _editable(self, session: Session, number: int) -> Editable:
@@ -124,30 +126,13 @@ class Editing:
         return Editable(issue, replace(catalog, statuses=allowed), catalog.statuses)
 
 
-def _changes(wanted: Wanted, before: Issue, after: Issue) -> tuple[Changed, ...]:
-    fields = [CHANGEABLE[key] for key in wanted.values]
-    found = [Changed(field.label, field, field.answered(before), field.answered(after)) for field in fields]
-    return (*found, *(_custom_change(field.id, before, after) for field in wanted.custom))
-
-
-def _conflicts(wanted: Wanted, now: Issue, names: set[str]) -> list[Changed]:
-    found = [
-        Changed(CHANGEABLE[key].label, CHANGEABLE[key], CHANGEABLE[key].answered(now), value)
-        for key, value in wanted.values.items()
-        if key in names
-    ]
-    for field in wanted.custom:
-        if f"cf_{field.id}" in names:
-            theirs = _custom_change(field.id, now, now)
-            found.append(replace(theirs, after=", ".join(texts(field)) or None))
-    return found
-
-
-def _custom_change(number: int, before: Issue, after: Issue) -> Changed:
-    old, new = (
-        next((field for field in issue.custom_fields if field.id == number), None)
-        for issue in (before, after)
+def _changes(
+    names: Iterable[str], issue: Issue, before: Mapping[str, Meant | None], after: Mapping[str, Meant | None]
+) -> tuple[Changed, ...]:
+    """The fields' values before and after; custom fields are labeled as in `issue`."""
+    labels = {f"cf_{field.id}": field.name for field in issue.custom_fields}
+    labels |= {key: field.label for key, field in CHANGEABLE.items()}
+    return tuple(
+        Changed(labels.get(name, name), CHANGEABLE.get(name), before.get(name), after.get(name))
+        for name in names
     )
-    named = new or old
-    label = named.name if named else f"cf_{number}"
-    return Changed(label, None, ", ".join(texts(old)) or None, ", ".join(texts(new)) or None)

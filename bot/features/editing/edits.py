@@ -15,7 +15,7 @@ from bot.features.name_matching import UnknownName, pick
 from bot.features.projects.catalog import Catalog
 from bot.features.users.people import People
 from bot.service.inputs import CustomFieldInput, IssueChanges
-from bot.service.models import Issue, IssueStatus, Ref
+from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
 
 MARK = 8
 """Characters of a mark: enough to notice that a value is another one."""
@@ -47,7 +47,7 @@ class StepNotAllowed(UserError):
 class Edit(Draft):
     """Changes to an issue; fields that aren't in it keep their values.
 
-    `cleared` are the names of fields to empty: option keys, or `cf_7` for a custom field.
+    `cleared` are the names of fields to empty, as in `held`.
     """
 
     cleared: tuple[str, ...] = ()
@@ -143,9 +143,14 @@ class Wanted:
         )
 
     @property
+    def by_name(self) -> dict[str, Meant | None]:
+        """The values as `held` has those of an issue."""
+        return {**self.values, **{f"cf_{one.id}": _text(one) for one in self.custom}}
+
+    @property
     def names(self) -> frozenset[str]:
         """The names of the fields."""
-        return frozenset((*self.values, *(f"cf_{one.id}" for one in self.custom)))
+        return frozenset(self.by_name)
 
     def request(self) -> IssueChanges:
         """The request that changes them."""
@@ -153,10 +158,19 @@ class Wanted:
         return IssueChanges.model_validate(fields | ({"custom_fields": self.custom} if self.custom else {}))
 
 
+def held(issue: Issue) -> dict[str, Meant | None]:
+    """The issue's values by name: option keys, or `cf_7` for a custom field."""
+    found = {key: field.answered(issue) for key, field in CHANGEABLE.items()}
+    return found | {f"cf_{field.id}": _text(field) for field in issue.custom_fields}
+
+
+def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
+    return ", ".join(texts(custom)) or None
+
+
 def marks(issue: Issue) -> dict[str, str]:
-    """A short mark of each field's value by name, to notice later that somebody changed it."""
-    found = {key: mark(field.answered(issue)) for key, field in CHANGEABLE.items()}
-    return found | {f"cf_{field.id}": mark(", ".join(texts(field))) for field in issue.custom_fields}
+    """A short mark of each value by name, to notice later that somebody changed it."""
+    return {name: mark(value) for name, value in held(issue).items()}
 
 
 def mark(value: object) -> str:

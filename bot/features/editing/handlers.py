@@ -11,7 +11,7 @@ from bot.features.editing.commands import edit_command
 from bot.features.editing.editing import EditConflict, Edited, Editing
 from bot.features.editing.edits import Edit
 from bot.features.editing.form import EditMetadata
-from bot.features.issues.actions import open_buttons
+from bot.features.issues.actions import open_buttons, opening
 from bot.features.issues.errors import NotUnderstood, fields_of
 from bot.features.issues.issues import Assigned, IssueNotFound
 from bot.features.issues.updates import UpdatesUnsupported
@@ -117,11 +117,7 @@ class EditHandlers:
         self, reply: Reply, number: int, edit: Edit, *, said: str = "", wrong: tuple[str, ...] = ()
     ) -> None:
         """Show the issue's values in the open form, and over them those of `edit`."""
-
-        async def there(_: BotError) -> Block:
-            return open_buttons(number, reply.wording)
-
-        reply.recovery = there
+        reply.recovery = opening(number, reply.wording)
         editable, wanted, errors = await self.editing.editable(reply.owner, number, edit)
         more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in said]
         view = edit_form.edit_form(

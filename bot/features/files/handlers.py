@@ -58,7 +58,10 @@ class DescribeMetadata(Metadata):
 
 @dataclass(frozen=True)
 class FileHandlers:
-    """Attaches files, retries the failed ones, and renames or describes attached ones."""
+    """Attaches files, retries the failed ones, and renames or describes attached ones.
+
+    `progress_seconds` is the interval between two looks at the progress of a retry.
+    """
 
     files: Files
     accounts: Accounts
@@ -104,12 +107,7 @@ class FileHandlers:
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: choose files of the message, and an issue."""
-        if not reply.view_id:
-            await reply.show(loading("Attach files"))
-        message = shortcut.message
-        if not message:
-            raise ActionExpired
-        reply = reply.at(Place(reply.place.channel_id, message.get("thread_ts") or message["ts"]))
+        reply, message = await reply.opened_for(shortcut, loading("Attach files")), shortcut.message
         async with self.accounts.reading(reply.owner) as session:
             job = await self.jobs.from_message(reply, message)
             issue = await self._named_issue(reply, session, message)

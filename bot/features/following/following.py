@@ -82,7 +82,7 @@ class Following:
             agreed_project=None if seen.public or seen.project is None else seen.project.id,
             closed=seen.closed,
         )
-        if not await self.followed.add(followed, await self.followed.now()):
+        if not await self.followed.add(followed):
             raise AlreadyFollowed(seen.issue.id)
 
     async def stop(self, owner: Owner, number: int, thread: Thread) -> None:

@@ -79,7 +79,7 @@ class FollowRuns:
 
     async def run_due(self) -> None:
         """Claim followers whose issues are due to be read, and start; `idle` waits for them."""
-        self._clock.set(await self._store.followed.now())
+        self._clock.set(await self._store.processes.now())
         if (free := MAX_IN_FLIGHT - len(self._tasks)) <= 0:
             return
         now = self._clock.now()

@@ -6,7 +6,8 @@ import structlog
 
 from bot.errors import BotError, NotLinked
 from bot.features.home import views
-from bot.features.home.home import Home, OpenIssues, StoredItems
+from bot.features.home.home import Home, StoredItems
+from bot.service.models import Issue, Page
 from bot.slack.feature import Feature
 from bot.slack.interaction import Event
 from bot.slack.posting import SLACK_FAILED, reason
@@ -65,7 +66,7 @@ class HomeHandlers:
         self,
         reply: Reply,
         stored: StoredItems | None,
-        open_issues: OpenIssues | None = None,
+        open_issues: Page[Issue] | None = None,
         *,
         error: BotError | None = None,
     ) -> None:

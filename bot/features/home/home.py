@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bot.features.accounts.accounts import Accounts
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
-from bot.service.models import Issue
+from bot.service.models import Issue, Page
 from bot.store.created_issues import CreatedIssue
 from bot.store.digests import Digest
 from bot.store.links import Link
@@ -30,14 +30,6 @@ class StoredItems:
 
 
 @dataclass(frozen=True)
-class OpenIssues:
-    """The first open issues assigned to a user or their groups, and the total."""
-
-    issues: tuple[Issue, ...]
-    total: int
-
-
-@dataclass(frozen=True)
 class Home:
     """Reads the contents of the Home tab with its owner's key."""
 
@@ -56,10 +48,12 @@ class Home:
         told = await self.store.assignment_messages.wanted(owner)
         return StoredItems(link, created, entries, digests, told)
 
-    async def open_issues(self, owner: Owner) -> OpenIssues:
-        """The user's open issues, highest priority first. Raises NotLinked, KeyRejected, ServiceError."""
+    async def open_issues(self, owner: Owner) -> Page[Issue]:
+        """The first open issues assigned to the user or their groups, highest priority first.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
         sort = (Sort("priority", descending=True), Sort("updated_on", descending=True))
         filters = IssueFilters(assigned_to=("me",), status="open", sort=sort)
         async with self.accounts.reading(owner) as session:
-            page = await self.client.list_issues(session.key, filters, limit=ISSUES)
-        return OpenIssues(page.items, page.total_count)
+            return await self.client.list_issues(session.key, filters, limit=ISSUES)

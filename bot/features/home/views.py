@@ -8,11 +8,12 @@ from bot.features.assigned.views import switch
 from bot.features.digests import views as digests
 from bot.features.digests.buttons import Act
 from bot.features.help.views import help_button
-from bot.features.home.home import OpenIssues, StoredItems
+from bot.features.home.home import StoredItems
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
 from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
+from bot.service.models import Issue, Page
 from bot.slack import rich_text
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
 from bot.slack.text import day, line, link, prose
@@ -25,7 +26,7 @@ LOADING = ":hourglass_flowing_sand: Loading…"
 
 def home(
     stored: StoredItems | None,
-    open_issues: OpenIssues | None,
+    open_issues: Page[Issue] | None,
     wording: Wording,
     today: date,
     said: str | None = None,
@@ -62,19 +63,19 @@ def _buttons() -> Block:
 
 
 def _open_issues(
-    stored: StoredItems, open_issues: OpenIssues | None, wording: Wording, today: date, said: str | None
+    stored: StoredItems, open_issues: Page[Issue] | None, wording: Wording, today: date, said: str | None
 ) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:
         return [*blocks, context(f":warning: {prose(said)}")]
     if open_issues is None:
         return [*blocks, context(LOADING)]
-    if not open_issues.issues:
+    if not open_issues.items:
         return [*blocks, context("No open issues are assigned to you.")]
     mine = {"assigned_to": stored.link.user_id}
-    blocks += [listed(issue, wording, today, shareable=False, fixed=mine) for issue in open_issues.issues]
-    if open_issues.total > len(open_issues.issues):
-        blocks.append(actions([button(f"Show all {open_issues.total}", ShowMyIssues())]))
+    blocks += [listed(issue, wording, today, shareable=False, fixed=mine) for issue in open_issues.items]
+    if open_issues.total_count > len(open_issues.items):
+        blocks.append(actions([button(f"Show all {open_issues.total_count}", ShowMyIssues())]))
     return blocks
 
 

@@ -1,7 +1,8 @@
 """The actions on an issue: the same ones in the same order on its card, in rows and on posts."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
+from bot.errors import BotError
 from bot.features.comments.buttons import CommentOnIssue
 from bot.features.editing.buttons import EditIssue
 from bot.features.files.buttons import OpenFilesForm
@@ -55,6 +56,15 @@ def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
     """Buttons for an issue's card, for its page in the service, and `more`."""
     show = button("Show issue", ShowIssue(issue=number))
     return actions([show, link_button(*_page(number, wording)), *more], block_id=f"open-{number}")
+
+
+def opening(number: int | None, wording: Wording) -> Callable[[BotError], Awaitable[Block | None]]:
+    """Offers the buttons of an issue below an error, if the issue is known."""
+
+    async def open_it(_: BotError) -> Block | None:
+        return open_buttons(number, wording) if number else None
+
+    return open_it
 
 
 def open_option(number: int, wording: Wording) -> JSON:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import BotError
 from bot.features.issues import assign_views as views
-from bot.features.issues.actions import open_buttons
+from bot.features.issues.actions import opening
 from bot.features.issues.assign import FRESH, Assigning
 from bot.features.issues.buttons import AssignToMe, TakeIssue
 from bot.service.models import Issue
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block
+from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
@@ -58,10 +57,7 @@ class AssignHandlers:
         if in_form and not confirmed:
             await reply.open(forms.loading(title))
 
-        async def there(_: BotError) -> Block:
-            return open_buttons(asked.issue, reply.wording)
-
-        reply.recovery = there
+        reply.recovery = opening(asked.issue, reply.wording)
         result = await self.assigning.take(reply.owner, asked.issue, agreed=asked.holder)
         said = views.taken(result, reply.wording, asked)
         if in_form:

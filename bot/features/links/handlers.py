@@ -1,5 +1,6 @@
 """Unfurls links to issues in conversations and shows each viewer the details they can see."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,9 +11,10 @@ from slack_sdk.errors import SlackApiError
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.features.accounts import views as account_views
 from bot.features.accounts.accounts import Accounts
-from bot.features.issues.issues import Issues
+from bot.features.issues.issues import Issues, is_public
 from bot.features.links import views
-from bot.features.links.links import SharedLinks
+from bot.service.conventions import issue_number
+from bot.service.models import Issue
 from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
@@ -20,7 +22,8 @@ from bot.slack.forms import number_in
 from bot.slack.interaction import Event, Place
 from bot.slack.posting import reason
 from bot.slack.replies import Reply
-from bot.store.deliveries import Deliveries
+from bot.store.owner import Owner
+from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -31,11 +34,10 @@ WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "inval
 
 @dataclass(frozen=True)
 class LinkHandlers:
-    links: SharedLinks
     accounts: Accounts
     audiences: Audiences
-    deliveries: Deliveries
     issues: Issues
+    store: Store
 
     def feature(self) -> Feature:
         return Feature(
@@ -55,14 +57,14 @@ class LinkHandlers:
             return
         urls: dict[int, str] = {}
         for link in about.get("links") or ():
-            if number := self.links.number(str(link.get("url"))):
+            if number := issue_number(reply.wording.base_url, str(link.get("url"))):
                 urls.setdefault(number, link["url"])
         if not urls or await self.accounts.linked_as(reply.owner) is None:
             return
         if await self.audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         claims = {n: f"unfurl:{reply.owner.team_id}:{channel}:{n}" for n in list(urls)[:LINKS]}
-        deliveries = self.deliveries
+        deliveries = self.store.deliveries
         fresh = {n: urls[n] for n, claim in claims.items() if await deliveries.claim_for(claim, REPEAT)}
         unfurled: frozenset[int] = frozenset()
         try:
@@ -77,7 +79,7 @@ class LinkHandlers:
                 await deliveries.release(claims[number])
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        issues = await self.links.public_issues(reply.owner, urls.keys())
+        issues = await self._public_issues(reply.owner, tuple(urls))
         if not issues:
             return frozenset()
         unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
@@ -92,6 +94,18 @@ class LinkHandlers:
             log.info("work objects unavailable", action="unfurl.no_work_objects", error=why)
             await reply.slack.chat_unfurl(**arguments)
         return frozenset(issue.id for issue in issues)
+
+    async def _public_issues(self, owner: Owner, numbers: Sequence[int]) -> list[Issue]:
+        """Those of the issues that everyone in a conversation may see, read with the poster's key.
+
+        Leaves out those that were meant to be private. Raises NotLinked, KeyRejected, ServiceError.
+        """
+        async with self.accounts.reading(owner) as session:
+            visible = await self.issues.several(session, numbers)
+            meant_private = await self.store.created_issues.refused_privacy()
+            found = [visible[n] for n in numbers if n in visible and n not in meant_private]
+            projects = [await self.issues.project_of(session, issue) for issue in found]
+        return [issue for issue, project in zip(found, projects, strict=True) if is_public(issue, project)]
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
         """Show a card's details with the viewer's own key."""

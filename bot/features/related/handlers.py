@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from bot.features.files.jobs import FileJobs, Job
+from bot.features.files.jobs import FileJobs
 from bot.features.issues.issues import Issues, Shown
 from bot.features.related import views
 from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found, RelatedIssues
 from bot.slack.blocks import JSON
-from bot.slack.buttons import ActionExpired
 from bot.slack.feature import Feature
 from bot.slack.forms import loading
 from bot.slack.interaction import ButtonPress, Place, Shortcut
@@ -41,13 +40,7 @@ class RelatedHandlers:
 
     async def find_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut."""
-        if not reply.view_id:
-            await reply.show(loading(views.TITLE))
-        message = shortcut.message
-        if not message:
-            raise ActionExpired
-        thread = message.get("thread_ts") or message["ts"]
-        reply = reply.at(Place(reply.place.channel_id, thread, reply.place.response_url))
+        reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
         found, job_id = await asyncio.gather(
             self._find(reply, message), self.jobs.save_message(reply, message)
         )
@@ -56,13 +49,13 @@ class RelatedHandlers:
     async def everywhere_pressed(self, press: ButtonPress[SearchEverywhere], reply: Reply) -> None:
         """*All projects*: replace the list with one of all projects."""
         job_id = press.button.job
-        job = await self._message(reply, job_id)
+        job = await self.jobs.message(reply, job_id)
         found = await self._find(reply, job.message, everywhere=True)
         await self._show(reply, found, job_id, files=bool(job.files))
 
     async def create_pressed(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue*: replace the list with the form for a new issue."""
-        job = await self._message(reply, press.button.job)
+        job = await self.jobs.message(reply, press.button.job)
         await self.create_from_message(reply.at(Place.from_json(job.place)), job.message)
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
@@ -72,20 +65,13 @@ class RelatedHandlers:
             await reply.show(loading(views.SHARING))
         else:
             await reply.open(loading(views.SHARING))
-        job = await self._message(reply, job_id)
+        job = await self.jobs.message(reply, job_id)
         shown = await self.issues.show(reply.owner, number)
         if asked or shown.public or shown.issue.is_private:
             await self.share(reply.at(Place.from_json(job.place)), shown)
             await reply.show(views.in_thread(shown.issue, reply.wording))
         else:
             await reply.show(views.question(shown.issue, reply.wording, job_id))
-
-    async def _message(self, reply: Reply, job_id: str) -> Job:
-        """The saved message. Raises JobExpired, ActionExpired."""
-        job = await self.jobs.load(reply, job_id)
-        if not job.message:
-            raise ActionExpired
-        return job
 
     async def _find(self, reply: Reply, message: JSON, *, everywhere: bool = False) -> Found:
         text = text_of(message)

@@ -195,7 +195,7 @@ async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Per
     await read_followed(office)
     before = await in_thread(ana, post)
     long_ago = update(FollowedIssueRow).values(
-        changed_at=(await office.bot.store.followed.now()) - timedelta(days=31)
+        changed_at=(await office.bot.store.processes.now()) - timedelta(days=31)
     )
     await office.bot.database.execute(long_ago)
 
@@ -223,7 +223,7 @@ async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: 
 
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
-    store, now = office.bot.store.followed, await office.bot.store.followed.now()
+    store = office.bot.store.followed
     issues = [i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private][:150]
     for issue in issues:
         one = Followed(
@@ -236,7 +236,7 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
             created=False,
             seen_on=issue.updated_on,
         )
-        await store.add(one, now)
+        await store.add(one)
 
     before = requests_sent()
     for _ in range(3):

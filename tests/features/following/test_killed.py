@@ -48,7 +48,7 @@ async def follow(scene: Scene) -> dict[str, Issue]:
             posted_by=ANA.slack_id,
             created=True,
         )
-        await scene.store.followed.add(followed, await scene.store.followed.now())
+        await scene.store.followed.add(followed)
         threads[thread] = issue
     return threads
 

@@ -168,11 +168,16 @@ class World:
         await self.store.links.put(OWNER, SecretStr(ANA.api_key), 1, ANA.name)
         found = open_issues(self.tracker, ISSUES)
         for issue in found:
-            thread = {"channel_id": "C1", "thread_ts": "1.0", "ts": "1.1", "posted_by": "U1"}
-            await self.store.followed.add(
-                Followed(owner=OWNER, issue_id=issue.id, created=True, **thread),  # type: ignore[arg-type] # texts
-                self.now,
+            one = Followed(
+                owner=OWNER,
+                issue_id=issue.id,
+                channel_id="C1",
+                thread_ts="1.0",
+                ts="1.1",
+                posted_by="U1",
+                created=True,
             )
+            await self.store.followed.add(one)
         return found
 
     async def close(self) -> None:

@@ -1,7 +1,8 @@
-"""Finds the issue that a Slack message is about."""
+"""Finds the issue that a Slack message is about, and quotes the message in a comment."""
 
 from collections.abc import Iterator
 
+from bot.features.new_issue.from_message import in_words
 from bot.slack.blocks import JSON
 from bot.slack.message_text import issue_named, text_of
 from bot.slack.posting import SLACK_FAILED
@@ -46,3 +47,17 @@ def _named_in(thread: list[JSON], base_url: str) -> Iterator[int]:
     for message in [*thread[:1], *(reply for reply in thread[1:] if reply.get("bot_id"))]:
         if number := issue_named(text_of(message), base_url):
             yield number
+
+
+async def quoted(reply: Reply, message: JSON) -> str:
+    """A message's author, with a link to it, and its text as a quote, in the service's format.
+
+    Textile has no code blocks in quotes, so a message with one isn't quoted there.
+    """
+    said = await in_words(reply, message)
+    if not said.text:
+        return said.source
+    text = said.text
+    if "<pre>" not in text:
+        text = "\n".join(f"> {line}" for line in text.split("\n"))
+    return f"{said.source}:\n\n{text}"
