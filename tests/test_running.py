@@ -16,10 +16,9 @@ from sqlalchemy import text
 from bot import telemetry
 from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
-from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
 from bot.store.digest_plans import Group
-from tests.support.apart import SECONDS_TO_STOP, Apart
+from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
 from tests.support.digesting import ANA
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
@@ -182,25 +181,20 @@ async def test_a_slow_form_shows_progress(wired: Person, wire: Wire) -> None:
     assert not await one_moment(wired)
 
 
-async def test_a_draining_bot_is_not_ready_but_still_answers(service: Tracker, tmp_path: Path) -> None:
-    office = Apart(tmp_path, transport="http", service_url=service.url)
-    await office.open()
-    try:
+async def test_a_draining_bot_is_not_ready_but_still_answers(tmp_path: Path) -> None:
+    office = Apart(tmp_path, transport="http")
+    async with apart(office) as bot:
         ana = Person(office, "U0ANA0001")
-        await until(lambda: _ready(office, expected=True))
-        office.process.terminate()
-        await until(lambda: _ready(office, expected=False))
+        bot.process.terminate()
+        await until(lambda: _draining(bot))
 
         assert "/issues to:me" in text_of(await ana.ask("/tracker help"))
-        assert "bot.stopped" not in office.printed
+        assert "bot.stopped" not in bot.printed
 
-        assert await asyncio.wait_for(office.process.wait(), SECONDS_TO_STOP) == 0
-        assert "bot.stopped" in office.printed
-    finally:
-        await office.close()
+        assert await asyncio.wait_for(bot.process.wait(), SECONDS_TO_STOP) == 0
+        assert "bot.stopped" in bot.printed
     assert office.violations() == []
 
 
-async def _ready(office: Apart, *, expected: bool) -> bool:
-    async with office.http.get(f"http://127.0.0.1:{office.port}/readyz") as answer:
-        return (answer.status == 200) is expected
+async def _draining(bot: BotProcess) -> bool:
+    return not await bot.is_ready()

@@ -37,7 +37,7 @@ from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.socket import SocketDelivery
 from tests.benchmarks.load_people import Colleague, Told, add_channels, invented
 from tests.benchmarks.load_service import Held, serve
-from tests.support.apart import Apart
+from tests.support.bot_process import Apart, BotProcess, apart
 
 PAUSE = 8.0
 LINKED_AT_ONCE = 5
@@ -79,13 +79,13 @@ def _timed(deliver: Any, measured: Measured) -> Any:
     return timed_deliver
 
 
-async def watch(office: Apart, measured: Measured) -> None:
+async def watch(bot: BotProcess, measured: Measured) -> None:
     """Samples the bot's memory, its response time to a health check, and this process's own lag."""
     while True:
-        measured.memory.append(office.megabytes())
+        measured.memory.append(bot.megabytes())
         for _ in range(4):
             began = time.perf_counter()
-            await office.get("/healthz")
+            await bot.get("/healthz")
             measured.healthz.append(time.perf_counter() - began)
             began = time.perf_counter()
             await asyncio.sleep(0.25)
@@ -108,28 +108,28 @@ async def run(options: argparse.Namespace, pipe: Connection) -> int:
             transport=options.transport,
             service_url=service_url,
             database_url=database,
+            variables={"LOG_FORMAT": "json"},
             people=[*PEOPLE, *(invented(number) for number in range(options.people))],
         )
-        await office.open()
-        closing.push_async_callback(office.close)
+        bot = await closing.enter_async_context(apart(office))
         add_channels(office, options.people)
         people = [Colleague(office, number, issues, told) for number in range(options.people)]
         for first in range(0, len(people), LINKED_AT_ONCE):
             await asyncio.gather(*(each.link() for each in people[first : first + LINKED_AT_ONCE]))
         pipe.send(options.faults)
-        cpu, began = office.cpu_seconds(), time.monotonic()
+        cpu, began = bot.cpu_seconds(), time.monotonic()
         with timed(measured):
-            watching = asyncio.create_task(watch(office, measured))
+            watching = asyncio.create_task(watch(bot, measured))
             closing.callback(watching.cancel)
             async with asyncio.timeout(options.minutes * 60 + LEFT_TO_FINISH + PAUSE * 10):
                 end = began + options.minutes * 60
                 await asyncio.gather(*(each.work(end, PAUSE) for each in people))
             watching.cancel()
-        seconds, cpu = time.monotonic() - began, office.cpu_seconds() - cpu
-        metrics = await office.get("/metrics")
+        seconds, cpu = time.monotonic() - began, bot.cpu_seconds() - cpu
+        metrics = await bot.get("/metrics")
         violations = Counter(f"{v.where}: {v.rule}" for v in office.workspace.violations)
-        await office.close()
-        log, code = office.printed, office.exit_code
+        await bot.end()
+        log, code = bot.printed, bot.process.returncode
     pipe.send(None)
     held: Held = await asyncio.to_thread(pipe.recv)
     faulty = verdicts(told, held)

@@ -12,7 +12,7 @@ from bot.service.client import Client
 from tests.contract import reference
 from tests.contract.raw import Wire
 from tests.contract.world import World
-from tests.support.office import Office
+from tests.support.office import WIRED, Office
 
 
 @pytest.fixture
@@ -54,8 +54,11 @@ async def office(world: World, tmp_path: Path) -> AsyncIterator[Office]:
         tmp_path,
         transport="http" if real else "socket",  # tests each transport with one of the services
         service_url=world.url,
-        key_header=world.key_header,
-        text_format="textile" if real else "markdown",
+        variables={
+            "SERVICE_API_KEY_HEADER": world.key_header,
+            "SERVICE_TEXT_FORMAT": "textile" if real else "markdown",
+        },
+        waits=WIRED,
     )
     await office.open()
     yield office

@@ -45,7 +45,7 @@ async def test_others_read_a_message_its_file_and_only_the_notes_they_may_see(
     typed, hidden, added = await history(wire, number, "dora")
     assert typed["notes"].splitlines() == ["Typed & <sent>", "in two lines"]
     assert (hidden["notes"], hidden["private_notes"]) == ("Between us", True)
-    bold = "*this*" if office.text_format == "textile" else "**this**"
+    bold = "*this*" if office.bot.settings.service_text_format == "textile" else "**this**"
     assert f"> Look at {bold}, #{number}" in added["notes"]
     assert [detail["new_value"] for detail in added["details"]] == ["a.log"]
     assert {entry["user"]["id"] for entry in (typed, hidden, added)} == {world.users["dora"]}

@@ -14,7 +14,7 @@ from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from tests.contract.switches import switched
 from tests.contract.world import World
-from tests.support.office import Office
+from tests.support.office import WIRED, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, waiting
 from tests.support.wire import Wire
@@ -58,7 +58,9 @@ async def wire(world: World) -> AsyncIterator[Fading]:
 @pytest_asyncio.fixture
 async def ana(world: World, wire: Fading, tmp_path: Path) -> AsyncIterator[Person]:
     """Ana, not linked yet, in an office that reaches its service through the proxy."""
-    office = Office(tmp_path, service_url=wire.url, key_header=world.key_header)
+    office = Office(
+        tmp_path, service_url=wire.url, variables={"SERVICE_API_KEY_HEADER": world.key_header}, waits=WIRED
+    )
     await office.open()
     yield Person(office, "U0ANA0001")
     await office.close()

@@ -98,7 +98,9 @@ async def test_text_in_any_script_is_kept_as_typed(
         filters = IssueFilters(project_id=world.project("lab"), sort=(Sort("id", descending=True),))
         [issue] = (await client.list_issues(world.key("ana"), filters, limit=1)).items
         assert issue.subject == text
-        assert issue.description == written(rich_text(rich_section(text)), office.text_format, str)
+        assert issue.description == written(
+            rich_text(rich_section(text)), office.bot.settings.service_text_format, str
+        )
 
 
 HIDDEN = "There's no issue #{} in Tracker, or you can't see it."

@@ -104,13 +104,12 @@ async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas
         database_url=database_url,
         rate_limits=False,  # users pause between actions, tests don't
     )
-    await office.open()
-    scene = Replicas(office, office.tracker)
-    scene.other = Bot(office.bot.settings.model_copy(update={"port": free_port()}))
-    await scene.other.start()
-    office.workspace._delivery._post = scene.post  # type: ignore[attr-defined] # only HTTP's has it
-    try:
-        yield scene
-    finally:
-        await scene.other.stop(5)
-        await office.close()
+    async with office.opened():
+        scene = Replicas(office)
+        scene.other = Bot(office.bot.settings.model_copy(update={"port": free_port()}))
+        await scene.other.start()
+        office.workspace._delivery._post = scene.post  # type: ignore[attr-defined] # only HTTP's has it
+        try:
+            yield scene
+        finally:
+            await scene.other.stop(5)

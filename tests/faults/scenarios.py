@@ -1,6 +1,6 @@
 """Every scenario by name: the things users do with the bot, as data for the tests of faults.
 
-scene = Scene(office, office.tracker)
+scene = Scene(office)
 await scene.reset()
 steps = SCENARIOS["submit issue"].steps(scene)
 await anext(steps)           # the setup

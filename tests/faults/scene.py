@@ -8,7 +8,6 @@ from pydantic import SecretStr
 
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
-from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
@@ -25,13 +24,9 @@ WEBSHOP, NUMBER = 1, 12
 
 @dataclass
 class Scene:
-    """Runs scenarios one after the other, each with its own unique word in what the user types.
-
-    `service` holds the data that scenarios change, even if a proxy sits between it and the office.
-    """
+    """Runs scenarios one after the other, each with its own unique word in what the user types."""
 
     office: Office
-    service: Tracker
     done: int = 0
     offered: JSON | None = None
     """What a select suggested last."""
@@ -41,7 +36,7 @@ class Scene:
 
     @property
     def data(self) -> Data:
-        return self.service.data
+        return self.office.tracker.data
 
     @property
     def word(self) -> str:

@@ -3,12 +3,10 @@
 from contextlib import aclosing
 from pathlib import Path
 
-from bot.sandbox.tracker.server import Tracker
 from bot.slack.waits import Waits
 from tests.faults.scenarios import SCENARIOS, sampled
 from tests.faults.scene import Scene
 from tests.support.office import Office
-from tests.support.prepared import demo
 from tests.support.wire import Wire
 
 WRITING = {one.name: one for one in sampled(s for s in SCENARIOS.values() if s.effect)}
@@ -20,13 +18,10 @@ SILENT = {
 
 
 async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> None:
-    service = Tracker(demo(), issue_updates=True)
-    await service.start()
-    wire = Wire(service.url)
-    await wire.up()
-    office = Office(tmp_path, service_url=wire.url, waits=Waits(still_working=60, typing=0.02))
+    wire = Wire()
+    office = Office(tmp_path, wire=wire, waits=Waits(still_working=60, typing=0.02))
     await office.open()
-    scene = Scene(office, service)
+    scene = Scene(office)
     keys = {user.id: user.api_key for user in scene.data.users.values()}
     asked: dict[str, list[str]] = {}
 
@@ -45,8 +40,6 @@ async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> No
             user.api_key = keys.setdefault(user.id, user.api_key)
 
     await office.close()
-    await wire.down()
-    await service.stop()
     assert {name for name, requests in asked.items() if not requests} == SILENT & asked.keys()
     written = {name: [one for one in sent if not one.startswith("GET ")] for name, sent in asked.items()}
     assert {name: sent for name, sent in written.items() if sent} == {}

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import os
+import signal
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import Timings
-from tests.support.hasty import command
+from tests.support.bot_process import BotProcess
+from tests.support.hasty import HASTY
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
-from tests.support.ports import free_port
 from tests.support.reading import text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
@@ -33,69 +33,34 @@ class Pair:
 
     def __init__(self, office: Office) -> None:
         self.office = office
-        self.port = free_port()
-        self.process: asyncio.subprocess.Process | None = None
+        self.second = BotProcess(office, HASTY)
         self.delivered: list[tuple[bytes, dict[str, str]]] = []
         office.workspace._delivery._post = self.post  # type: ignore[attr-defined] # only HTTP's has it
-
-    async def start(self) -> None:
-        settings, workspace = self.office.bot.settings, self.office.workspace
-        environment = {
-            "PATH": os.environ["PATH"],
-            "SLACK_BOT_TOKEN": workspace.bot_token,
-            "SLACK_SIGNING_SECRET": workspace.signing_secret,
-            "SLACK_API_URL": workspace.api_url,
-            "SERVICE_BASE_URL": settings.service_base_url,
-            "SERVICE_NAME": settings.service_name,
-            "DATABASE_URL": settings.database_url,
-            "ENCRYPTION_KEYS": settings.encryption_keys[0].get_secret_value(),
-            "HOST": "127.0.0.1",
-            "PORT": str(self.port),
-        }
-        self.process = await asyncio.create_subprocess_exec(
-            *command(),
-            env=environment,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        await until(self._healthy)
-
-    async def kill(self) -> None:
-        process, self.process = self.process, None
-        if process:
-            process.kill()
-            await process.wait()
 
     async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
         """Replaces the local Slack's POST."""
         self.delivered.append((body, headers))
-        url = f"http://127.0.0.1:{self.port if self.process else self.office.bot.port}/slack/events"
+        port = self.second.port if self.second.alive else self.office.port
+        url = f"http://127.0.0.1:{port}/slack/events"
         async with session.post(url, data=body, headers=headers) as answer:
             assert answer.status == 200
             return Answer("acknowledged", await answer.json(content_type=None))
 
-    async def _healthy(self) -> bool:
-        try:
-            async with self.office.http.get(f"http://127.0.0.1:{self.port}/healthz") as answer:
-                return answer.status == 200
-        except aiohttp.ClientError:
-            return False
-
 
 @pytest.fixture
-async def pair(wire: Wire, tmp_path: Path, url_of_postgresql: str) -> AsyncIterator[Pair]:
+async def pair(tmp_path: Path, service: Tracker, wire: Wire, url_of_postgresql: str) -> AsyncIterator[Pair]:
     office = Office(
         tmp_path,
-        transport="http",
-        service_url=wire.url,
+        "http",
+        service,
+        wire=wire,
         database_url=url_of_postgresql,
         timings=Timings(interval=0.2, heartbeat_timeout=4),
     )
-    await office.open()
-    await office.link(ANA.slack_id, ANA.api_key)
-    pair = Pair(office)
-    yield pair
-    await pair.kill()
-    await office.close()
+    async with office.opened("ana"):
+        pair = Pair(office)
+        yield pair
+        await pair.second.end(signal.SIGKILL)
 
 
 async def kill_during(pair: Pair, wire: Wire, action: Awaitable[object]) -> str:
@@ -108,7 +73,7 @@ async def kill_during(pair: Pair, wire: Wire, action: Awaitable[object]) -> str:
         return wire.slowed > 0
 
     await until(sent)
-    await pair.kill()
+    await pair.second.end(signal.SIGKILL)
     async with aiohttp.ClientSession() as session:
         return str((await pair.post(session, *pair.delivered[-1])).payload or "")
 
@@ -129,7 +94,7 @@ async def test_a_replica_never_repeats_a_killed_replicas_write(
     async def all_done() -> bool:
         return len(done()) == 2
 
-    await pair.start()
+    await pair.second.start()
     said = await kill_during(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
     await until(once)
     await ana.submit(form, {})
@@ -137,7 +102,7 @@ async def test_a_replica_never_repeats_a_killed_replicas_write(
 
     assert "Check whether it went through" in said
     assert "Check whether it went through" in again
-    await pair.start()
+    await pair.second.start()
     await kill_during(pair, wire, ana.command(f"/issue new {SUBJECT} too project:webshop"))
     await until(all_done)
     assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
@@ -154,10 +119,10 @@ async def test_another_replica_notifies_users_of_a_killed_replica_once(pair: Pai
         told = [text_of(message) for message in await ana.messages()]
         return [text for text in told if "I was restarted while working on this" in text]
 
-    await pair.start()
+    await pair.second.start()
     await kill_during(pair, wire, ana.submit(form, {"Subject": SUBJECT}))
     again = await ana.form_saying("New issue", "I was restarted while working on this")
-    await pair.start()
+    await pair.second.start()
     await kill_during(pair, wire, ana.command(command))
     await until(cut_off)
     await asyncio.sleep(1)

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 import stamina
 
-from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Limits
 from bot.slack.waits import Waits
 from tests.faults import secrets
@@ -23,7 +22,7 @@ from tests.faults.matrix import Cell, Matrix, is_unnoticeable
 from tests.faults.scenarios import SCENARIOS, sampled
 from tests.faults.scene import Scene
 from tests.support.office import Office
-from tests.support.prepared import demo
+from tests.support.prepared import demo_tracker
 from tests.support.wire import KINDS, OVERSIZED, Fault, Wire
 
 EXTENT = os.environ.get("ISSUEBOT_MATRIX", "kinds")
@@ -41,10 +40,7 @@ def _short_retries() -> Iterator[None]:
 @asynccontextmanager
 async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
     """Opens an office behind a faulty proxy to the service."""
-    service = Tracker(demo(), issue_updates=True, issue_reads=True, roles=True, time_deletes=True)
-    await service.start()
-    wire = Wire(service.url)
-    await wire.up()
+    tracker, wire = demo_tracker(issue_reads=True, roles=True), Wire()
     # A notice that the bot is still working isn't a result. Selects time out before a slow service answers.
     waits = Waits(
         still_working=60,
@@ -58,15 +54,10 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
         thread=1,
         workspace_pace=0,
     )
-    office = Office(directory, service_url=wire.url, waits=waits, rate_limits=False)
-    await office.open()
-    office.bot.client._transport._limits = Limits(answer=OVERSIZED)
-    try:
-        yield Matrix(Scene(office, service), wire)
-    finally:
-        await office.close()
-        await wire.down()
-        await service.stop()
+    office = Office(directory, tracker=tracker, wire=wire, waits=waits, rate_limits=False)
+    async with office.opened():
+        office.bot.client._transport._limits = Limits(answer=OVERSIZED)
+        yield Matrix(Scene(office), wire)
 
 
 def cells(number: int, name: str, asked: Sequence[str]) -> list[Cell]:

@@ -56,11 +56,8 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
         workspace_pace=0,
     )
     office = Office(directory, slack_wire=wire, waits=waits, rate_limits=False)
-    await office.open()
-    try:
-        yield Matrix(Scene(office, office.tracker), wire, logs, lane)
-    finally:
-        await office.close()
+    async with office.opened():
+        yield Matrix(Scene(office), wire, logs, lane)
 
 
 def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell]:

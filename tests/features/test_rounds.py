@@ -3,17 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from bot.sandbox.demo import demo_data
-from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.rounds import Span, rounds
 from tests.support.wire import Wire
 
@@ -24,8 +21,8 @@ ISSUE = 28
 class FarAway(Wire):
     """Answers each request after a delay, and records when."""
 
-    def __init__(self, target: str) -> None:
-        super().__init__(target)
+    def __init__(self) -> None:
+        super().__init__()
         self.spans: list[Span] = []
 
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
@@ -43,25 +40,15 @@ class FarAway(Wire):
 
 
 @pytest.fixture
-async def wire() -> AsyncIterator[FarAway]:
-    service = Tracker(demo_data(datetime.now(UTC)), issue_updates=True)
-    await service.start()
-    wire = FarAway(service.url)
-    await wire.up()
-    yield wire
-    await wire.down()
-    await service.stop()
+def wire() -> FarAway:
+    return FarAway()
 
 
 @pytest.fixture
 async def ana(wire: FarAway, tmp_path: Path) -> AsyncIterator[Person]:
-    office = Office(tmp_path, service_url=wire.url)
-    await office.open()
-    ana = Person(office, "U0ANA0001")
-    await office.link(ana.user_id, KEYS["ana"])
-    wire.count()
-    yield ana
-    await office.close()
+    async with Office(tmp_path, tracker=demo_tracker(time_deletes=False), wire=wire).opened("ana") as office:
+        wire.count()
+        yield Person(office, "U0ANA0001")
 
 
 AT_FIRST_AND_LATER = {

@@ -9,23 +9,18 @@ import pytest
 from aiohttp import web
 
 from bot import telemetry
-from bot.sandbox.tracker.server import Tracker
 from bot.slack.waits import Waits
-from tests.hostile.scene import Scene, Stranger, Watched, begun
+from tests.hostile.scene import LINKED, Scene, Stranger, Watched, begun
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.prepared import demo
 from tests.support.serving import serving
 
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", waits=Waits(typing=0.01), rate_limits=False)
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await office.close()
+    office = Office(tmp_path, "http", waits=Waits(typing=0.01), rate_limits=False)
+    async with office.opened("ana"):
+        yield office
 
 
 @pytest.fixture
@@ -65,21 +60,9 @@ async def stranger() -> AsyncIterator[Stranger]:
 @pytest.fixture
 async def scene(tmp_path: Path, stranger: Stranger) -> AsyncIterator[Scene]:
     """Opens a separate office that records requests to its service and holds some of Ana's data."""
-    tracker = Tracker(demo(), issue_updates=True)
-    await tracker.start()
-    watched = Watched(tracker.url)
-    await watched.up()
-    office = Office(
-        tmp_path,
-        transport="http",
-        service_url=watched.url,
-        waits=Waits(still_working=60, typing=0),
-        rate_limits=False,  # users never press this fast
-    )
-    await office.open()
-    try:
-        yield await begun(office, tracker, watched, stranger)
-    finally:
-        await office.close()
-        await watched.down()
-        await tracker.stop()
+    watched = Watched()
+    waits = Waits(still_working=60, typing=0)
+    # Users never press this fast.
+    office = Office(tmp_path, "http", wire=watched, waits=waits, rate_limits=False)
+    async with office.opened(*LINKED.values()):
+        yield await begun(office, watched, stranger)

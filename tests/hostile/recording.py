@@ -111,7 +111,7 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
     office = Office(directory, transport="http", rate_limits=False)
     await office.open()
     recorder = _Recorder(office)
-    scene = Scene(office, office.tracker)
+    scene = Scene(office)
     for scenario in SCENARIOS.values():
         await scene.reset()
         async for _ in scenario.steps(scene):

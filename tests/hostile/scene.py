@@ -9,7 +9,6 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
@@ -54,8 +53,8 @@ RECORDED: dict[str, Recorded] = {one.name: one for one in recordings()}
 class Watched(Wire):
     """Records whose API key each request to the service uses, and what is written."""
 
-    def __init__(self, target: str) -> None:
-        super().__init__(target)
+    def __init__(self) -> None:
+        super().__init__()
         self.keys: set[str | None] = set()
         self.written: list[str] = []
 
@@ -84,7 +83,6 @@ class Scene:
     """An office with data that is only Ana's."""
 
     office: Office
-    tracker: Tracker
     watched: Watched
     stranger: Stranger
     entry: Entry
@@ -115,7 +113,7 @@ class Scene:
 
     async def own_things(self) -> JSON:
         """Returns everything that must stay unchanged whatever other users press."""
-        data, ours = self.tracker.data, self.office.workspace.state
+        data, ours = self.office.tracker.data, self.office.workspace.state
         return {
             "entry": repr(data.time_entries[self.entry.id]),
             "attachments": [
@@ -142,13 +140,11 @@ class Scene:
         return json.dumps([seen, [view.body for view in views]], default=str)
 
 
-async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: Stranger) -> Scene:
-    """Links Ana, Ben and Chris; creates Ana's time entry, digest, attachment, post and saved input."""
-    state, data, store = office.workspace.state, tracker.data, office.bot.store
+async def begun(office: Office, watched: Watched, stranger: Stranger) -> Scene:
+    """Creates Ana's time entry, digest, attachment, post and saved input."""
+    state, data, store = office.workspace.state, office.tracker.data, office.bot.store
     ana, there = Person(office, ANA.user_id), Person(office, ANA.user_id, ELSEWHERE)
     state.channels[office.channel_id(ELSEWHERE)].members = {ANA.user_id, state.app.bot_user_id}
-    for user_id, login in LINKED.items():
-        await office.link(user_id, KEYS[login])
     hidden = next(issue for issue in data.issues.values() if issue.project_id == 4)
     hidden.subject = hidden.description = data.projects[4].name = f"{HIDDEN} {WORD}"
     await there.ask(f'/timelog {ISSUE} 1h activity:design "{HERS}"')
@@ -180,7 +176,7 @@ async def begun(office: Office, tracker: Tracker, watched: Watched, stranger: St
     watched.keys.clear()
     watched.written.clear()
     return Scene(
-        office, tracker, watched, stranger, entry, digest, template, announcement, hidden.id, ids,
+        office, watched, stranger, entry, digest, template, announcement, hidden.id, ids,
         f"{mine.issue_id}:{mine.id}", files, metadata,
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ async def test_answers_go_only_to_slacks_own_hosts(scene: Scene) -> None:
     with capture_logs() as logged:
         for address in ADDRESSES:
             url = address.format(port=scene.stranger.port, api=api, host=host)
-            number = scene.tracker.data.issues[1].id
+            number = scene.office.tracker.data.issues[1].id
             asked = pressed(scene, BEN.user_id, "issue.show", str(number), in_form=False, url=url)
             [sent] = await through(scene, [("interactive", asked)])
             answered.append(not sent.silent)
@@ -40,7 +40,9 @@ async def test_answers_follow_no_redirects_off_slack(scene: Scene, monkeypatch: 
         raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{scene.stranger.port}/redirected")
 
     monkeypatch.setattr(ResponseUrls, "_respond", elsewhere)
-    number = next(i.id for i in scene.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    number = next(
+        i.id for i in scene.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
+    )
     asked = pressed(scene, BEN.user_id, "issue.show", str(number), in_form=False)
 
     [sent] = await through(scene, [("interactive", asked)])

@@ -67,7 +67,7 @@ SEARCHES = tuple(f"search.{way}" for way in WAYS)
 
 def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     """Returns the values with which each button and select could reach Ana's data."""
-    hidden, assigned = str(scene.hidden), scene.tracker.data.issues[scene.hidden].assigned_to_id or 1
+    hidden, assigned = str(scene.hidden), scene.office.tracker.data.issues[scene.hidden].assigned_to_id or 1
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
@@ -234,7 +234,9 @@ async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None
 
 async def test_a_form_rejects_files_that_someone_else_uploaded(scene: Scene) -> None:
     theirs, own = scene.files[BEN.user_id], scene.files[ANA.user_id]
-    number = next(i.id for i in scene.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    number = next(
+        i.id for i in scene.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
+    )
     form = form_of(scene, ANA.user_id, "files.attach", json.dumps({"issue": number}))
     given = [{"id": theirs, "name": "theirs"}, {"id": own, "name": "own"}]
     form["state"]["values"] = {"files": {"files": {"files": given}}}
@@ -244,7 +246,7 @@ async def test_a_form_rejects_files_that_someone_else_uploaded(scene: Scene) -> 
 
     assert "*own* attached" in sent.answer.text
     assert "*theirs* wasn't attached. Someone else uploaded it to Slack" in sent.answer.text
-    names = {a.filename for a in scene.tracker.data.attachments.values() if a.issue_id == number}
+    names = {a.filename for a in scene.office.tracker.data.attachments.values() if a.issue_id == number}
     assert "own" in names
     assert "theirs" not in names
 

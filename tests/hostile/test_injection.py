@@ -211,7 +211,7 @@ def check(heard: Heard, office: Office) -> None:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", issue_updates=True, waits=Waits(typing=0), rate_limits=False)
+    office = Office(tmp_path, transport="http", waits=Waits(typing=0), rate_limits=False)
     await office.open()
     yield office
     await office.close()

@@ -3,7 +3,7 @@
 import gc
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,15 +12,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli import program
-from bot.sandbox.tracker.server import Tracker
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.vault import Vault
-from tests.support.apart import Apart
-from tests.support.office import TEAM, Office
+from tests.support.bot_process import Apart, BotProcess, apart
+from tests.support.office import TEAM, Office, Transport
 from tests.support.people import BARE, KEYS
 from tests.support.person import Person
-from tests.support.prepared import demo
 from tests.support.reading import text_of, until
 
 CANARY = "canary7Qz"
@@ -135,15 +133,16 @@ class Seen:
     """Everything that others could read: what the bot printed and served, and what it sent to Slack."""
 
     office: Apart
+    bot: BotProcess
     answers: list[str] = field(default_factory=list)
 
     async def look(self) -> None:
         """Reads what the bot serves to anyone."""
-        self.answers += [await self.office.get(path) for path in ("/metrics", "/readyz", "/healthz")]
+        self.answers += [await self.bot.get(path) for path in ("/metrics", "/readyz", "/healthz")]
 
     def outside(self) -> str:
         """Text that must not even contain a URL or ticket of Slack's."""
-        return "\n".join([self.office.printed, *self.answers])
+        return "\n".join([self.bot.printed, *self.answers])
 
     def in_slack(self) -> str:
         """The bot's messages, and all its calls to Slack."""
@@ -164,74 +163,64 @@ def lose(office: Apart, table: str) -> None:
         connection.execute(f"drop table {table}")
 
 
-def logging_of(office: Apart, event: str) -> Callable[[], Awaitable[bool]]:
+def logging_of(bot: BotProcess, event: str) -> Callable[[], Awaitable[bool]]:
     async def logged() -> bool:
-        return event in office.printed
+        return event in bot.printed
 
     return logged
 
 
-@pytest.fixture(params=["socket", "http"])
-async def apart(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Apart, Tracker]]:
-    """Runs the program as in production, but with DEBUG logs."""
-    tracker = Tracker(demo())
-    await tracker.start()
-    office = Apart(
-        tmp_path,
-        transport=request.param,
-        service_url=tracker.url,
-        variables={"LOG_LEVEL": "debug", "LOG_FORMAT": "json" if request.param == "http" else "console"},
-    )
-    await office.open()
-    yield office, tracker
-    if office.process.returncode is None:
-        await office.close()
-    await tracker.stop()
+@pytest.mark.parametrize("transport", ["socket", "http"])
+async def test_the_running_program_never_leaks_a_secret(tmp_path: Path, transport: Transport) -> None:
+    form = "json" if transport == "http" else "console"
+    office = Apart(tmp_path, transport, variables={"LOG_LEVEL": "debug", "LOG_FORMAT": form})
+    async with apart(office) as bot:
+        seen = Seen(office, bot)
+        ana, ben, chris = (Person(office, user) for user in ("U0ANA0001", "U0BEN0001", "U0CHRIS01"))
 
+        for person, login in ((ben, "ben"), (chris, "chris")):
+            await person.command(f"/tracker link {KEYS[login]}")  # not in a command, where it doesn't belong
+            await person.command("/tracker link")
+            await person.submit(await person.form("Link account"), {"API key": WRONG_KEY})
+            await person.errors()
+            await person.submit(await person.form("Link account"), {"API key": KEYS[login]})
+            await person.close(await person.form("Account linked"))
+        for typed in (
+            "/issue new Look: {} project:webshop",
+            "/issues {}",
+            "/timelog 12 1h activity:design {}",
+        ):
+            assert "What you entered contains your API key" in text_of(
+                await ben.ask(typed.format(KEYS["ben"]))
+            )
+        await ben.ask("/issue new It is broken project:webshop")
+        await chris.command("/tracker user new @gwen")
+        await chris.after(chris.submit(await chris.form("New account"), {}))
+        await ben.open_home()
+        await until(ben.home)
+        await seen.look()
 
-async def test_the_running_program_never_leaks_a_secret(
-    apart: tuple[Apart, Tracker],
-) -> None:
-    office, tracker = apart
-    seen = Seen(office)
-    ana, ben, chris = (Person(office, user) for user in ("U0ANA0001", "U0BEN0001", "U0CHRIS01"))
+        lose(office, "created_issues")
+        await chris.ask(f"/issue new {TYPED} project:webshop")
 
-    for person, login in ((ben, "ben"), (chris, "chris")):
-        await person.command(f"/tracker link {KEYS[login]}")  # not in a command, where it doesn't belong
-        await person.command("/tracker link")
-        await person.submit(await person.form("Link account"), {"API key": WRONG_KEY})
-        await person.errors()
-        await person.submit(await person.form("Link account"), {"API key": KEYS[login]})
-        await person.close(await person.form("Account linked"))
-    for typed in ("/issue new Look: {} project:webshop", "/issues {}", "/timelog 12 1h activity:design {}"):
-        assert "What you entered contains your API key" in text_of(await ben.ask(typed.format(KEYS["ben"])))
-    await ben.ask("/issue new It is broken project:webshop")
-    await chris.command("/tracker user new @gwen")
-    await chris.after(chris.submit(await chris.form("New account"), {}))
-    await ben.open_home()
-    await until(ben.home)
-    await seen.look()
+        office.tracker.data.users[2].api_key = (
+            "0ff" * 13 + "0"
+        )  # the key is revoked, and the service stops answering
+        await ben.command("/issue 12")
+        await ben.form("Link account")
+        await office.tracker.stop()
+        await chris.ask("/issue 12")
+        await chris.ask("/issue new Nobody hears this project:webshop")
+        stored = seen.on_disk()
+        lose(office, "sealed_continuations")
+        await ana.command("/issue 12")  # she isn't linked, so her command is saved
+        await until(logging_of(bot, "answer failed"))
+        lose(office, "deliveries")
+        await chris.ask("/issue 12")
+        await seen.look()
 
-    lose(office, "created_issues")
-    await chris.ask(f"/issue new {TYPED} project:webshop")
-
-    tracker.data.users[2].api_key = "0ff" * 13 + "0"  # the key is revoked, and the service stops answering
-    await ben.command("/issue 12")
-    await ben.form("Link account")
-    await tracker.stop()
-    await chris.ask("/issue 12")
-    await chris.ask("/issue new Nobody hears this project:webshop")
-    stored = seen.on_disk()
-    lose(office, "sealed_continuations")
-    await ana.command("/issue 12")  # she isn't linked, so her command is saved
-    await until(logging_of(office, "answer failed"))
-    lose(office, "deliveries")
-    await chris.ask("/issue 12")
-    await seen.look()
-    await office.close()
-
-    created = max(tracker.data.users.values(), key=lambda user: user.id)
-    keys = (*KEYS.values(), WRONG_KEY, created.api_key, office.encryption_key)
+    created = max(office.tracker.data.users.values(), key=lambda user: user.id)
+    keys = (*KEYS.values(), WRONG_KEY, created.api_key, office.encryption_key.get_secret_value())
     workspace = office.workspace
     slack = (workspace.bot_token, workspace.app_token, workspace.signing_secret)
     passing = (*workspace._response_urls._known, *workspace._triggers._known, created.mail)

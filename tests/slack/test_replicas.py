@@ -7,12 +7,11 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -28,10 +27,12 @@ from bot.sandbox.workspace.socket import SocketDelivery
 from bot.slack.errors import Interrupted
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestRunRow
-from tests.support.ports import free_port
+from tests.support.bot_process import Apart
+from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_due, still_due
+from tests.support.hasty import HASTY
+from tests.support.office import Transport
 from tests.support.prepared import demo
 from tests.support.replicas import Replicas
-from tests.support.scene import PROJECTS, Scene
 from tests.support.wording import worded
 
 LONG = "ISSUEBOT_REPLICA_KILLS" in os.environ
@@ -69,11 +70,10 @@ class Asked:
 class Work:
     """Sends commands one after another and records the outcomes."""
 
-    def __init__(self, scene: Scene, replicas: Replicas, http: aiohttp.ClientSession) -> None:
+    def __init__(self, office: Apart, replicas: Replicas) -> None:
         self.asked: dict[str, Asked] = {}
-        self._scene = scene
+        self._office = office
         self._replicas = replicas
-        self._http = http
         self._numbers = count(1)
 
     async def run(self, person: str) -> None:
@@ -89,7 +89,7 @@ class Work:
     async def _ask(self, person: str) -> Asked:
         asked = Asked(next(self._numbers))
         self.asked[asked.channel] = asked
-        state = self._scene.workspace.state
+        state = self._office.workspace.state
         members = {person, state.app.bot_user_id}
         state.add_channel(Channel(asked.channel, asked.channel.lower(), "channel", members))
         text = f"/issue new {asked.subject} project:webshop"
@@ -97,8 +97,8 @@ class Work:
         return asked
 
     async def _act(self, what: str, person: str, **body: str) -> None:
-        url = f"{self._scene.workspace.url}page/{what}"
-        async with self._http.post(url, json={"user": person, **body}) as answer:
+        url = f"{self._office.workspace.url}page/{what}"
+        async with self._office.http.post(url, json={"user": person, **body}) as answer:
             assert answer.status == 200
 
     def answers(self, asked: Asked) -> list[str]:
@@ -111,7 +111,7 @@ class Work:
         return self._messages(asked, public=True)
 
     def _messages(self, asked: Asked, *, public: bool) -> list[str]:
-        messages = self._scene.workspace.state.messages[asked.channel]
+        messages = self._office.workspace.state.messages[asked.channel]
         return [m.text for m in messages if m.by_app and (m.to is None) is public]
 
     def was_killed(self, asked: Asked) -> bool:
@@ -145,35 +145,28 @@ class SlowTracker(Tracker):
         return app
 
 
-@pytest.fixture
-async def http() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession(headers={"X-Sandbox": "1"}) as session:
-        yield session
-
-
 @pytest.mark.timeout(0 if LONG else 600)
 @pytest.mark.parametrize("transport", ["http", "socket"] if LONG else ["http"])
 async def test_killed_replicas_act_once_and_notify_every_user(
-    transport: str, url_of_postgresql: str, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+    transport: Transport, tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_port() if transport == "http" else None
-    url = f"http://127.0.0.1:{port}/slack/events" if port else None
-    scene = Scene(url_of_postgresql, url, tracker=SlowTracker(demo()))
-    scene.workspace.state.rate_limits = False
-    kills, due = KILLS if port else (KILLS + 1) // 2, DIGESTS[transport]
+    office = Apart(
+        tmp_path, transport, SlowTracker(demo()), database_url=url_of_postgresql, rate_limits=False
+    )
+    kills, due = KILLS if transport == "http" else (KILLS + 1) // 2, DIGESTS[transport]
     dice = random.Random(6)  # noqa: S311 - not security-relevant
-    async with scene.opened(), Replicas(scene, http).up(port) as replicas:
-        work = Work(scene, replicas, http)
+    async with office.opened("ana", "chris"), Replicas(office, HASTY).up() as replicas:
+        work = Work(office, replicas)
         for delivery in (HttpDelivery, SocketDelivery):
             monkeypatch.setattr(delivery, "deliver", _heard(delivery.deliver, work))
-        digests = await scene.add_digests(due)
-        project = next(p.id for p in scene.tracker.data.projects.values() if p.identifier == PROJECTS[1])
-        tasks = [asyncio.create_task(go_on_reporting(scene.tracker.data, project, 0.5))]
+        digests = await add_digests(office, due)
+        project = next(p.id for p in office.tracker.data.projects.values() if p.identifier == PROJECTS[1])
+        tasks = [asyncio.create_task(go_on_reporting(office.tracker.data, project, 0.5))]
         tasks += [
             asyncio.create_task(work.run((ANA, CHRIS)[n % 2].slack_id))
             for n in range(PEOPLE_AT_WORK[transport])
         ]
-        await scene.due(digests, over=kills * 1.5)
+        await make_due(office, digests, over=kills * 1.5)
         for number in range(kills):
             await asyncio.sleep(dice.uniform(0.2, 1.0))
             await replicas.end(number, (signal.SIGKILL, signal.SIGTERM)[number % 2])
@@ -182,14 +175,14 @@ async def test_killed_replicas_act_once_and_notify_every_user(
         await asyncio.gather(*tasks, return_exceptions=True)
         await work.settled()
         async with asyncio.timeout(60):
-            while await scene.left():
+            while await still_due(office):
                 await asyncio.sleep(0.2)
-        states = await scene.database.read(
+        states = await office.database.read(
             lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
         )
-        posts = scene.posts()
+        posts = digest_posts(office)
 
-    made = Counter(issue.subject for issue in scene.tracker.data.issues.values())
+    made = Counter(issue.subject for issue in office.tracker.data.issues.values())
     told = {asked.subject: work.answers(asked) for asked in work.asked.values()}
     was_killed = [
         asked for asked in work.asked.values() if worded(Interrupted()) in "".join(told[asked.subject])

@@ -21,7 +21,7 @@ KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", prefix="acme-")
+    office = Office(tmp_path, transport="http", variables={"COMMAND_PREFIX": "acme-"})
     await office.open()
     await office.link("U0ANA0001", KEY)
     yield office

@@ -9,7 +9,7 @@ from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.prepared import demo
+from tests.support.prepared import demo_tracker
 from tests.support.wire import Wire
 
 
@@ -19,14 +19,10 @@ async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
     run it on both databases.
     """
     both = "url" in request.fixturenames
-    office = Office(tmp_path, database_url=request.getfixturevalue("url") if both else None)
-    await office.open()
-    try:
-        await office.link("U0ANA0001", KEYS["ana"])
+    url: str = request.getfixturevalue("url") if both else ""
+    async with Office(tmp_path, database_url=url).opened("ana") as office:
         yield office
         assert office.violations() == []
-    finally:
-        await office.close()
 
 
 @pytest.fixture
@@ -51,21 +47,15 @@ def ben(office: Office) -> Person:
 
 
 @pytest.fixture
-async def service() -> AsyncIterator[Tracker]:
-    """Starts a separate reference service, for an office that reaches it through `wire`."""
-    tracker = Tracker(demo(), time_deletes=True)
-    await tracker.start()
-    yield tracker
-    await tracker.stop()
+def service() -> Tracker:
+    """The service of the office that `wired` opens."""
+    return demo_tracker(issue_updates=False)
 
 
 @pytest.fixture
-async def wire(service: Tracker) -> AsyncIterator[Wire]:
-    """Starts a faulty proxy between an office and its service."""
-    wire = Wire(service.url)
-    await wire.up()
-    yield wire
-    await wire.down()
+def wire() -> Wire:
+    """A faulty proxy between an office and its service."""
+    return Wire()
 
 
 @pytest.fixture
@@ -76,13 +66,10 @@ def impatient(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
-async def wired(wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
+async def wired(service: Tracker, wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
     """Opens an office that reaches its service through `wire`; returns Ana, linked."""
-    office = Office(tmp_path, service_url=wire.url)
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield Person(office, "U0ANA0001")
-    await office.close()
+    async with Office(tmp_path, tracker=service, wire=wire).opened("ana") as office:
+        yield Person(office, "U0ANA0001")
     assert office.violations() == []
 
 

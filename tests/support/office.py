@@ -1,9 +1,11 @@
 """An office to test in: the reference service, the local Slack, and the bot between them."""
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import aiohttp
 from pydantic import SecretStr
@@ -13,6 +15,7 @@ from bot.config import Settings
 from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
 from bot.sandbox.people import PEOPLE
+from bot.sandbox.people import Person as Invented
 from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
@@ -21,10 +24,12 @@ from bot.slack.waits import Waits
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Timings
+from tests.support.people import IDS, KEYS
 from tests.support.ports import free_port
-from tests.support.prepared import demo, sqlite
+from tests.support.prepared import demo_tracker, sqlite
 from tests.support.reading import LOOK_EVERY
 from tests.support.slackwire import SlackWire
+from tests.support.wire import Wire
 
 TIMEOUT_SECONDS = 60
 """Timeout in seconds for any work to finish, even on a slow machine."""
@@ -44,84 +49,101 @@ def digests_of(bot: Bot) -> Digests:
 
 @dataclass
 class Office:
-    """Runs the reference service, the local Slack and the bot in this process, connected as in production."""
+    """Runs the reference service, the local Slack and the bot in this process, connected as in production.
+
+    `wire` and `slack_wire` are faulty proxies between the bot and its neighbors, started and stopped with the
+    office. With `service_url` the bot uses another service than `tracker`.
+    """
 
     directory: Path
     transport: Transport = "socket"
-    service_url: str | None = None
-    service_name: str = "Tracker"
-    key_header: str = "X-Service-API-Key"
-    text_format: Literal["markdown", "textile"] = "markdown"
-    prefix: str = ""
-    issue_updates: bool = True
-    issue_reads: bool = False
-    roles: bool = False
-    time_deletes: bool = True
-    database_url: str | None = None
+    tracker: Tracker = field(default_factory=demo_tracker)
+    service_url: str = ""
+    wire: Wire | None = None
+    slack_wire: SlackWire | None = None
+    people: Sequence[Invented] = PEOPLE
+    database_url: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """More settings of the bot, as environment variables."""
     timings: Timings = DEFAULT
     waits: Waits | None = None
     rate_limits: bool = True
-    slack_wire: SlackWire | None = None
-    """A faulty proxy between the bot and Slack; started and stopped with the office."""
-    tracker: Tracker = field(init=False)
+    port: int = field(default_factory=free_port)
+    """Where Slack sends its requests, over HTTP."""
     workspace: Workspace = field(init=False)
     bot: Bot = field(init=False)
     http: aiohttp.ClientSession = field(init=False)
 
     async def open(self) -> None:
-        self.tracker = Tracker(
-            demo(),
-            issue_updates=self.issue_updates,
-            issue_reads=self.issue_reads,
-            roles=self.roles,
-            time_deletes=self.time_deletes,
-        )
-        await self.tracker.start()
-        port = free_port()
-        url = f"http://127.0.0.1:{port}/slack/events"
+        if not self.service_url:
+            await self.tracker.start()
+            self.service_url = self.tracker.url
+            if self.wire:
+                self.service_url = await self.wire.up(self.tracker.url)
+        url = f"http://127.0.0.1:{self.port}/slack/events"
         self.workspace = Workspace(
-            manifest=manifest(self.transport, url, self.prefix),
-            people=PEOPLE,
-            service_url=self.service_url or self.tracker.url,
+            manifest=manifest(self.transport, url, self.variables.get("COMMAND_PREFIX", "")),
+            people=self.people,
+            service_url=self.service_url,
             request_url=url if self.transport == "http" else None,
         )
-        self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
         self.workspace.state.rate_limits = self.rate_limits
         await self.workspace.start(port=0)
         if self.slack_wire:  # every address that the workspace gives out goes through the proxy
             self.workspace.state.base_url = await self.slack_wire.up(self.workspace.url)
-        way_in: dict[str, Any] = {"slack_signing_secret": SecretStr(self.workspace.signing_secret)}
-        if self.transport == "socket":
-            way_in = {"slack_app_token": SecretStr(self.workspace.app_token)}
-        self.bot = Bot(
-            Settings(
-                **way_in,
-                slack_bot_token=SecretStr(self.workspace.bot_token),
-                slack_api_url=self.workspace.api_url,
-                service_base_url=self.service_url or self.tracker.url,
-                service_name=self.service_name,
-                service_api_key_header=self.key_header,
-                service_text_format=self.text_format,
-                command_prefix=self.prefix,
-                database_url=self.database_url or sqlite(self.directory / "bot.db"),
-                encryption_keys=(Vault.generate_key(),),
-                host="127.0.0.1",
-                port=port,
-            ),
-            self.timings,
-            self.waits or (WIRED if self.service_url else Waits()),
-        )
-        await self.bot.start()
         self.http = aiohttp.ClientSession(headers={"X-Sandbox": "1"})
+        self.database_url = self.database_url or sqlite(self.directory / "bot.db")
+        self.encryption_key = Vault.generate_key()
+        await self.start_bot()
+
+    async def start_bot(self) -> None:
+        self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
+        waits = self.waits or (WIRED if self.wire else Waits())
+        settings = {name.lower(): value for name, value in self.environment(self.port).items()}
+        self.bot = Bot(Settings.model_validate(settings), self.timings, waits)
+        await self.bot.start()
+
+    async def stop_bot(self) -> None:
+        await self.bot.stop(5)
 
     async def close(self) -> None:
         await self.workspace._background_tasks.stop()  # so that no delivery reaches a bot that is stopping
         await self.http.close()
-        await self.bot.stop(5)
-        if self.slack_wire:
-            await self.slack_wire.down()
+        await self.stop_bot()
+        for wire in (self.slack_wire, self.wire):
+            if wire:
+                await wire.down()
         await self.workspace.stop()
         await self.tracker.stop()
+
+    @asynccontextmanager
+    async def opened(self, *linked: str) -> AsyncIterator[Self]:
+        """Opens the office with these users linked while the block runs."""
+        await self.open()
+        try:
+            for login in linked:
+                await self.link(IDS[login], KEYS[login])
+            yield self
+        finally:
+            await self.close()
+
+    def environment(self, port: int) -> dict[str, str]:
+        """Returns the settings of a bot that listens on this port, as environment variables."""
+        way_in = {"SLACK_APP_TOKEN": self.workspace.app_token}
+        if self.transport == "http":
+            way_in = {"SLACK_SIGNING_SECRET": self.workspace.signing_secret}
+        return {
+            **way_in,
+            "SLACK_BOT_TOKEN": self.workspace.bot_token,
+            "SLACK_API_URL": self.workspace.api_url,
+            "SERVICE_BASE_URL": self.service_url,
+            "SERVICE_NAME": "Tracker",
+            "DATABASE_URL": self.database_url,
+            "ENCRYPTION_KEYS": self.encryption_key.get_secret_value(),
+            "HOST": "127.0.0.1",
+            "PORT": str(port),
+            **self.variables,
+        }
 
     async def link(self, slack_id: str, key: str) -> None:
         """Links a user without going through the bot."""

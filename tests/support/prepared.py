@@ -12,6 +12,7 @@ from sqlalchemy import create_engine
 
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.data import Data
+from bot.sandbox.tracker.server import Tracker
 from bot.store import upgrade
 from bot.store.database import Database
 
@@ -20,6 +21,19 @@ def demo() -> Data:
     """Returns the demo data of this hour, made when it was first needed."""
     data: Data = pickle.loads(_demo(f"{datetime.now(UTC):%Y-%m-%d %H}"))  # noqa: S301 - pickled below
     return data
+
+
+def demo_tracker(
+    *, issue_updates: bool = True, time_deletes: bool = True, issue_reads: bool = False, roles: bool = False
+) -> Tracker:
+    """Returns a service with the demo data that lets users change issues and delete time."""
+    return Tracker(
+        demo(),
+        issue_updates=issue_updates,
+        time_deletes=time_deletes,
+        issue_reads=issue_reads,
+        roles=roles,
+    )
 
 
 @lru_cache(4)

@@ -1,4 +1,4 @@
-"""Three replicas of the bot, each in its own process, behind a load balancer."""
+"""Several replicas of the bot, each in its own process, killed and restarted."""
 
 import asyncio
 import random
@@ -14,72 +14,33 @@ from urllib.parse import parse_qs
 import aiohttp
 from aiohttp import web
 
-from tests.support.ports import free_port
-from tests.support.reading import until
-from tests.support.scene import Scene
+from bot.timings import Timings
+from tests.support.bot_process import Apart, BotProcess
 from tests.support.serving import serving
 from tests.support.wire import HOP_BY_HOP
 
 REPLICAS = 3
-SECONDS_TO_START = 60
-SECONDS_TO_STOP = 20
 SLACK_WAITS = 2.9
 REPEATED_EVERY = 3
 
 
-class Replica:
-    """A slot for a process of the bot, which may be killed and restarted."""
-
-    process: Process
-
-    def __init__(self, scene: Scene, http: aiohttp.ClientSession) -> None:
-        self.port = free_port()
-        self.ready = False
-        self._scene = scene
-        self._http = http
-
-    async def start(self) -> None:
-        """Starts a process in this slot and waits until it is ready."""
-        self.process = await self._scene.process(self.port)
-
-        async def is_ready() -> bool:
-            assert self.process.returncode is None, "a replica doesn't start"
-            return await self.look()
-
-        await until(is_ready, SECONDS_TO_START)
-
-    async def look(self) -> bool:
-        """Runs the readiness check of a load balancer."""
-        self.ready = False
-        with suppress(aiohttp.ClientError, TimeoutError):
-            url = f"http://127.0.0.1:{self.port}/readyz"
-            async with self._http.get(url, timeout=aiohttp.ClientTimeout(2)) as answer:
-                self.ready = answer.status == 200
-        return self.ready
-
-    async def end(self, how: signal.Signals) -> int:
-        """Sends the signal and returns the exit code."""
-        self.process.send_signal(how)
-        return await asyncio.wait_for(self.process.wait(), SECONDS_TO_STOP)
-
-
-async def keep_killing(scene: Scene, rng: random.Random, ended: Callable[[], Awaitable[bool]]) -> int:
+async def keep_killing(
+    office: Apart, timings: Timings, rng: random.Random, ended: Callable[[], Awaitable[bool]]
+) -> int:
     """Kills and replaces one of two ready processes until the work has ended; returns how many."""
     kills = 0
-    async with aiohttp.ClientSession() as http:
-        replicas = [Replica(scene, http) for _ in range(2)]
-        try:
-            await asyncio.gather(*(replica.start() for replica in replicas))
-            while not await ended():
-                await asyncio.sleep(rng.uniform(0.2, 2))
-                replica = rng.choice(replicas)
-                await replica.end(signal.SIGKILL)
-                kills += 1
-                await replica.start()
-        finally:
-            for replica in replicas:
-                if replica.process.returncode is None:
-                    await replica.end(signal.SIGKILL)
+    bots = [BotProcess(office, timings) for _ in range(2)]
+    try:
+        await asyncio.gather(*(bot.start() for bot in bots))
+        while not await ended():
+            await asyncio.sleep(rng.uniform(0.2, 2))
+            bot = rng.choice(bots)
+            await bot.end(signal.SIGKILL)
+            kills += 1
+            await bot.start()
+    finally:
+        for bot in bots:
+            await bot.end(signal.SIGKILL)
     return kills
 
 
@@ -93,54 +54,54 @@ class Replicas:
     acknowledged.
     """
 
-    def __init__(self, scene: Scene, http: aiohttp.ClientSession) -> None:
-        self.places = [Replica(scene, http) for _ in range(REPLICAS)]
+    def __init__(self, office: Apart, timings: Timings) -> None:
+        self.bots = [BotProcess(office, timings) for _ in range(REPLICAS)]
+        self.ready: set[BotProcess] = set()
         self.given: defaultdict[str, list[Process]] = defaultdict(list)
         self.killed: set[Process] = set()
         self.kills: list[float] = []
         self.repeated: set[str] = set()
         self.counts: Counter[str] = Counter()
-        self._http = http
+        self._office = office
         self._turn = count()
         self._acknowledged = count()
         self._again: set[asyncio.Task[object]] = set()
 
     @asynccontextmanager
-    async def up(self, port: int | None) -> AsyncIterator["Replicas"]:
-        """Runs the replicas, and the load balancer unless `port` is None, while the block lasts."""
+    async def up(self) -> AsyncIterator["Replicas"]:
+        """Runs the replicas, and the load balancer in HTTP mode, while the block lasts."""
         app = web.Application()
         app.router.add_post("/slack/events", self._pass_on)
         async with AsyncExitStack() as serving_too:
-            if port:
-                await serving_too.enter_async_context(serving(app, port=port))
+            if self._office.transport == "http":
+                await serving_too.enter_async_context(serving(app, port=self._office.port))
             looking = asyncio.create_task(self._look())
             try:
-                await asyncio.gather(*(place.start() for place in self.places))
+                await asyncio.gather(*(bot.start() for bot in self.bots))
                 yield self
             finally:
                 looking.cancel()
-                for place in self.places:
-                    if place.process.returncode is None:
-                        place.process.kill()
-                        await place.process.wait()
+                for bot in self.bots:
+                    await bot.end(signal.SIGKILL)
                 for task in self._again:
                     task.cancel()
                 await asyncio.gather(looking, *self._again, return_exceptions=True)
 
     async def end(self, number: int, how: signal.Signals) -> None:
         """Stops the replica with that number by signal and starts it again."""
-        place = self.places[number % REPLICAS]
+        bot = self.bots[number % REPLICAS]
         if how is signal.SIGKILL:
-            self.killed.add(place.process)
+            self.killed.add(bot.process)
             self.kills.append(time.monotonic())
-        code = await place.end(how)
+        code = await bot.end(how)
         assert code == (-signal.SIGKILL if how is signal.SIGKILL else 0)
         self.counts[how.name] += 1
-        await place.start()
+        await bot.start()
 
     async def _look(self) -> None:
         while True:
-            await asyncio.gather(*(place.look() for place in self.places))
+            ready = await asyncio.gather(*(bot.is_ready() for bot in self.bots))
+            self.ready = {bot for bot, is_ready in zip(self.bots, ready, strict=True) if is_ready}
             await asyncio.sleep(0.3)
 
     async def _pass_on(self, request: web.Request) -> web.Response:
@@ -169,17 +130,17 @@ class Replicas:
             sending.add_done_callback(self._again.discard)
 
     async def _sent(self, body: bytes, headers: dict[str, str], channel: str) -> web.Response | None:
-        ready = [place for place in self.places if place.ready]
+        ready = [bot for bot in self.bots if bot in self.ready]
         if not ready:
             return None
-        place = ready[next(self._turn) % len(ready)]
-        self.given[channel].append(place.process)
+        bot = ready[next(self._turn) % len(ready)]
+        self.given[channel].append(bot.process)
         try:
-            url = f"http://127.0.0.1:{place.port}/slack/events"
-            async with self._http.post(url, data=body, headers=headers) as answer:
+            url = f"http://127.0.0.1:{bot.port}/slack/events"
+            async with self._office.http.post(url, data=body, headers=headers) as answer:
                 if answer.status == 200:
                     return web.Response(body=await answer.read(), content_type=answer.content_type)
                 self.counts[f"answered {answer.status}"] += 1
         except aiohttp.ClientError:
-            place.ready = False
+            self.ready.discard(bot)
         return None

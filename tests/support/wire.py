@@ -119,7 +119,7 @@ class Wire:
     lists the requests to the host that redirects point to: there must never be any.
     """
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str = "") -> None:
         self.target = target
         self.faults: list[Fault] = []
         self.seconds = 1.0
@@ -137,13 +137,15 @@ class Wire:
         """The address to configure as the service's base URL."""
         return f"http://127.0.0.1:{self.port}"
 
-    async def up(self) -> None:
-        """Listens, on the same port each time."""
+    async def up(self, target: str = "") -> str:
+        """Listens, on the same port each time, and returns the URL."""
+        self.target = target or self.target
         overheard = await self._running.enter_async_context(serving(_app(self._overhear), "127.0.0.2"))
         self._elsewhere = f"{overheard}/login"
         url = await self._running.enter_async_context(serving(_app(self._pass_on), port=self.port))
         self.port = int(url.rpartition(":")[2])
         self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
+        return url
 
     async def down(self) -> None:
         """Closes every connection and stops listening."""

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from bot.errors import KeyRejected, Unreachable
 from bot.features.accounts.accounts import Accounts, Session
+from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -22,9 +23,12 @@ READ, CHECK = "GET /projects/1.json", "GET /users/current.json"
 
 
 @pytest.fixture
-async def client(wire: Wire) -> AsyncIterator[Client]:
-    async with Client(wire.url) as client:
+async def client(service: Tracker, wire: Wire) -> AsyncIterator[Client]:
+    await service.start()
+    async with Client(await wire.up(service.url)) as client:
         yield client
+    await wire.down()
+    await service.stop()
 
 
 @pytest.fixture

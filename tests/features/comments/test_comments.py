@@ -12,6 +12,7 @@ from tests.support.digesting import ANA as OWNER
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, labels_of, text_of, values_of
 
 NUMBER, SECURITY = 12, 4
@@ -22,7 +23,8 @@ ANA = 1
 async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
     """Opens an office, by default with a service that tells an issue's history and everyone's permissions."""
     tells = request.param == "history"
-    office = Office(tmp_path, issue_reads=tells, roles=tells, issue_updates=request.param != "no updates")
+    tracker = demo_tracker(issue_reads=tells, roles=tells, issue_updates=request.param != "no updates")
+    office = Office(tmp_path, tracker=tracker)
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
     yield office

@@ -1,13 +1,11 @@
 """Comments while requests or answers of the service are lost."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
 from tests.features.files.attached import names, shared
 from tests.support.person import Person
-from tests.support.prepared import demo
+from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of
 from tests.support.wire import Wire
 
@@ -15,11 +13,8 @@ NUMBER, TEXT = 12, "Same here in Safari"
 
 
 @pytest.fixture(params=["history"])
-async def service(request: pytest.FixtureRequest) -> AsyncIterator[Tracker]:
-    tracker = Tracker(demo(), issue_updates=True, issue_reads=request.param == "history")
-    await tracker.start()
-    yield tracker
-    await tracker.stop()
+def service(request: pytest.FixtureRequest) -> Tracker:
+    return demo_tracker(issue_reads=request.param == "history")
 
 
 def written(service: Tracker) -> list[str]:

@@ -6,6 +6,7 @@ import random
 import sys
 from collections import Counter
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -14,8 +15,10 @@ from bot.sandbox.demo.life import go_on_reporting
 from bot.store.digest_runs import RunState
 from bot.store.tables import DigestIssueRow, DigestRunRow
 from bot.timings import Timings
+from tests.support.bot_process import Apart
+from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_due, still_due
 from tests.support.replicas import keep_killing
-from tests.support.scene import PROJECTS, Scene
+from tests.support.slackwire import SlackWire
 
 DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
 A_SECOND = 3
@@ -25,32 +28,35 @@ LATE_ANSWER = ("chat.postMessage", "late answer:0.3")
 
 
 @pytest.mark.timeout(900)
-async def test_random_kills_neither_lose_nor_repeat_digests(url_of_postgresql: str) -> None:
+async def test_random_kills_neither_lose_nor_repeat_digests(tmp_path: Path, url_of_postgresql: str) -> None:
     rng = random.Random(20)  # noqa: S311 - not used for cryptography
-    async with Scene(url_of_postgresql, timings=TIMINGS).opened() as scene:
+    wire = SlackWire()
+    office = Apart(tmp_path, database_url=url_of_postgresql, slack_wire=wire)
+    data, known = office.tracker.data, set(office.tracker.data.issues)
+    async with office.opened("ana", "chris"):
 
         async def none_due() -> bool:
-            return not await scene.left()
+            return not await still_due(office)
 
-        digests = await scene.add_digests(DIGESTS)
+        digests = await add_digests(office, DIGESTS)
         # Slack answers late, so that processes die between a post and its answer
-        scene.wire.faults += [LATE_ANSWER] * DIGESTS * 3
-        numbers = [p.id for p in scene.tracker.data.projects.values() if p.identifier in PROJECTS]
-        reporting = [asyncio.create_task(go_on_reporting(scene.tracker.data, n, 0.5)) for n in numbers]
-        await scene.due(digests, over=DIGESTS / A_SECOND)
-        kills = await keep_killing(scene, rng, none_due)
+        wire.faults += [LATE_ANSWER] * DIGESTS * 3
+        numbers = [p.id for p in data.projects.values() if p.identifier in PROJECTS]
+        reporting = [asyncio.create_task(go_on_reporting(data, n, 0.5)) for n in numbers]
+        await make_due(office, digests, over=DIGESTS / A_SECOND)
+        kills = await keep_killing(office, TIMINGS, rng, none_due)
         for task in reporting:
             task.cancel()
-        await scene.due(digests, over=1)
-        kills += await keep_killing(scene, rng, none_due)
-        posts = scene.posts()
-        states = await scene.database.read(
+        await make_due(office, digests, over=1)
+        kills += await keep_killing(office, TIMINGS, rng, none_due)
+        posts = digest_posts(office)
+        states = await office.database.read(
             lambda connection: Counter(connection.scalars(select(DigestRunRow.state)))
         )
         covering = select(DigestIssueRow).where(DigestIssueRow.due_at.is_not(None))
-        rows = await scene.database.read(lambda connection: connection.execute(covering).all())
-        reported = [i for i in scene.tracker.data.issues.values() if i.id not in scene.known]
-    looked_up = len(scene.wire.called("conversations.history"))
+        rows = await office.database.read(lambda connection: connection.execute(covering).all())
+        reported = [i for i in data.issues.values() if i.id not in known]
+    looked_up = len(wire.called("conversations.history"))
     sys.stdout.write(f"{len(posts)} posts, {len(reported)} issues, {kills} kills, {looked_up} looked up\n")
     assert states == {RunState.SENT: DIGESTS * 2}
     assert len({(post.digest, post.due_at) for post in posts}) == len(posts) == DIGESTS * 2

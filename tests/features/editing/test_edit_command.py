@@ -10,13 +10,14 @@ from bot.sandbox.tracker.defaults import CLOSED, NEW
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import button_saying, text_of, values_of
 
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
     """An office whose service tells which statuses an issue can get."""
-    office = Office(tmp_path, issue_reads=True)
+    office = Office(tmp_path, tracker=demo_tracker(issue_reads=True))
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
     yield office
@@ -112,7 +113,7 @@ async def test_refuses_a_status_that_the_user_cannot_choose(office: Office, ben:
 
 
 async def test_says_where_the_service_cannot_change_issues(tmp_path: Path, ana: Person) -> None:
-    office = Office(tmp_path / "other", issue_updates=False)
+    office = Office(tmp_path / "other", tracker=demo_tracker(issue_updates=False))
     (tmp_path / "other").mkdir()
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])

@@ -11,26 +11,23 @@ from tests.features.files.attached import ANA, NUMBER, buttons, names, said, sha
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.prepared import demo
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until
 from tests.support.wire import Fault, Wire
 
 
 @pytest.fixture
-async def service() -> AsyncIterator[Tracker]:
-    tracker = Tracker(demo(), issue_updates=True)
-    await tracker.start()
-    yield tracker
-    await tracker.stop()
+def service() -> Tracker:
+    return demo_tracker()
 
 
 @pytest.fixture
-async def office(wire: Wire, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
-    office = Office(tmp_path, service_url=wire.url, waits=getattr(request, "param", None))
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await office.close()
+async def office(
+    service: Tracker, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Office]:
+    waits = getattr(request, "param", None)
+    async with Office(tmp_path, tracker=service, wire=wire, waits=waits).opened("ana") as office:
+        yield office
     assert office.violations() == []
 
 

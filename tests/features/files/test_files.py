@@ -9,6 +9,7 @@ from tests.features.files.attached import ANA, NUMBER, attached, buttons, names,
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until, values_of
 
 TOO_LARGE = bytes(5 * 1024 * 1024 + 1)
@@ -187,7 +188,7 @@ class TestServiceWithoutIssueUpdates:
 
     @pytest.fixture
     async def office(self, tmp_path: Path) -> AsyncIterator[Office]:
-        office = Office(tmp_path, issue_updates=False)
+        office = Office(tmp_path, tracker=demo_tracker(issue_updates=False))
         await office.open()
         await office.link("U0ANA0001", KEYS["ana"])
         yield office

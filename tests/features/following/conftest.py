@@ -7,6 +7,7 @@ from bot.slack.waits import Waits
 from bot.timings import Timings
 from tests.support.office import Office
 from tests.support.people import KEYS
+from tests.support.prepared import demo_tracker
 from tests.support.slackwire import SlackWire
 
 
@@ -15,7 +16,8 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind a faulty proxy to Slack."""
     # Always due: the database's clock is in whole seconds.
     waits, timings = Waits(channels=0), Timings(interval=3600, follow_every=-2)
-    office = Office(tmp_path, timings=timings, waits=waits, slack_wire=SlackWire(), issue_reads=True)
+    tracker, wire = demo_tracker(issue_reads=True), SlackWire()
+    office = Office(tmp_path, tracker=tracker, slack_wire=wire, timings=timings, waits=waits)
     await office.open()
     await office.link("U0ANA0001", KEYS["ana"])
     yield office

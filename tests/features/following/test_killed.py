@@ -3,9 +3,9 @@
 import random
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.people import ANA, CHRIS
@@ -15,10 +15,12 @@ from bot.store.followed import Followed
 from bot.store.owner import Owner
 from bot.timings import Timings
 from tests.features.following.threads import assert_each_line_once, changes, close_or_reopen, open_issues
+from tests.support.bot_process import Apart
+from tests.support.due_digests import add_channels
 from tests.support.office import TEAM
 from tests.support.reading import until
 from tests.support.replicas import keep_killing
-from tests.support.scene import Scene
+from tests.support.slackwire import SlackWire
 
 CHANGES, ISSUES = changes(3), 3
 OWNERS = [Owner(None, TEAM, person.slack_id) for person in (ANA, CHRIS)]
@@ -27,16 +29,12 @@ TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_aft
 LATE_ANSWER = ("chat.postMessage", "late answer:2")
 
 
-async def follow(scene: Scene) -> dict[str, Issue]:
+async def follow(office: Apart) -> dict[str, Issue]:
     """Follows open issues, each in a thread of its own; returns them by thread."""
-    slack = AsyncWebClient(scene.workspace.bot_token, base_url=f"{scene.api}api/")
-    users = {user.api_key: user.id for user in scene.tracker.data.users.values()}
-    for owner, person in zip(OWNERS, (ANA, CHRIS), strict=True):
-        key = person.api_key
-        await scene.store.links.put(owner, SecretStr(key), users[key], person.name)
-    threads = {}
-    for number, issue in enumerate(open_issues(scene.tracker, ISSUES)):
-        channel = f"C0D{number:06}"
+    slack = AsyncWebClient(office.workspace.bot_token, base_url=office.workspace.api_url)
+    channels, threads = add_channels(office), {}
+    for number, issue in enumerate(open_issues(office.tracker, ISSUES)):
+        channel = channels[number]
         thread = str((await slack.chat_postMessage(channel=channel, text="Please fix this"))["ts"])
         post = await slack.chat_postMessage(channel=channel, thread_ts=thread, text="Created")
         followed = Followed(
@@ -48,32 +46,34 @@ async def follow(scene: Scene) -> dict[str, Issue]:
             posted_by=ANA.slack_id,
             created=True,
         )
-        await scene.store.followed.add(followed)
+        await office.store.followed.add(followed)
         threads[thread] = issue
     return threads
 
 
-def texts(scene: Scene, thread: str) -> list[str]:
+def texts(office: Apart, thread: str) -> list[str]:
     """Returns the replies of a thread: the post, and the lines below it."""
-    messages = (m for found in scene.workspace.state.messages.values() for m in found)
+    messages = (m for found in office.workspace.state.messages.values() for m in found)
     return [message.text for message in messages if message.thread_ts == thread]
 
 
 @pytest.mark.timeout(900)
-async def test_random_kills_neither_lose_nor_repeat_a_line(url_of_postgresql: str) -> None:
+async def test_random_kills_neither_lose_nor_repeat_a_line(tmp_path: Path, url_of_postgresql: str) -> None:
     rng = random.Random(20)  # noqa: S311 - not used for cryptography
-    async with Scene(url_of_postgresql, timings=TIMINGS).opened() as scene:
-        threads = await follow(scene)
+    wire = SlackWire()
+    office = Apart(tmp_path, database_url=url_of_postgresql, slack_wire=wire)
+    async with office.opened("ana", "chris"):
+        threads = await follow(office)
         # Slack answers late, so that processes die between a line and its answer
-        scene.wire.faults += [LATE_ANSWER] * CHANGES
+        wire.faults += [LATE_ANSWER] * CHANGES
         numbers = iter(range(CHANGES))
 
         async def all_told() -> bool:
-            rows = [row for owner in OWNERS for row in await scene.store.followed.of(owner)]
+            rows = [row for owner in OWNERS for row in await office.store.followed.of(owner)]
             return len(rows) == len(threads) and all(
                 row.telling is None
                 and row.closed == (threads[row.thread_ts].status_id == defaults.CLOSED)
-                and threads[row.thread_ts].subject in texts(scene, row.thread_ts)[0]
+                and threads[row.thread_ts].subject in texts(office, row.thread_ts)[0]
                 for row in rows
             )
 
@@ -85,14 +85,14 @@ async def test_random_kills_neither_lose_nor_repeat_a_line(url_of_postgresql: st
             close_or_reopen(rng.choice(list(threads.values())), f"Change {number}", datetime.now(UTC))
 
             async def told() -> bool:
-                return sum(len(texts(scene, thread)) - 1 for thread in threads) > number
+                return sum(len(texts(office, thread)) - 1 for thread in threads) > number
 
             await until(told, 120)
             return False
 
-        kills = await keep_killing(scene, rng, ended)
-        told = {thread: texts(scene, thread)[1:] for thread in threads}
-    looked_up = len(scene.wire.called("conversations.replies"))
+        kills = await keep_killing(office, TIMINGS, rng, ended)
+        told = {thread: texts(office, thread)[1:] for thread in threads}
+    looked_up = len(wire.called("conversations.replies"))
     lines = sum(map(len, told.values()))
     sys.stdout.write(f"{kills} kills, {lines} lines, {looked_up} looked up\n")
     assert lines

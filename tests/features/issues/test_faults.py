@@ -277,9 +277,7 @@ async def _close_waiting(ana: Person) -> None:
 async def test_pages_without_gaps_when_the_service_returns_short_pages(
     tmp_path: Path, service: Tracker
 ) -> None:
-    capped = Tracker(service.data, page_cap=4)
-    await capped.start()
-    office = Office(tmp_path, service_url=capped.url)
+    office = Office(tmp_path, tracker=Tracker(service.data, page_cap=4))
     await office.open()
     await office.link("U0ANA0001", KEY)
     person = Person(office, "U0ANA0001")
@@ -293,7 +291,6 @@ async def test_pages_without_gaps_when_the_service_returns_short_pages(
     assert all(place in text for place, text in shown)
     assert text_of(back) == text_of(second)
     await office.close()
-    await capped.stop()
 
 
 async def test_reports_work_interrupted_by_a_shutdown(ana: Person, wire: Wire) -> None:

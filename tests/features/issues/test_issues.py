@@ -11,6 +11,7 @@ import pytest
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import button_saying, text_of
 
 ANA, BEN = 1, 2
@@ -166,7 +167,7 @@ async def test_reports_a_failed_private_issue_only_to_its_author(
 
 
 async def test_refuses_a_private_issue_without_the_permission(tmp_path: Path) -> None:
-    office = Office(tmp_path, roles=True)
+    office = Office(tmp_path, tracker=demo_tracker(roles=True))
     await office.open()
     await office.link("U0BEN0001", KEYS["ben"])
     await office.link("U0ANA0001", KEYS["ana"])

@@ -17,7 +17,7 @@ from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.prepared import demo
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, button_saying, text_of, until, values_of
 from tests.support.wire import Wire
 
@@ -204,7 +204,7 @@ class TestWithoutIssueUpdates:
 
     @pytest.fixture
     async def office(self, tmp_path: Path) -> AsyncIterator[Office]:
-        office = Office(tmp_path, issue_updates=False)
+        office = Office(tmp_path, tracker=demo_tracker(issue_updates=False))
         await office.open()
         await office.link("U0ANA0001", KEYS["ana"])
         yield office
@@ -228,11 +228,8 @@ class TestLostResponses:
     """The connection loses requests and responses."""
 
     @pytest.fixture
-    async def service(self) -> AsyncIterator[Tracker]:
-        tracker = Tracker(demo(), issue_updates=True)
-        await tracker.start()
-        yield tracker
-        await tracker.stop()
+    def service(self) -> Tracker:
+        return demo_tracker()
 
     async def test_reports_whether_a_lost_assignment_was_saved(
         self, wired: Person, wire: Wire, service: Tracker

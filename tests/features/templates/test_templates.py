@@ -8,6 +8,7 @@ from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import (
     JSON,
     button_saying,
@@ -219,7 +220,7 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
 
 @pytest.mark.parametrize("roles", [True, False])
 async def test_only_who_can_create_issues_there_changes_templates(tmp_path: Path, *, roles: bool) -> None:
-    office = Office(tmp_path, roles=roles)
+    office = Office(tmp_path, tracker=demo_tracker(roles=roles))
     await office.open()
     try:
         await office.link("U0ANA0001", KEYS["ana"])

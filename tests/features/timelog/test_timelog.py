@@ -14,6 +14,7 @@ from tests.features.timelog.answers import announcement, logged
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, button_saying, option_in_menus, text_of, until, values_of
 from tests.support.slackwire import SlackWire
 
@@ -241,7 +242,7 @@ async def test_unknown_issue_in_a_message_leaves_the_choice_open(office: Office,
 class TestServiceWithoutDeletion:
     @pytest.fixture
     async def office(self, tmp_path: Path) -> AsyncIterator[Office]:
-        office = Office(tmp_path, time_deletes=False)
+        office = Office(tmp_path, tracker=demo_tracker(time_deletes=False))
         await office.open()
         await office.link("U0ANA0001", KEYS["ana"])
         yield office

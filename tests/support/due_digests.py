@@ -1,0 +1,98 @@
+"""Digests that bot processes post, as many as are needed."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import Connection, func, select, update
+
+from bot.features.accounts.accounts import Accounts
+from bot.features.digests.digests import Digests
+from bot.features.digests.plans import DigestSettings
+from bot.features.digests.schedules import parse
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
+from bot.sandbox.workspace.model import Channel
+from bot.service.client import Client
+from bot.slack.waits import Waits
+from bot.store.channels import Channel as Place
+from bot.store.digests import Digest
+from bot.store.owner import Owner
+from bot.store.tables import DigestRow, DigestRunRow
+from tests.support.bot_process import Apart
+from tests.support.office import TEAM
+from tests.support.people import IDS
+
+CHANNELS = 10
+PROJECTS = ("webshop", "mobile", "infrastructure")
+ISSUE = re.compile(r"/issues/([0-9]+)\|")
+
+
+@dataclass(frozen=True)
+class Post:
+    """A digest's message as it appears in its channel."""
+
+    digest: int
+    due_at: str
+    issues: frozenset[int]
+
+
+def add_channels(office: Apart) -> list[str]:
+    """Adds channels that the bot is in; returns their IDs."""
+    state = office.workspace.state
+    ids = [f"C0D{number:06}" for number in range(CHANNELS)]
+    for channel_id in ids:
+        state.add_channel(Channel(channel_id, channel_id.lower(), "channel", {state.app.bot_user_id}))
+    return ids
+
+
+async def add_digests(office: Apart, count: int) -> list[Digest]:
+    """Adds digests of Ana and Chris, who have to be linked, in several channels."""
+    channels = add_channels(office)
+    async with Client(office.tracker.url) as client:
+        accounts = Accounts(client, office.store)
+        projects = Projects(client, office.store, accounts, Waits().lookups)
+        digests = Digests(client, office.store, accounts, projects, Catalogs(client))
+        owners = [Owner(None, TEAM, IDS[login]) for login in ("ana", "chris")]
+        added = []
+        for n in range(count):
+            schedule = parse(f"cron {n % 60} {n // 60} 29 2 *")
+            wanted = DigestSettings(project=PROJECTS[n % 3], schedule=schedule, zone="UTC", empty=True)
+            place = Place(TEAM, channels[n % CHANNELS])
+            added.append((await digests.add(owners[n % 2], place, wanted)).digest)
+        return added
+
+
+async def make_due(office: Apart, digests: list[Digest], *, over: float) -> None:
+    """Makes the digests due one after the other, starting now."""
+    now = await office.store.digest_runs.now()
+
+    def make(connection: Connection) -> None:
+        for n, digest in enumerate(digests):
+            moment = now + timedelta(seconds=1 + over * n / len(digests))
+            connection.execute(update(DigestRow).where(DigestRow.id == digest.id).values(next_due=moment))
+
+    await office.database.write(make)
+
+
+async def still_due(office: Apart) -> int:
+    """Returns how many due digests aren't posted yet."""
+    runs = select(func.count()).where(DigestRunRow.lease_until.is_not(None))
+    due = select(func.count()).where(DigestRow.next_due < func.now() + timedelta(days=1))
+    return await office.database.read(
+        lambda connection: (connection.scalar(runs) or 0) + (connection.scalar(due) or 0)
+    )
+
+
+def digest_posts(office: Apart) -> list[Post]:
+    return [
+        Post(
+            message.metadata["event_payload"]["digest"],
+            message.metadata["event_payload"]["due_at"],
+            frozenset(map(int, ISSUE.findall(json.dumps(message.blocks)))),
+        )
+        for messages in office.workspace.state.messages.values()
+        for message in messages
+        if message.metadata
+    ]
