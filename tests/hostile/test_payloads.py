@@ -71,8 +71,8 @@ def forget(office: Office) -> None:
     """Clears what the local Slack remembers and the real one keeps elsewhere."""
     workspace = office.workspace
     workspace.calls.clear()
-    for user_id in [*workspace.state.stacks]:
-        workspace.state.close_all(user_id)
+    for view in [*workspace.state.views.values()]:
+        workspace.state.close(view)
     for said in workspace.state.messages.values():
         said.clear()
 

@@ -12,6 +12,7 @@ from bot.sandbox.workspace.triggers import Triggers
 UNANSWERED = {
     "timeout": ("operation_timeout", "The app didn't acknowledge this within 3 seconds."),
     "refused": ("dispatch_failed", "The app returned an error."),
+    "offline": ("dispatch_failed", "The app isn't connected."),
 }
 
 
@@ -27,20 +28,14 @@ class Exchange:
         """Return whether no acknowledgement came; if so, notify the user (and the panel unless offline)."""
         if answer.outcome == "acknowledged":
             return False
-        if answer.outcome == "offline":
-            self.state.toast(
-                user.id, f"{where} failed with the error “dispatch_failed”. The app isn't connected."
-            )
-            return True
         error, detail = UNANSWERED[answer.outcome]
-        self.state.toast(user.id, f"{where} failed with the error “{error}”.")
-        self.state.violate(where, error, detail)
+        said = f"{where} failed with the error “{error}”."
+        if answer.outcome == "offline":
+            said += f" {detail}"
+        else:
+            self.state.violate(where, error, detail)
+        self.state.toast(user.id, said)
         return True
-
-    def expect_empty(self, where: str, answer: Answer) -> None:
-        """Report an acknowledgement that has a body where Slack expects none."""
-        if answer.outcome == "acknowledged" and answer.payload not in (None, "", {}):
-            self.state.violate(where, "ack_with_body", "The acknowledgement must have an empty body.")
 
 
 class PageError(Exception):

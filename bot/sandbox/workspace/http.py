@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import aiohttp
@@ -33,19 +34,18 @@ def encoded(kind: Kind, payload: Mapping[str, object]) -> tuple[str, bytes]:
     return "application/x-www-form-urlencoded", urlencode(form).encode()
 
 
+@dataclass
 class HttpDelivery:
-    """Posts to one URL; any status other than 2xx is an error."""
+    """Posts to one URL; any status other than 2xx is an error.
 
-    def __init__(self, request_url: str, signing_secret: str, state: State) -> None:
-        self._url = request_url
-        self._secret = signing_secret
-        self._state = state
-        self._session: aiohttp.ClientSession | None = None
+    It is always `connected`: only a delivery can tell whether the app is listening.
+    """
 
-    @property
-    def connected(self) -> bool:
-        """Return True: only a delivery can tell whether the app is listening."""
-        return True
+    request_url: str
+    signing_secret: str
+    state: State
+    connected: bool = field(default=True, init=False)
+    _session: aiohttp.ClientSession | None = field(default=None, init=False)
 
     async def deliver(
         self,
@@ -59,25 +59,27 @@ class HttpDelivery:
         if self._session is None:
             self._session = aiohttp.ClientSession(trust_env=False)
         content_type, body = encoded(kind, payload)
-        timestamp = str(int(self._state.clock.now()))
+        timestamp = str(int(self.state.clock.now()))
         headers = {
             "Content-Type": content_type,
             "X-Slack-Request-Timestamp": timestamp,
-            "X-Slack-Signature": signature(self._secret, timestamp, body),
+            "X-Slack-Signature": signature(self.signing_secret, timestamp, body),
         }
         if retry is not None:
             headers["X-Slack-Retry-Num"] = str(retry.number)
             headers["X-Slack-Retry-Reason"] = retry.reason
         posting = asyncio.create_task(self._post(self._session, body, headers))
         try:
-            return await before_timeout(self._state, posting)
+            return await before_timeout(self.state, posting)
         except aiohttp.ClientError:
             return Answer("offline")
         finally:
             posting.cancel()
 
     async def _post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
-        async with session.post(self._url, data=body, headers=headers, allow_redirects=False) as response:
+        async with session.post(
+            self.request_url, data=body, headers=headers, allow_redirects=False
+        ) as response:
             raw = b""
             async for chunk in response.content.iter_chunked(64 * 1024):
                 raw += chunk

@@ -4,28 +4,28 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.loopback import Handler
-from bot.sandbox.workspace import payloads, uploads
-from bot.sandbox.workspace.delivery import Delivery
-from bot.sandbox.workspace.events import Events
-from bot.sandbox.workspace.exchange import Gone, PageError
-from bot.sandbox.workspace.interactions import Interactions
+from bot.sandbox.workspace import events, interactions, payloads, submissions, uploads
+from bot.sandbox.workspace.exchange import Exchange, Gone, PageError
 from bot.sandbox.workspace.invite import INVITE, invite
 from bot.sandbox.workspace.model import Channel, Message, User, View
 from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object, parsed
 from bot.sandbox.workspace.snapshot import ServicePanel, snapshot
 from bot.sandbox.workspace.state import State, Watcher
-from bot.sandbox.workspace.submissions import Submissions
 from bot.sandbox.workspace.typed import as_message
 
 PAGE = Path(__file__).parent / "page"
 COALESCE_SECONDS = 0.03
 MAX_LENGTH = 12_000
 Act = Callable[[User, JsonObject], Awaitable[JsonObject]]
+IGNORED_WHEN_GONE = {"action", "suggest", "close"}
+"""As in Slack, nothing happens where a form or message closed or changed before these arrived."""
 Linked = Callable[[], Awaitable[AbstractSet[str]]]
 """Returns the IDs of the users who have linked an account."""
 
@@ -43,49 +43,28 @@ async def page_errors(request: web.Request, handler: Handler) -> web.StreamRespo
         return web.json_response({"ok": False, "error": str(mistake)}, status=400)
 
 
-def _ignored_when_gone(act: Act) -> Act:
-    """As in Slack, nothing happens where a form or message closed or changed before the action arrived."""
-
-    async def acting(user: User, body: JsonObject) -> JsonObject:
-        try:
-            return await act(user, body)
-        except Gone:
-            return {"gone": True}
-
-    return acting
-
-
+@dataclass
 class PageApi:
     """The endpoints under /page/, and the page's static files."""
 
-    def __init__(
-        self,
-        state: State,
-        delivery: Delivery,
-        service_panel: ServicePanel,
-        *,
-        interactions: Interactions,
-        submissions: Submissions,
-        events: Events,
-    ) -> None:
-        self._state = state
-        self._delivery = delivery
-        self._service_panel = service_panel
-        self._interactions = interactions
-        self._submissions = submissions
-        self._events = events
-        self.linked: Linked = _no_links
-        self._sockets: set[web.WebSocketResponse] = set()
+    exchange: Exchange
+    service_panel: ServicePanel
+    linked: Linked = _no_links
+    _sockets: set[web.WebSocketResponse] = field(default_factory=set, init=False)
+
+    @property
+    def _state(self) -> State:
+        return self.exchange.state
 
     def routes(self) -> list[web.RouteDef]:
         acts: dict[str, Act] = {
             "message": self._message,
             "command": self._command,
             "shortcut": self._shortcut,
-            "action": _ignored_when_gone(self._action),
-            "suggest": _ignored_when_gone(self._suggest),
+            "action": self._action,
+            "suggest": self._suggest,
             "submit": self._submit,
-            "close": _ignored_when_gone(self._close),
+            "close": self._close,
             "home": self._home,
             "edit": self._edit,
             "delete": self._delete,
@@ -97,17 +76,20 @@ class PageApi:
             web.get("/static/{name}", self._static),
             web.get("/page/state", self._snapshot),
             web.get("/page/events", self._news),
-            web.get("/page/files/{file}", self._file),
-            web.post("/page/upload", self._upload),
-            *(web.post(f"/page/{name}", self._answering(act)) for name, act in acts.items()),
+            web.get("/page/files/{file}", partial(uploads.show, self._state)),
+            web.post("/page/upload", partial(uploads.receive, self._state)),
+            *(web.post(f"/page/{name}", partial(self._answer, name, act)) for name, act in acts.items()),
         ]
 
-    def _answering(self, act: Act) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-        async def answer(request: web.Request) -> web.StreamResponse:
-            body = as_object(parsed(await request.read()))
-            return web.json_response({"ok": True} | await act(self._user(body.get("user")), body))
-
-        return answer
+    async def _answer(self, name: str, act: Act, request: web.Request) -> web.StreamResponse:
+        body = as_object(parsed(await request.read()))
+        try:
+            answer = await act(self._user(body.get("user")), body)
+        except Gone:
+            if name not in IGNORED_WHEN_GONE:
+                raise
+            answer = {"gone": True}
+        return web.json_response({"ok": True} | answer)
 
     def _user(self, user_id: object) -> User:
         user = self._state.users.get(str(user_id))
@@ -163,8 +145,8 @@ class PageApi:
             user.id for user in self._state.users.values() if user.is_choice
         )
         user = self._user(wanted)
-        connected, linked = self._delivery.connected, await self.linked()
-        shown = snapshot(self._state, user, self._service_panel, connected=connected, linked=linked)
+        connected, linked = self.exchange.delivery.connected, await self.linked()
+        shown = snapshot(self._state, user, self.service_panel, connected=connected, linked=linked)
         return web.json_response(shown, headers={"Cache-Control": "no-store"})
 
     async def _news(self, request: web.Request) -> web.StreamResponse:
@@ -207,12 +189,6 @@ class PageApi:
         for socket in tuple(self._sockets):
             await socket.close()
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        return uploads.show(self._state, request.match_info["file"])
-
-    async def _upload(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response({"ok": True} | await uploads.receive(self._state, request))
-
     async def _message(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._open_channel(user, body.get("channel"))
         text = self._typed(body)
@@ -230,7 +206,7 @@ class PageApi:
             files=files,
         )
         self._state.post(message)
-        self._events.posted(message)
+        events.posted(self.exchange, message)
         return {"ts": message.ts}
 
     @staticmethod
@@ -250,7 +226,7 @@ class PageApi:
         before = payloads.message(self._state, message)
         message.text, message.edited = as_message(self._state, text), self._state.new_ts()
         self._state.changed(self._state.channels[message.channel].members)
-        self._events.edited(message, before)
+        events.edited(self.exchange, message, before)
         return {}
 
     async def _direct(self, user: User, body: JsonObject) -> JsonObject:
@@ -268,41 +244,38 @@ class PageApi:
         if typed.partition(" ")[0] == INVITE.command:
             invite(self._state, user, channel, typed)
         else:
-            self._interactions.command(user, channel, typed)
+            interactions.command(self.exchange, user, channel, typed)
         return {}
 
     async def _shortcut(self, user: User, body: JsonObject) -> JsonObject:
         channel = self._channel(user, body["channel"]) if body.get("channel") else None
         message = self._found(user, body.get("channel"), body["ts"]) if body.get("ts") else None
-        self._interactions.shortcut(user, str(body.get("callback_id")), channel, message)
+        interactions.shortcut(self.exchange, user, str(body.get("callback_id")), channel, message)
         return {}
 
     async def _action(self, user: User, body: JsonObject) -> JsonObject:
+        source, block_id = self._source(user, body), str(body.get("block_id"))
         action = as_object(body.get("action"))
-        source = self._source(user, body)
-        self._interactions.act(user, source, str(body.get("block_id")), action, values=body.get("values"))
+        interactions.act(self.exchange, user, source, block_id, action, values=body.get("values"))
         return {}
 
     async def _suggest(self, user: User, body: JsonObject) -> JsonObject:
-        block_id, action_id = str(body.get("block_id")), str(body.get("action_id"))
-        typed = str(body.get("value") or "")
-        return await self._interactions.suggest(
-            user, self._source(user, body), block_id, action_id, typed=typed
-        )
+        source, block_id = self._source(user, body), str(body.get("block_id"))
+        action_id, typed = str(body.get("action_id")), str(body.get("value") or "")
+        return await interactions.suggest(self.exchange, user, source, block_id, action_id, typed=typed)
 
     async def _submit(self, user: User, body: JsonObject) -> JsonObject:
         view = self._view(user, body.get("view_id"))
-        faults = self._submissions.submit(user, view, body.get("values"))
+        faults = submissions.submit(self.exchange, user, view, body.get("values"))
         return {"ok": False, "errors": faults} if faults else {}
 
     async def _close(self, user: User, body: JsonObject) -> JsonObject:
-        self._submissions.close(
-            user, self._view(user, body.get("view_id")), everything=body.get("all") is True
-        )
+        view = self._view(user, body.get("view_id"))
+        submissions.close(self.exchange, user, view, everything=body.get("all") is True)
         return {}
 
     async def _home(self, user: User, _: JsonObject) -> JsonObject:
-        self._events.home_opened(user)
+        events.home_opened(self.exchange, user)
         return {}
 
     async def _details(self, user: User, body: JsonObject) -> JsonObject:
@@ -313,7 +286,7 @@ class PageApi:
         message, url = self._found(user, body.get("channel"), body.get("ts")), str(body.get("url"))
         if url not in message.entities:
             raise PageError("This link has no details.")
-        self._events.entity_opened(user, message, url)
+        events.entity_opened(self.exchange, user, message, url)
         return {}
 
     async def _delete(self, user: User, body: JsonObject) -> JsonObject:

@@ -36,7 +36,7 @@ LOG = b"""\
 SEED = tomllib.loads(files("bot.sandbox.workspace").joinpath("seed.toml").read_text(encoding="utf-8"))
 
 
-def populate(state: State, people: Sequence[Person], service_url: str) -> None:
+def populate(state: State, people: Sequence[Person]) -> None:
     """Add users, channels, and messages from yesterday and today to an empty workspace."""
     members = [person for person in people if person.in_slack]
     if members:
@@ -45,7 +45,7 @@ def populate(state: State, people: Sequence[Person], service_url: str) -> None:
     _add_channels(state, members)
     authors = {user.name: user.id for user in state.users.values()}
     if all(message["from"] in authors for message in SEED["messages"]):
-        _add_messages(state, authors, service_url.rstrip("/"))
+        _add_messages(state, authors)
 
 
 def _note(person: Person) -> Note:
@@ -94,8 +94,8 @@ def _add_channels(state: State, people: Sequence[Person]) -> None:
         state.im(person.slack_id)
 
 
-def _add_messages(state: State, authors: dict[str, str], service_url: str) -> None:
-    issue = f"<{service_url}/issues/12>" if service_url else "#12"
+def _add_messages(state: State, authors: dict[str, str]) -> None:
+    issue = f"<{state.service_url.rstrip('/')}/issues/12>" if state.service_url else "#12"
     ts = ""
     for row in SEED["messages"]:
         author = authors[row["from"]]

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,12 +12,10 @@ from bot.sandbox import SERVICE_NAME
 from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import uploads
-from bot.sandbox.workspace.api.methods import Tokens, WebApi
+from bot.sandbox.workspace.api.methods import WebApi
 from bot.sandbox.workspace.delivery import Delivery
-from bot.sandbox.workspace.events import Events
 from bot.sandbox.workspace.exchange import Exchange
 from bot.sandbox.workspace.http import HttpDelivery
-from bot.sandbox.workspace.interactions import Interactions
 from bot.sandbox.workspace.model import App, Team
 from bot.sandbox.workspace.page_api import Linked, PageApi, page_errors
 from bot.sandbox.workspace.response_urls import ResponseUrls
@@ -25,7 +24,6 @@ from bot.sandbox.workspace.shapes import MAX_BODY, BackgroundTasks, Clock
 from bot.sandbox.workspace.snapshot import ServicePanel
 from bot.sandbox.workspace.socket import SocketDelivery
 from bot.sandbox.workspace.state import State
-from bot.sandbox.workspace.submissions import Submissions
 from bot.sandbox.workspace.triggers import Triggers
 
 TEAM = Team("T0HARBOR01", "Harbor", "harbor")
@@ -68,7 +66,7 @@ class Workspace:
         self.bot_token = f"xoxb-sandbox-{secrets.token_hex(12)}"
         self.app_token = f"xapp-sandbox-{secrets.token_hex(12)}"
         self.signing_secret = secrets.token_hex(16)
-        self.state = State(TEAM, App.installed(manifest), clock or Clock())
+        self.state = State(TEAM, App.installed(manifest), clock or Clock(), service_url)
         self.messages = self.state.messages
         self.views = self.state.views
         self.violations = self.state.violations
@@ -81,21 +79,11 @@ class Workspace:
         self._delivery: Delivery = self._socket
         if request_url is not None:
             self._delivery = HttpDelivery(request_url, self.signing_secret, self.state)
-        self._api = WebApi(
-            self.state, self._triggers, Tokens(self.bot_token, self.app_token), socket_url=self._socket_url
-        )
         exchange = Exchange(
             self.state, self._delivery, self._triggers, self._response_urls, self._background_tasks
         )
-        self._page = PageApi(
-            self.state,
-            self._delivery,
-            ServicePanel(tuple(people), service_url, service_name),
-            interactions=Interactions(exchange),
-            submissions=Submissions(exchange),
-            events=Events(self.state, self._delivery, self._background_tasks, self._triggers, service_url),
-        )
-        populate(self.state, people, service_url)
+        self._page = PageApi(exchange, ServicePanel(people, service_name))
+        populate(self.state, people)
 
     @property
     def url(self) -> str:
@@ -120,9 +108,6 @@ class Workspace:
         root = f"ws{self.url.removeprefix('http')}"
         return f"{root}link/?ticket={self._socket.ticket()}&app_id={self.state.app.id}"
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        return uploads.hand_over(self.state, request, self.bot_token)
-
     async def _permalink(self, request: web.Request) -> web.StreamResponse:
         channel = self.state.channels.get(request.match_info["channel"])
         members = channel.members if channel else set()
@@ -133,13 +118,15 @@ class Workspace:
         app = web.Application(
             middlewares=[loopback_only, _same_origin, page_errors], client_max_size=MAX_BODY
         )
+        file = partial(uploads.hand_over, self.state, self.bot_token)
+        api = WebApi(self.state, self._triggers, self.bot_token, self.app_token, self._socket_url)
         app.add_routes(
             [
-                web.route("*", "/api/{method}", self._api.handle),
+                web.route("*", "/api/{method}", api.handle),
                 web.get("/link/", self._socket.accept),
                 web.post("/{kind:commands|actions|app}/{team}/{key}", self._response_urls.respond),
-                web.get("/files-pri/{file}/{name}", self._file),
-                web.get("/files-pri/{file}/download/{name}", self._file),
+                web.get("/files-pri/{file}/{name}", file),
+                web.get("/files-pri/{file}/download/{name}", file),
                 web.get("/archives/{channel}/{message}", self._permalink),
                 *self._page.routes(),
             ]

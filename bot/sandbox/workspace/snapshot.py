@@ -1,6 +1,6 @@
 """The workspace's state as JSON, as one user's page shows it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from bot.sandbox.people import Person
 from bot.sandbox.records import picked
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.invite import INVITE
-from bot.sandbox.workspace.model import Channel, Command, Details, File, Message, Shortcut, User, View
+from bot.sandbox.workspace.model import Channel, Command, Details, File, Message, User, View
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
@@ -18,8 +18,7 @@ from bot.sandbox.workspace.state import State
 class ServicePanel:
     """The service's details on the page's side panel."""
 
-    people: tuple[Person, ...]
-    service_url: str
+    people: Sequence[Person]
     service_name: str
 
 
@@ -78,23 +77,13 @@ def _details(found: Details | None) -> JsonObject | None:
     }
 
 
-def _shortcuts(shortcuts: Iterable[Shortcut]) -> list[JsonObject]:
-    return [picked(known, "callback_id", "name", "description") for known in shortcuts]
-
-
 def _commands(commands: Iterable[Command]) -> list[JsonObject]:
     return [picked(known, "command", "description", "usage_hint") for known in commands]
 
 
-def _app(state: State, *, connected: bool) -> JsonObject:
-    app = state.app
-    return {
-        **picked(app, "id", "bot_user_id", "name"),
-        "connected": connected,
-        "commands": _commands(app.commands),
-        "global_shortcuts": _shortcuts(known for known in app.shortcuts if not known.on_message),
-        "message_shortcuts": _shortcuts(known for known in app.shortcuts if known.on_message),
-    }
+def _shortcuts(state: State, *, on_message: bool) -> list[JsonObject]:
+    known = (shortcut for shortcut in state.app.shortcuts if shortcut.on_message == on_message)
+    return [picked(shortcut, "callback_id", "name", "description") for shortcut in known]
 
 
 def _panel(state: State, service_panel: ServicePanel) -> JsonObject:
@@ -109,7 +98,8 @@ def _panel(state: State, service_panel: ServicePanel) -> JsonObject:
             | {"slack_user": known.slack_id if known.in_slack else None}
             for known in service_panel.people
         ],
-        **picked(service_panel, "service_url", "service_name"),
+        "service_url": state.service_url,
+        "service_name": service_panel.service_name,
     }
 
 
@@ -131,7 +121,13 @@ def snapshot(
         "team": picked(state.team, "id", "name"),
         "me": _person(state, user, linked),
         "people": [_person(state, known, linked) for known in state.users.values()],
-        "app": _app(state, connected=connected),
+        "app": picked(state.app, "id", "bot_user_id", "name")
+        | {
+            "connected": connected,
+            "commands": _commands(state.app.commands),
+            "global_shortcuts": _shortcuts(state, on_message=False),
+            "message_shortcuts": _shortcuts(state, on_message=True),
+        },
         "commands": _commands([INVITE]),
         "channels": [_channel(state, channel, user) for channel in channels],
         "messages": {

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 import uuid
+from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
@@ -14,14 +15,14 @@ MAX_CONNECTIONS = 10
 TICKET_SECONDS = 30.0
 
 
+@dataclass
 class SocketDelivery:
     """The app's open connections; each payload is sent over one of them."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._tickets: dict[str, float] = {}
-        self._connections: list[web.WebSocketResponse] = []
-        self._waiting: dict[str, asyncio.Future[Answer]] = {}
+    state: State
+    _tickets: dict[str, float] = field(default_factory=dict, init=False)
+    _connections: list[web.WebSocketResponse] = field(default_factory=list, init=False)
+    _waiting: dict[str, asyncio.Future[Answer]] = field(default_factory=dict, init=False)
 
     @property
     def connected(self) -> bool:
@@ -30,7 +31,7 @@ class SocketDelivery:
     def ticket(self) -> str:
         """Return a ticket to open one connection within 30 seconds."""
         ticket = secrets.token_urlsafe(24)
-        now = self._state.clock.now()
+        now = self.state.clock.now()
         self._tickets = {key: until for key, until in self._tickets.items() if until > now}
         self._tickets[ticket] = now + TICKET_SECONDS
         return ticket
@@ -38,19 +39,19 @@ class SocketDelivery:
     async def accept(self, request: web.Request) -> web.StreamResponse:
         """Handle GET /link: greet the app and read its acknowledgements until it disconnects."""
         until = self._tickets.pop(request.query.get("ticket", ""), 0.0)
-        if until < self._state.clock.now():
+        if until < self.state.clock.now():
             raise web.HTTPForbidden(text="This Socket Mode address was already used or has expired.")
         connection = web.WebSocketResponse(heartbeat=30.0, max_msg_size=MAX_BODY)
         await connection.prepare(request)
         if len(self._connections) >= MAX_CONNECTIONS:
-            self._state.violate(
+            self.state.violate(
                 "Socket Mode", "too_many_websockets", "An app can have at most 10 connections."
             )
             await connection.send_json({"type": "disconnect", "reason": "too_many_websockets"})
             await connection.close()
             return connection
         self._connections.append(connection)
-        self._state.changed()
+        self.state.changed()
         try:
             await connection.send_json(
                 {
@@ -61,7 +62,7 @@ class SocketDelivery:
                         "build_number": 1,
                         "approximate_connection_time": 18060,
                     },
-                    "connection_info": {"app_id": self._state.app.id},
+                    "connection_info": {"app_id": self.state.app.id},
                 }
             )
             async for message in connection:
@@ -69,7 +70,7 @@ class SocketDelivery:
                     self._acknowledged(message.data)
         finally:
             self._connections.remove(connection)
-            self._state.changed()
+            self.state.changed()
         return connection
 
     def _acknowledged(self, text: str) -> None:
@@ -99,7 +100,7 @@ class SocketDelivery:
         self._waiting[envelope["envelope_id"]] = waiting
         try:
             await connection.send_json(envelope)
-            return await before_timeout(self._state, waiting)
+            return await before_timeout(self.state, waiting)
         except ConnectionError:
             return Answer("offline")
         finally:

@@ -5,7 +5,8 @@ import itertools
 import logging
 import secrets
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -34,14 +35,14 @@ ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 LOG = logging.getLogger("issuebot.sandbox.received")
 
 
+@dataclass(eq=False)
 class Watcher:
     """One open page: whether to refresh its snapshot, and its pending toasts."""
 
-    def __init__(self, user: str) -> None:
-        self.user = user
-        self.wake = asyncio.Event()
-        self.changed = False
-        self.toasts: list[JsonObject] = []
+    user: str
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: bool = False
+    toasts: list[JsonObject] = field(default_factory=list)
 
     def take(self) -> tuple[bool, list[JsonObject]]:
         """Return and clear whether the snapshot changed, and the pending toasts."""
@@ -51,6 +52,7 @@ class Watcher:
         return news
 
 
+@dataclass(eq=False)
 class State:
     """Plain collections that anyone may read, and the methods that change them.
 
@@ -60,35 +62,36 @@ class State:
     `rate_limits` is whether calls are counted against Slack's limits. `max_file_size` is in bytes.
     """
 
-    def __init__(self, team: Team, app: App, clock: Clock) -> None:
-        self.team = team
-        self.app = app
-        self.clock = clock
-        self.base_url = ""
-        self.users: dict[str, User] = {}
-        self.channels: dict[str, Channel] = {}
-        self.lost: set[str] = set()
-        self.messages: dict[str, list[Message]] = {}
-        self.files: dict[str, File] = {}
-        self.views: dict[str, View] = {}
-        self.stacks: dict[str, list[str]] = {}
-        self.homes: dict[str, View] = {}
-        self.details: dict[str, Details] = {}
-        self.work_objects = True
-        self.ack_seconds = ACK_SECONDS
-        self.trigger_seconds = TRIGGER_SECONDS
-        self.history_page = 999
-        self.history_seconds = 0.0
-        self.rate_limits = True
-        self.max_file_size = 1024**3  # as in Slack
-        self.violations: list[Violation] = []
-        self.calls: list[Call] = []
-        self.version = 1
-        self.watchers: set[Watcher] = set()
-        self.folder = Path(mkdtemp(prefix="issuebot-files-"))
+    team: Team
+    app: App
+    clock: Clock
+    service_url: str = ""
+    base_url: str = ""
+    users: dict[str, User] = field(default_factory=dict)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    messages: dict[str, list[Message]] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
+    views: dict[str, View] = field(default_factory=dict)
+    homes: dict[str, View] = field(default_factory=dict)
+    details: dict[str, Details] = field(default_factory=dict)
+    work_objects: bool = True
+    ack_seconds: float = ACK_SECONDS
+    trigger_seconds: float = TRIGGER_SECONDS
+    history_page: int = 999
+    history_seconds: float = 0.0
+    rate_limits: bool = True
+    max_file_size: int = 1024**3  # as in Slack
+    violations: list[Violation] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    version: int = 1
+    watchers: set[Watcher] = field(default_factory=set)
+    folder: Path = field(default_factory=lambda: Path(mkdtemp(prefix="issuebot-files-")))
+    _last_ts: int = 0
+    _counter: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
         weakref.finalize(self, rmtree, self.folder, ignore_errors=True)
-        self._last_ts = 0
-        self._counter = itertools.count(1)
 
     def new_id(self, prefix: str) -> str:
         """Return a Slack-like ID: the prefix, then capital letters and digits."""
@@ -199,28 +202,22 @@ class State:
 
     def stack(self, user: str) -> list[View]:
         """Return a user's open modals, the visible one last."""
-        return [self.views[view_id] for view_id in self.stacks.get(user, ())]
+        return [view for view in self.views.values() if view.user == user]
 
     def push(self, view: View) -> None:
         """Put a modal on top of a user's stack."""
         self.views[view.id] = view
-        self.stacks.setdefault(view.user, []).append(view.id)
         self.changed((view.user,))
 
     def close(self, view: View) -> None:
         """Close one modal, anywhere in its stack."""
         self.views.pop(view.id, None)
-        stack = self.stacks.get(view.user, [])
-        if view.id in stack:
-            stack.remove(view.id)
         self.changed((view.user,))
 
-    def close_all(self, user: str) -> list[View]:
-        """Close a user's modals and return them, top one first."""
-        closed = self.stack(user)[::-1]
-        for view in closed:
+    def close_all(self, user: str) -> None:
+        """Close a user's modals."""
+        for view in self.stack(user):
             self.close(view)
-        return closed
 
     def sees_file(self, file: File) -> bool:
         """Return whether the app can read a file: shared where it is a member, or passed to it by a form."""

@@ -1,8 +1,7 @@
 """Trigger IDs: valid once, for 3 seconds (https://docs.slack.dev/reference/methods/views.open)."""
 
-import itertools
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.sandbox.workspace.shapes import ApiError
 from bot.sandbox.workspace.state import State
@@ -20,19 +19,18 @@ class Trigger:
     used: bool = False
 
 
+@dataclass
 class Triggers:
     """The triggers of the last few minutes."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._known: dict[str, Trigger] = {}
-        self._counter = itertools.count(1_000_000_000)
+    state: State
+    _known: dict[str, Trigger] = field(default_factory=dict, init=False)
 
     def issue(self, user: str, *, in_modal: bool = False) -> str:
         """Return a new trigger ID for an interaction by `user`."""
-        now = self._state.clock.now()
+        now = self.state.clock.now()
         self._known = {key: known for key, known in self._known.items() if known.at > now - KEPT_SECONDS}
-        trigger_id = f"{next(self._counter)}.{int(now)}.{secrets.token_hex(16)}"
+        trigger_id = f"{secrets.randbelow(10**10)}.{int(now)}.{secrets.token_hex(16)}"
         self._known[trigger_id] = Trigger(user, now, in_modal)
         return trigger_id
 
@@ -46,7 +44,7 @@ class Triggers:
             raise ApiError("invalid_trigger_id", "This trigger_id is unknown or has expired.")
         if trigger.used:
             raise ApiError("exchanged_trigger_id", "This trigger_id was already used.")
-        age, maximum = self._state.clock.now() - trigger.at, self._state.trigger_seconds
+        age, maximum = self.state.clock.now() - trigger.at, self.state.trigger_seconds
         if age > maximum:
             detail = f"A trigger_id expires after {maximum:g} seconds. This one was {age:.1f} seconds old."
             raise ApiError("expired_trigger_id", detail)

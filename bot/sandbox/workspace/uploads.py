@@ -7,7 +7,6 @@ from aiohttp import BodyPartReader, web
 from bot.sandbox.workspace import snapshot
 from bot.sandbox.workspace.exchange import PageError
 from bot.sandbox.workspace.model import File
-from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
 MOST = 10
@@ -16,10 +15,6 @@ SHOWN_INLINE = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 SIGN_IN = (
     "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to see this file.</body></html>"
 )
-
-
-async def _text(part: BodyPartReader) -> str:
-    return (await part.read_chunk(1024)).decode(errors="replace")
 
 
 async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
@@ -34,7 +29,7 @@ async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
     return size
 
 
-async def receive(state: State, request: web.Request) -> JsonObject:
+async def receive(state: State, request: web.Request) -> web.StreamResponse:
     """Handle POST /page/upload, a multipart body; raises PageError when it is too large."""
     if not request.content_type.startswith("multipart/"):
         raise PageError("Send files as multipart/form-data.")
@@ -46,7 +41,7 @@ async def receive(state: State, request: web.Request) -> JsonObject:
             file.path.unlink(missing_ok=True)
         raise
     state.files |= {file.id: file for file in received}
-    return {"files": [snapshot.file(file) for file in received]}
+    return web.json_response({"ok": True, "files": [snapshot.file(file) for file in received]})
 
 
 async def _receive(state: State, request: web.Request, received: list[File]) -> None:
@@ -64,7 +59,7 @@ async def _receive(state: State, request: web.Request, received: list[File]) -> 
             received.append(file)
             file.size = await _kept(part, path, state.max_file_size)
         elif part.name == "user":
-            user = await _text(part)
+            user = (await part.read_chunk(1024)).decode(errors="replace")
     if user not in state.users:
         raise PageError("This person isn't in the workspace.")
     if sum(file.size for file in (*state.files.values(), *received)) > MAX_TOTAL_SIZE:
@@ -84,15 +79,15 @@ def _sent(file: File, *, inline: bool) -> web.StreamResponse:
     return web.FileResponse(file.path, headers=headers)
 
 
-def show(state: State, file_id: str) -> web.StreamResponse:
+async def show(state: State, request: web.Request) -> web.StreamResponse:
     """Handle GET /page/files/<id>: images inline, other files as downloads."""
-    file = state.files.get(file_id)
+    file = state.files.get(request.match_info["file"])
     if file is None:
         raise web.HTTPNotFound
     return _sent(file, inline=file.mimetype in SHOWN_INLINE)
 
 
-def hand_over(state: State, request: web.Request, bot_token: str) -> web.StreamResponse:
+async def hand_over(state: State, bot_token: str, request: web.Request) -> web.StreamResponse:
     """Handle GET /files-pri/…: the file for the bot's token, else a sign-in page with status 200."""
     file = state.files.get(request.match_info["file"].removeprefix(f"{state.team.id}-"))
     allowed = (

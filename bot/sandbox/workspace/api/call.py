@@ -53,7 +53,7 @@ class Arguments:
 
 
 async def arguments(request: web.Request) -> tuple[Arguments, str]:
-    """Return a request's arguments, and its token if the body or query contains one."""
+    """Return a request's arguments, and its token: a header, or one of the arguments."""
     given: JsonObject = dict(request.query)
     if request.content_type == "application/json":
         body = await request.read()
@@ -64,7 +64,8 @@ async def arguments(request: web.Request) -> tuple[Arguments, str]:
     elif request.method == "POST":
         form = await request.post()
         given |= {key: value for key, value in form.items() if isinstance(value, str)}
-    return Arguments(given), str(given.get("token") or "")
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    return Arguments(given), token.strip() if kind.lower() == "bearer" else str(given.get("token") or "")
 
 
 def visible_channel(state: State, channel_id: str) -> Channel:

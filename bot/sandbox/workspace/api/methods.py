@@ -27,43 +27,42 @@ class Method:
     app_level: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The only tokens this workspace accepts."""
-
-    bot: str
-    app: str
+METHODS = {
+    "auth.test": Method(lookups.auth_test),
+    "users.info": Method(lookups.users_info, "users:read"),
+    "users.conversations": Method(conversations.of_member),
+    "conversations.info": Method(conversations.info),
+    "conversations.open": Method(conversations.open_im),
+    "conversations.members": Method(conversations.members),
+    "conversations.history": Method(conversations.history),
+    "conversations.replies": Method(conversations.replies),
+    "chat.postMessage": Method(chat.post_message, "chat:write"),
+    "chat.postEphemeral": Method(chat.post_ephemeral, "chat:write"),
+    "chat.update": Method(chat.update, "chat:write"),
+    "chat.delete": Method(chat.delete, "chat:write"),
+    "chat.unfurl": Method(chat.unfurl, "links:write"),
+    "chat.getPermalink": Method(chat.permalink),
+    "views.update": Method(surfaces.update),
+    "views.publish": Method(surfaces.publish),
+    "files.info": Method(lookups.files_info, "files:read"),
+}
 
 
 class WebApi:
+    """Accepts only this workspace's bot token, and its app token for the methods of apps."""
+
     def __init__(
-        self, state: State, triggers: Triggers, tokens: Tokens, socket_url: Callable[[], str]
+        self, state: State, triggers: Triggers, bot_token: str, app_token: str, socket_url: Callable[[], str]
     ) -> None:
         self._state = state
-        self._tokens = tokens
+        self._bot_token = bot_token
+        self._app_token = app_token
         self._rates = Rates(state.clock)
-        self._methods = {
-            "auth.test": Method(lookups.auth_test),
+        self._methods = METHODS | {
             "apps.connections.open": Method(lambda _state, _given: {"url": socket_url()}, app_level=True),
-            "users.info": Method(lookups.users_info, "users:read"),
-            "users.conversations": Method(conversations.of_member),
-            "conversations.info": Method(conversations.info),
-            "conversations.open": Method(conversations.open_im),
-            "conversations.members": Method(conversations.members),
-            "conversations.history": Method(conversations.history),
-            "conversations.replies": Method(conversations.replies),
-            "chat.postMessage": Method(chat.post_message, "chat:write"),
-            "chat.postEphemeral": Method(chat.post_ephemeral, "chat:write"),
-            "chat.update": Method(chat.update, "chat:write"),
-            "chat.delete": Method(chat.delete, "chat:write"),
-            "chat.unfurl": Method(chat.unfurl, "links:write"),
-            "chat.getPermalink": Method(chat.permalink),
             "views.open": Method(partial(surfaces.open_modal, triggers=triggers, on_top=False)),
             "views.push": Method(partial(surfaces.open_modal, triggers=triggers, on_top=True)),
-            "views.update": Method(surfaces.update),
-            "views.publish": Method(surfaces.publish),
             "entity.presentDetails": Method(partial(entities.present, triggers=triggers)),
-            "files.info": Method(lookups.files_info, "files:read"),
         }
 
     async def handle(self, request: web.Request) -> web.Response:
@@ -71,8 +70,8 @@ class WebApi:
         name = request.match_info["method"]
         headers = {"X-OAuth-Scopes": ",".join(self._state.app.scopes), "Cache-Control": "no-store"}
         try:
-            given, written = await arguments(request)
-            answer = {"ok": True, **self._call(name, given, self._token(request, written))}
+            given, token = await arguments(request)
+            answer = {"ok": True, **self._call(name, given, token)}
         except ApiError as error:
             if error.broken:
                 self._state.violate(name, error.error, error.detail)
@@ -81,11 +80,6 @@ class WebApi:
             headers["Retry-After"] = str(error.retry_after)
             return web.json_response(error.body(), status=429, headers=headers)
         return web.json_response(answer, headers=headers)
-
-    @staticmethod
-    def _token(request: web.Request, written: str) -> str:
-        kind, _, token = request.headers.get("Authorization", "").partition(" ")
-        return token.strip() if kind.lower() == "bearer" else written
 
     def _call(self, name: str, given: Arguments, token: str) -> JsonObject:
         self._state.called(name, given.all)
@@ -102,7 +96,7 @@ class WebApi:
     def _admit_token(self, token: str, method: Method) -> None:
         if not token:
             raise ApiError("not_authed", "The request has no token.")
-        if token not in (self._tokens.bot, self._tokens.app):
+        if token not in (self._bot_token, self._app_token):
             raise ApiError("invalid_auth", "Unknown token. Use the sandbox's tokens only, never real ones.")
-        if (token == self._tokens.app) != method.app_level:
+        if (token == self._app_token) != method.app_level:
             raise ApiError("not_allowed_token_type", "This method needs the other type of token.")

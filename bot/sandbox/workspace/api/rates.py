@@ -5,7 +5,7 @@ worth. After a 429, the method stays closed for the workspace until `Retry-After
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.sandbox.workspace.shapes import ApiError, Clock
 
@@ -48,13 +48,13 @@ class Bucket:
         return 0.0
 
 
+@dataclass
 class Rates:
     """Enforces the rate limits of one workspace."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._buckets: dict[str, Bucket] = {}
-        self._closed: dict[str, float] = {}
+    clock: Clock
+    _buckets: dict[str, Bucket] = field(default_factory=dict, init=False)
+    _closed: dict[str, float] = field(default_factory=dict, init=False)
 
     def admit(self, method: str, channel: str = "", *, each: float = 0) -> None:
         """Count a call, or raise ApiError with the seconds to wait.
@@ -62,7 +62,7 @@ class Rates:
         `each` is the interval in seconds of a method that apps outside the Marketplace may rarely call. They
         can't know it, so calling too early breaks no rule.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         if each:
             if wait := self._take(f"{method} rarely", 1, 1 / each, now):
                 self._refuse(method, wait, broken=False)
