@@ -1,7 +1,8 @@
-"""Fixtures for browser tests: a fresh sandbox per test, and visitors who use its page in Chromium.
+"""Fixtures for browser tests: a sandbox per module, and visitors who use its page in Chromium.
 
 Tests act on what a user sees: roles, labels and text, never IDs or classes. Chromium starts once, so all
-tests run in the session's event loop; each visitor has a separate browser context.
+tests run in the session's event loop; each visitor has a separate browser context. The tests of a module
+share its sandbox, so each uses words of its own.
 """
 
 import asyncio
@@ -69,7 +70,7 @@ async def sandbox_url(tmp_path: Path) -> AsyncIterator[str]:
     assert (process.returncode, stderr) == (0, b"")
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def sandbox() -> AsyncIterator[Sandbox]:
     """A running sandbox in this process, for tests that need its internals."""
     sandbox = Sandbox(port=0, service_port=0)

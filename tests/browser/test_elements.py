@@ -4,19 +4,20 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Browser, Locator, expect
 
-from bot.sandbox.people import PEOPLE
+from bot.sandbox.people import ANA, BEN, PEOPLE
+from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
-from tests.browser.visitor import OpenPage, Visitor
+from tests.browser.conftest import TIMEOUT_MS
+from tests.browser.visitor import Visitor, visiting
 from tests.sandbox.workspace.harness import MANIFEST, App, Json, modal, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
-TRIAGE, LEADERS, MOBILE = "C0TRIAGE001", "C0LEADERS01", "C0MOBILE001"
-BEN = "U0BEN0001"
+TRIAGE, LEADERS, MOBILE, PARTNERS = "C0TRIAGE001", "C0LEADERS01", "C0MOBILE001", "C0PARTNERS1"
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def workspace() -> AsyncIterator[Workspace]:
     workspace = Workspace(manifest=MANIFEST, people=PEOPLE)
     await workspace.start(port=0)
@@ -24,7 +25,7 @@ async def workspace() -> AsyncIterator[Workspace]:
     await workspace.stop()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def app(workspace: Workspace) -> AsyncIterator[App]:
     app = App(workspace)
     await app.open()
@@ -32,10 +33,19 @@ async def app(workspace: Workspace) -> AsyncIterator[App]:
     await app.close()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def ana(workspace: Workspace, app: App, open_page: OpenPage) -> Visitor:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def ana(workspace: Workspace, app: App, chromium: Browser) -> AsyncIterator[Visitor]:
     assert app.client
-    return await open_page(workspace.url, "Ana Ruiz")
+    async with visiting(chromium, workspace.url, ANA.name, TIMEOUT_MS) as ana:
+        yield ana
+
+
+async def opened(ana: Visitor, app: App, view: Json) -> Locator:
+    """Open a form with a command in #triage."""
+    await ana.go_to("# triage")
+    await ana.send("/issue")
+    await app.web.views_open(trigger_id=(await app.next())["trigger_id"], view=view)
+    return ana.form("New issue")
 
 
 def field(label: str, **element: object) -> Json:
@@ -68,7 +78,7 @@ async def test_form_offers_own_channels_and_search_results(
     ana: Visitor, app: App, workspace: Workspace
 ) -> None:
     workspace.state.archive(MOBILE)
-    workspace.state.kick("C0PARTNERS1", "U0ANA0001")
+    workspace.state.kick(PARTNERS, ANA.slack_id)
     option = {name: {"text": plain(name), "value": name.lower()} for name in ("Checkout", "Search")}
     app.answers["block_suggestion"] = {"options": list(option.values())}
     channels = {"include": ["public", "private"]}
@@ -76,11 +86,7 @@ async def test_form_offers_own_channels_and_search_results(
         field("Channel", type="conversations_select", initial_conversation=TRIAGE, filter=channels),
         field("Categories", type="multi_external_select", min_query_length=0),
     )
-    await ana.go_to("# triage")
-    await ana.send("/issue")
-    await app.web.views_open(trigger_id=(await app.next())["trigger_id"], view=form)
-
-    shown = ana.form("New issue")
+    shown = await opened(ana, app, form)
     channel = shown.get_by_role("combobox", name="Channel")
     await expect(channel).to_have_value("# triage")
     await channel.click()
@@ -113,17 +119,14 @@ async def submitted(app: App) -> Json:
 
 async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None:
     before = rich_text(
-        section(text("Found by "), {"type": "user", "user_id": BEN}, text(":\n")), listed("ordered", "pay")
+        section(text("Found by "), {"type": "user", "user_id": BEN.slack_id}, text(":\n")),
+        listed("ordered", "pay"),
     )
     form = modal(
         field("Known", type="rich_text_input", initial_value=before),
         field("Description", type="rich_text_input"),
     )
-    await ana.go_to("# triage")
-    await ana.send("/issue")
-    await app.web.views_open(trigger_id=(await app.next())["trigger_id"], view=form)
-
-    shown = ana.form("New issue")
+    shown = await opened(ana, app, form)
     known = shown.get_by_role("textbox", name="Known")
     await expect(known).to_have_text("Found by @Ben:\npay")
     await known.press("Control+End")
@@ -174,13 +177,15 @@ async def test_long_message_renders_title_bars_and_menus(ana: Visitor, app: App)
 
 
 async def test_archived_channel_is_labeled_and_read_only(ana: Visitor, workspace: Workspace) -> None:
-    await ana.go_to("# mobile")
+    channel = workspace.state.add_channel(Channel("C0OUTLET001", "outlet", "channel", {ANA.slack_id}))
+    workspace.state.changed()
+    await ana.go_to("# outlet")
     await expect(ana.composer).to_be_visible()
 
-    workspace.state.archive(MOBILE)
+    workspace.state.archive(channel.id)
 
-    await expect(ana.page.get_by_text("#mobile is archived, so you can't post in it.")).to_be_visible()
+    await expect(ana.page.get_by_text("#outlet is archived, so you can't post in it.")).to_be_visible()
     await expect(ana.composer).to_be_hidden()
-    workspace.state.delete(MOBILE)
-    await expect(ana.page.get_by_role("button", name="# mobile")).to_have_count(0)
+    workspace.state.delete(channel.id)
+    await expect(ana.page.get_by_role("button", name="# outlet")).to_have_count(0)
     await expect(ana.composer).to_be_visible()

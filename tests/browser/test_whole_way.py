@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, open_page: OpenPage) -> None:
     ben = await open_page(sandbox_url, "Ben Okafor")
+    await expect(ben.switcher).to_contain_text("not linked")
     await ben.go_to("# webshop")
 
     # A command before linking asks for the API key, which the panel shows; then the command runs.
@@ -26,6 +27,7 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
     linked = ben.form("Account linked")
     await expect(linked).to_contain_text("Ben Okafor")
     await ben.press(linked, "Close")
+    await expect(ben.switcher).not_to_contain_text("not linked")
     card = ben.message("#12 ").filter(has_text="Assignee")
     await expect(card).to_contain_text(PRIVATE)
     await expect(card.get_by_role("button", name="Share here")).to_be_visible()

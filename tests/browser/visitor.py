@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize, expect
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from bot.sandbox.people import GWEN, PEOPLE
 from tests.support.reading import until
 
 PRIVATE = "Only visible to you"
@@ -20,11 +21,10 @@ class Visitor:
 
     async def switch_user(self, name: str) -> None:
         """Switch to another user with the menu at the top."""
-        switcher = self.page.get_by_role("button", name="Acting as")
         choice = self.page.get_by_role("menuitemradio", name=name)
 
         async def chosen() -> bool:  # news from the page's server redraw an open menu
-            await switcher.click()
+            await self.switcher.click()
             try:
                 await choice.click(timeout=5_000)
             except PlaywrightTimeout:
@@ -33,7 +33,7 @@ class Visitor:
             return True
 
         await until(chosen)
-        await expect(self.page.get_by_role("button", name=f"Acting as {name}")).to_be_visible()
+        await expect(self.switcher).to_have_accessible_name(f"Acting as {name}")
 
     async def go_to(self, place: str) -> None:
         """Go to a channel (`# general`) or to the app."""
@@ -61,6 +61,11 @@ class Visitor:
         await message.hover()
         await message.get_by_role("button", name="More actions").click()
         await self.page.get_by_role("menuitem", name=name).click()
+
+    @property
+    def switcher(self) -> Locator:
+        """The menu at the top that switches users."""
+        return self.page.get_by_role("button", name="Acting as")
 
     @property
     def composer(self) -> Locator:
@@ -114,9 +119,10 @@ async def visiting(browser: Browser, address: str, name: str, timeout_ms: float)
         page = await context.new_page()
         page.on("console", listen)
         page.on("pageerror", note)
-        await page.goto(address)
+        person = next(person for person in (*PEOPLE, GWEN) if person.name == name)
+        await page.goto(f"{address}#{person.slack_id}")
         visitor = Visitor(page)
-        await visitor.switch_user(name)
+        await expect(visitor.switcher).to_have_accessible_name(f"Acting as {name}")
         yield visitor
         await expect(visitor.broken_rules).to_contain_text("No rules broken")
         assert not console_errors, console_errors
