@@ -3,14 +3,17 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from bot.app import Bot
 from bot.app_sandbox import Sandbox
 from bot.sandbox.people import PEOPLE
 from bot.store.owner import Owner
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandbox() -> AsyncIterator[Sandbox]:
     sandbox = Sandbox(port=0, service_port=0)
     await sandbox.start()
@@ -20,17 +23,11 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 async def test_the_sandbox_starts_with_linked_accounts(sandbox: Sandbox) -> None:
     team_id = (await sandbox.bot.slack.auth_test())["team_id"]
-    links = {
-        person.login: await sandbox.bot.store.links.get(Owner(None, team_id, person.slack_id))
-        for person in PEOPLE
-        if person.in_slack
-    }
+    owners = [Owner(None, team_id, person.slack_id) for person in PEOPLE if person.in_slack]
+    links = [await sandbox.bot.store.links.get(owner) for owner in owners]
 
-    assert {login for login, link in links.items() if link} == {p.login for p in PEOPLE if p.linked}
-    for person in PEOPLE:
-        if person.linked and (link := links[person.login]):
-            assert link.name == f"{person.firstname} {person.lastname}"
-            assert link.key.get_secret_value() == person.api_key
+    found = {link.name: link.key.get_secret_value() for link in links if link}
+    assert found == {person.name: person.api_key for person in PEOPLE if person.linked}
 
 
 async def test_the_sandbox_bot_uses_only_socket_mode(sandbox: Sandbox) -> None:
@@ -43,21 +40,22 @@ async def test_the_sandbox_bot_uses_only_socket_mode(sandbox: Sandbox) -> None:
 
 
 async def test_in_flight_work_finishes_or_is_canceled_after_the_grace_period(sandbox: Sandbox) -> None:
-    finished = []
+    bot, finished = Bot(sandbox.bot.settings), []
+    await bot.start()
 
     async def work(seconds: float) -> None:
         await asyncio.sleep(seconds)
         finished.append(seconds)
 
-    tasks = [sandbox.bot.in_flight.start(work(seconds)) for seconds in (0.2, 60)]
+    tasks = [bot.in_flight.start(work(seconds)) for seconds in (0.1, 60)]
     await asyncio.sleep(0)
 
     async with asyncio.timeout(5):
-        await sandbox.bot.stop(grace=1)
+        await bot.stop(grace=0.5)
 
-    assert finished == [0.2]
+    assert finished == [0.1]
     assert [task.cancelled() for task in tasks] == [False, True]
-    assert not sandbox.bot.ready
+    assert not bot.ready
 
 
 async def test_a_failed_start_closes_everything(sandbox: Sandbox) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import stamina
 from aiohttp import web
 from pydantic import SecretStr
@@ -24,10 +25,11 @@ from bot.store.database import Database
 from bot.store.vault import Vault
 from tests.support.serving import serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 HERE = "http://127.0.0.1"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandbox() -> AsyncIterator[Sandbox]:
     sandbox = Sandbox(port=0, service_port=0)
     await sandbox.start()
@@ -109,6 +111,7 @@ async def test_check_names_missing_scopes(sandbox: Sandbox, lacking: str, said: 
 
     findings = await _findings(sandbox.bot.settings)
 
+    sandbox.workspace.state.app = app
     assert findings["SLACK_BOT_TOKEN"].startswith(said)
 
 
@@ -157,7 +160,7 @@ class Slack:
         return connection
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def slack() -> AsyncIterator[Slack]:
     slack = Slack()
     application = web.Application()

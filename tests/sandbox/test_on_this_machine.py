@@ -100,7 +100,7 @@ async def test_sandbox_makes_no_outside_connections_and_uses_no_real_token(
     assert [here for here, _ in sockets if not here.is_loopback] == []
     assert [there for _, there in sockets if not (there.is_loopback or there.is_unspecified)] == []
     assert received == []
-    assert logged == b""
+    assert (process.returncode, logged) == (0, b"")
     assert not (tmp_path / "real.db").exists()
 
 
