@@ -14,28 +14,14 @@ from bot.sandbox.tracker.data import (
 
 _READING = frozenset({"view_issues", "view_private_issues", "view_private_notes", "view_time_entries"})
 _MODULES = {
-    "time_tracking": frozenset(
-        {
-            "view_time_entries",
-            "log_time",
-            "log_time_for_others",
-            "edit_own_time_entries",
-            "edit_time_entries",
-        }
-    ),
-    "issue_tracking": frozenset(
-        {
-            "view_issues",
-            "view_private_issues",
-            "add_issues",
-            "edit_issues",
-            "add_notes",
-            "view_private_notes",
-            "set_notes_private",
-            "manage_subtasks",
-            "add_watchers",
-        }
-    ),
+    "time_tracking": {
+        *("view_time_entries", "log_time", "log_time_for_others", "edit_own_time_entries"),
+        "edit_time_entries",
+    },
+    "issue_tracking": {
+        *("view_issues", "view_private_issues", "add_issues", "edit_issues", "add_notes"),
+        *("view_private_notes", "set_notes_private", "manage_subtasks", "add_watchers"),
+    },
 }
 
 
@@ -48,11 +34,11 @@ class Viewer:
         self.admin = user is not None and user.admin
         self._ids = set() if user is None else {user.id}
         self._ids |= {g.id for g in data.groups.values() if user is not None and user.id in g.user_ids}
-        self._known: dict[tuple[str, int], bool] = {}
-        self._member_roles: dict[int, list[Role]] = {}
-        for row in data.memberships.values():
-            if user is not None and row.user_id == user.id:
-                self._member_roles[row.project_id] = [data.roles[r] for r in row.role_ids]
+        self._member_roles = {
+            row.project_id: [data.roles[role_id] for role_id in row.role_ids]
+            for row in data.memberships.values()
+            if user is not None and row.user_id == user.id
+        }
 
     def me(self, *, groups: bool) -> set[int]:
         """Return the IDs `me` stands for: the user, plus the user's groups if `groups`."""
@@ -68,12 +54,6 @@ class Viewer:
 
     def may(self, right: str, project: Project) -> bool:
         """Return whether the right applies; closed projects are read-only, and modules may be disabled."""
-        key = (right, project.id)
-        if key not in self._known:  # a list checks every issue
-            self._known[key] = self._may(right, project)
-        return self._known[key]
-
-    def _may(self, right: str, project: Project) -> bool:
         if project.status != ACTIVE_PROJECT and not (right in _READING and self.sees_project(project)):
             return False
         if any(right in rights and module not in project.modules for module, rights in _MODULES.items()):
@@ -114,7 +94,6 @@ class Viewer:
         )
 
     def edits_time(self, entry: TimeEntry) -> bool:
-        """Check the right for one's own entries or for other people's."""
         project = self._data.projects[entry.project_id]
         own = self.user is not None and entry.user_id == self.user.id
         return self.may("edit_time_entries", project) or (own and self.may("edit_own_time_entries", project))

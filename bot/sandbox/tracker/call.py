@@ -120,9 +120,8 @@ class Call:
         self, kind: str, rows: Sequence[RowT], shape: Callable[[RowT], dict[str, Any]]
     ) -> web.Response:
         """Return one page of a list: invalid limits get the default, large ones the maximum."""
-        limit = _number(self.params.get("limit"))
-        limit = MAX_ROWS if limit is None or limit < 1 else min(limit, MAX_ROWS)
-        limit, offset = min(limit, self.service.page_cap), max(_number(self.params.get("offset")) or 0, 0)
+        limit = min(as_int(self.params.get("limit")) or MAX_ROWS, MAX_ROWS, self.service.page_cap)
+        offset = as_int(self.params.get("offset")) or 0
         page = [shape(row) for row in rows[offset : offset + limit]]
         return web.json_response({kind: page, "total_count": len(rows), "offset": offset, "limit": limit})
 
@@ -157,13 +156,6 @@ class Call:
 def too_long(label: str, text: str, maximum: int) -> list[str]:
     """Return the error message for a text over `maximum` characters, if it is."""
     return [f"{label} is too long (maximum is {maximum} characters)"] if len(text) > maximum else []
-
-
-def _number(text: str | None) -> int | None:
-    try:
-        return int(text or "")
-    except ValueError:
-        return None
 
 
 def as_int(value: object) -> int | None:

@@ -138,8 +138,6 @@ class Project(Named):
     tracker_ids: tuple[int, ...] = ()
     activity_ids: tuple[int, ...] | None = None
     modules: frozenset[str] = frozenset(("issue_tracking", "time_tracking"))
-    default_version_id: int | None = None
-    default_assignee_id: int | None = None
     created_on: datetime = LONG_AGO
     updated_on: datetime = LONG_AGO
 

@@ -30,7 +30,7 @@ from bot.sandbox.tracker.data import (
 )
 from bot.sandbox.tracker.dates import day
 from bot.sandbox.tracker.durations import hours_of
-from bot.sandbox.tracker.tokens import Tokens
+from bot.sandbox.tracker.files import taken_uploads, use_uploads
 from bot.sandbox.tracker.workflow import first_statuses, next_statuses
 
 MAX_SUBJECT = 255
@@ -100,7 +100,6 @@ class Draft:
             priority_id=next((p.id for p in data.priorities.values() if p.is_default), min(data.priorities)),
             author_id=author.id,
             subject="",
-            version_id=project.default_version_id,
             start_date=self._call.today,
             created_on=now,
             updated_on=now,
@@ -140,8 +139,7 @@ class Draft:
         wanted = self._call.user.id if sent == "me" else as_int(sent)
         if sent in (None, "") and self._old is None:
             category = self._call.data.categories.get(as_int(self._sent.get("category_id")) or 0)
-            default = category.assigned_to_id if category else None
-            issue.assigned_to_id = default or project.default_assignee_id
+            issue.assigned_to_id = category.assigned_to_id if category else None
         elif sent in (None, ""):  # null is ignored
             issue.assigned_to_id = None if sent == "" else issue.assigned_to_id
         elif wanted in {issue.assigned_to_id, *self._call.data.assignable(project)}:
@@ -172,7 +170,7 @@ class Draft:
         ):
             issue.version_id = version.id
         elif self._is_cleared("fixed_version_id"):
-            issue.version_id = None if self._old else issue.version_id
+            issue.version_id = None
         elif "fixed_version_id" in self._sent:
             self._errors.append("Target version is not included in the list")
         if "parent_issue_id" in self._sent and self._call.viewer.may("manage_subtasks", project):
@@ -236,7 +234,8 @@ class Draft:
         return custom.kept(field, None) if stored is None else stored
 
     def _uploads(self) -> None:
-        taken = Tokens(self._call.data, self._sent)
-        self._errors += taken.errors
+        taken, lost = taken_uploads(self._call.data, self._sent)
+        if lost:
+            self._errors.append(f"{lost} file(s) could not be saved.")
         if not self._errors:
-            self.files = taken.use()
+            self.files = use_uploads(taken)

@@ -1,4 +1,4 @@
-"""POST /uploads.json and PATCH /attachments/{id}.json."""
+"""POST /uploads.json, its tokens in a new or updated issue, and PATCH /attachments/{id}.json."""
 
 import mimetypes
 import re
@@ -6,8 +6,8 @@ import secrets
 
 from aiohttp import web
 
-from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_text, too_long
-from bot.sandbox.tracker.data import Attachment, free_id
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text, too_long
+from bot.sandbox.tracker.data import Attachment, Data, free_id
 
 MAX_TEXT = 255
 FORBIDDEN = frozenset({"exe", "bat", "com"})
@@ -62,6 +62,33 @@ def _size(most: int) -> str:
         if most >= factor:
             return f"{most / factor:.3g} {unit}"
     return f"{most} Bytes"
+
+
+def taken_uploads(data: Data, sent: Body) -> tuple[list[tuple[Attachment, Body]], int]:
+    """Return the files that an issue's upload tokens name, and how many tokens are invalid.
+
+    Anyone can use a token, once.
+    """
+    given = sent.get("uploads")
+    taken: dict[int, tuple[Attachment, Body]] = {}
+    lost = 0
+    for row in given if isinstance(given, list) else []:
+        token = row.get("token") if isinstance(row, dict) else None
+        file = data.attachments.get(as_int(str(token or "").partition(".")[0]) or 0)
+        if file is None or file.token != token or file.issue_id is not None or file.id in taken:
+            lost += 1
+        else:
+            taken[file.id] = file, row
+    return list(taken.values()), lost
+
+
+def use_uploads(taken: list[tuple[Attachment, Body]]) -> list[Attachment]:
+    """Return the files, renamed as requested, for the caller to set the issue."""
+    for file, row in taken:
+        file.filename = clean_name(as_text(row.get("filename"))) or file.filename
+        file.content_type = as_text(row.get("content_type")) or file.content_type
+        file.description = as_text(row.get("description"))
+    return [file for file, _ in taken]
 
 
 async def update_attachment(request: web.Request) -> web.Response:

@@ -65,14 +65,6 @@ _NEAR = 1e-5
 
 
 @dataclass(frozen=True)
-class _Filter:
-    label: str
-    operator: str
-    values: list[str]
-    value: Callable[[Issue], object]
-
-
-@dataclass(frozen=True)
 class FilterContext:
     """The requester and time zone of a filtered list, and its project if it has one."""
 
@@ -80,6 +72,16 @@ class FilterContext:
     viewer: Viewer
     zone: ZoneInfo
     project: Project | None
+
+
+@dataclass(frozen=True)
+class _Filter:
+    name: str
+    label: str
+    operator: str
+    values: list[str]
+    value: Callable[[Issue], object]
+    context: FilterContext
 
 
 def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
@@ -98,7 +100,7 @@ def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
             errors.append(f"{label} cannot be blank")
             continue
         try:
-            found.append(_BUILDERS[kind](_Filter(label, operator, values, value), name, context))
+            found.append(_BUILDERS[kind](_Filter(name, label, operator, values, value, context)))
         except ValidationError as error:
             errors += error.errors
     if errors:
@@ -131,9 +133,8 @@ def _custom(field: CustomField, issue: Issue, context: FilterContext) -> object:
 def _in_scope(field: CustomField, context: FilterContext) -> bool:
     if field.project_ids is None or context.project is None:
         return True
-    return bool(
-        field.project_ids & {context.project.id, *(p.id for p in context.data.subprojects(context.project))}
-    )
+    below = {project.id for project in context.data.subprojects(context.project)}
+    return bool(field.project_ids & {context.project.id, *below})
 
 
 def _parse(expression: str, kind: str) -> tuple[str, list[str]]:
@@ -158,10 +159,12 @@ def _in_project(project: Project, params: Mapping[str, str], data: Data) -> Test
     return lambda issue: issue.project_id in wanted
 
 
-def _list(parsed: _Filter, name: str, context: FilterContext) -> Test:
+def _list(parsed: _Filter) -> Test:
     wanted = set(parsed.values)
-    if "me" in wanted and name in ("assigned_to_id", "author_id", *_of_people(context.data)):
-        wanted |= {str(n) for n in context.viewer.me(groups=name == "assigned_to_id")}
+    data, viewer = parsed.context.data, parsed.context.viewer
+    of_people = {f"cf_{field.id}" for field in data.custom_fields.values() if field.format == "user"}
+    if "me" in wanted and parsed.name in {"assigned_to_id", "author_id"} | of_people:
+        wanted |= {str(n) for n in viewer.me(groups=parsed.name == "assigned_to_id")}
 
     def held(issue: Issue) -> set[str]:
         value = parsed.value(issue)
@@ -178,31 +181,27 @@ def _list(parsed: _Filter, name: str, context: FilterContext) -> Test:
     return tests[parsed.operator]
 
 
-def _of_people(data: Data) -> list[str]:
-    return [f"cf_{field.id}" for field in data.custom_fields.values() if field.format == "user"]
-
-
-def _status(parsed: _Filter, name: str, context: FilterContext) -> Test:
-    closed = {s.id for s in context.data.statuses.values() if s.is_closed}
+def _status(parsed: _Filter) -> Test:
+    closed = {s.id for s in parsed.context.data.statuses.values() if s.is_closed}
     if parsed.operator == "*":
         return lambda _: True
     if parsed.operator in ("o", "c"):
         wants_closed = parsed.operator == "c"
         return lambda i: (i.status_id in closed) == wants_closed
-    return _list(parsed, name, context)
+    return _list(parsed)
 
 
-def _integer(parsed: _Filter, name: str, context: FilterContext) -> Test:
+def _integer(parsed: _Filter) -> Test:
     if parsed.operator not in _VALUELESS and not all(_INTEGERS.fullmatch(v) for v in parsed.values if v):
         raise ValidationError(f"{parsed.label} is invalid")
     if parsed.operator == "=":  # commas separate values; anything after a bar is ignored
         wanted = {float(v) for v in parsed.values[0].split(",")}
         return lambda i: _number_of(parsed.value(i)) in wanted
     first_of_each = [v.partition(",")[0] for v in parsed.values]
-    return _number(replace(parsed, values=first_of_each), name, context)
+    return _number(replace(parsed, values=first_of_each))
 
 
-def _number(parsed: _Filter, _name: str, _context: FilterContext) -> Test:
+def _number(parsed: _Filter) -> Test:
     if parsed.operator in _VALUELESS:
         return lambda i: (_number_of(parsed.value(i)) is None) == (parsed.operator == "!*")
     if not all(_DECIMAL.fullmatch(v) for v in parsed.values if v):
@@ -226,12 +225,12 @@ def _number_of(held: object) -> float | None:
     return float(held) if isinstance(held, int | str) and held != "" else None
 
 
-def _tree(parsed: _Filter, _name: str, context: FilterContext) -> Test:
+def _tree(parsed: _Filter) -> Test:
     if parsed.operator in _VALUELESS:
         return lambda i: (i.parent_id is None) == (parsed.operator == "!*")
     wanted = {int(n) for n in re.findall(r"\d{1,18}", parsed.values[0], re.ASCII)}
     if parsed.operator == "~":
-        children = context.data.children()
+        children = parsed.context.data.children()
         below = list(wanted)
         for issue_id in below:
             below += [child.id for child in children.get(issue_id, ())]
@@ -239,7 +238,7 @@ def _tree(parsed: _Filter, _name: str, context: FilterContext) -> Test:
     return lambda i: i.parent_id in wanted
 
 
-def _text(parsed: _Filter, _name: str, _context: FilterContext) -> Test:
+def _text(parsed: _Filter) -> Test:
     wanted = parsed.values[0].casefold()
     distinct = dict.fromkeys(word.strip('"') for word in wanted.split())
     words = [word for word in distinct if len(word) > 1][:_MAX_WORDS] or [wanted]
@@ -260,31 +259,27 @@ def _text(parsed: _Filter, _name: str, _context: FilterContext) -> Test:
     return tests[parsed.operator]
 
 
-def _date(parsed: _Filter, _name: str, context: FilterContext) -> Test:
+def _date(parsed: _Filter) -> Test:
     if parsed.operator in _VALUELESS:
         return lambda i: (parsed.value(i) is None) == (parsed.operator == "!*")
-    spans = [span(v, context.zone) if v else None for v in parsed.values]
+    spans = [span(v, parsed.context.zone) if v else None for v in parsed.values]
     if any(v and s is None for v, s in zip(parsed.values, spans, strict=True)):
         raise ValidationError(f"{parsed.label} is invalid")
     lower = None if parsed.operator == "<=" else spans[0]
     upper = {">=": None, "><": spans[1] if len(spans) > 1 else None}.get(parsed.operator, spans[0])
 
     def test(issue: Issue) -> bool:
-        held = _held_moment(parsed.value(issue))
-        if held is None:
+        held = parsed.value(issue)
+        if isinstance(held, date) and not isinstance(held, datetime):
+            held = datetime.combine(held, time.min, UTC)  # a date starts at midnight in the server's zone
+        if not isinstance(held, datetime):
             return False
         return (lower is None or held >= lower[0]) and (upper is None or held <= upper[1])
 
     return test
 
 
-def _held_moment(value: object) -> datetime | None:
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime.combine(value, time.min, UTC)  # a date starts at midnight in the server's time zone
-    return value if isinstance(value, datetime) else None
-
-
-_BUILDERS: dict[str, Callable[[_Filter, str, FilterContext], Test]] = {
+_BUILDERS: dict[str, Callable[[_Filter], Test]] = {
     "list": _list,
     "optional": _list,
     "status": _status,

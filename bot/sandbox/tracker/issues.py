@@ -26,8 +26,11 @@ async def list_issues(request: web.Request) -> web.Response:
     found = [i for i in call.data.issues.values() if all(test(i) for test in wanted)]
     found = [i for i in found if call.viewer.sees_issue(i)]
     ordered = order(found, call.params.get("sort") or params.get("sort", ""), call.data)
-    shape = shapes.Issues(call.data, call.viewer, call.origin, call.includes()).shape
-    return call.listed("issues", ordered, shape)
+    return call.listed("issues", ordered, _shapes(call).shape)
+
+
+def _shapes(call: Call) -> shapes.Issues:
+    return shapes.Issues(call.data, call.viewer, call.origin, call.includes())
 
 
 def _project(call: Call) -> Project | None:
@@ -68,8 +71,7 @@ async def create_issue(request: web.Request) -> web.Response:
     for file in draft.files:
         file.issue_id = issue.id
     _touch_parent(call, issue)
-    shape = shapes.Issues(call.data, call.viewer, call.origin, call.includes()).shape(issue)
-    return call.created("issue", shape, f"/issues/{issue.id}")
+    return call.created("issue", _shapes(call).shape(issue), f"/issues/{issue.id}")
 
 
 async def show_issue(request: web.Request) -> web.Response:
@@ -77,8 +79,7 @@ async def show_issue(request: web.Request) -> web.Response:
     call = Call(request)
     issue = call.found(call.data.issues)
     call.require(call.viewer.sees_issue(issue))
-    found = shapes.Issues(call.data, call.viewer, call.origin, call.includes())
-    return web.json_response({"issue": found.detailed(issue)})
+    return web.json_response({"issue": _shapes(call).detailed(issue)})
 
 
 async def update_issue(request: web.Request) -> web.Response:

@@ -34,10 +34,7 @@ def routes() -> list[web.RouteDef]:
 async def _account(request: web.Request) -> web.Response:
     """Stands in for the page where a user finds their API key; without logins it lists everyone's."""
     data = request.app[SERVICE].data
-    rows = [
-        (user.login, f"{user.firstname} {user.lastname}", el("code", user.api_key))
-        for user in data.users.values()
-    ]
+    rows = [(user.login, user.name, el("code", user.api_key)) for user in data.users.values()]
     return page(
         "API access keys",
         el("h1", "API access keys"),

@@ -63,16 +63,12 @@ def _memberships(data: Data, row: User, viewer: Viewer) -> list[Shape]:
 
 
 def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] = ()) -> Shape:
-    """Return a project; its parent and defaults are omitted when there are none or they are hidden."""
+    """Return a project; its parent is omitted when there is none or it is hidden."""
     shape = picked(row, "id", "name", "identifier", "description", "homepage")
     parent = data.projects.get(row.parent_id or 0)
     if parent is not None and viewer.sees_project(parent):
         shape["parent"] = ref(parent)
     shape |= picked(row, "status", "is_public", "inherit_members")
-    if row.default_version_id is not None:
-        shape["default_version"] = ref(data.versions[row.default_version_id])
-    if row.default_assignee_id is not None:
-        shape["default_assignee"] = _principal(data, row.default_assignee_id)
     if "trackers" in include:
         shape["trackers"] = [ref(data.trackers[t]) for t in row.tracker_ids]
     if "issue_categories" in include:
