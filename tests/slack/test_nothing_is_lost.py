@@ -126,17 +126,5 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
         assert (await ana.suggest(form, "Parent issue", typed))["options"] == []
 
 
-async def test_an_answer_opens_on_top_of_search_results(ana: Person) -> None:
-    await ana.shortcut("search_issues")
-    await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
-    results = await ana.form("Search results")
-    line = next(block for block in results["blocks"] if block.get("accessory"))
-    number = line["accessory"]["options"][0]["value"].split()[1].rstrip(":")
-
-    await ana.choose_in_form(results, line, "Assign to me")
-
-    assert f"#{number} is " in text_of(await ana.form(f"#{number}"))
-
-
 async def _has(person: Person, label: str) -> bool:
     return label in values_of(await person.form("New issue"))

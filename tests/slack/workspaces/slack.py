@@ -1,8 +1,6 @@
 """A fake Slack with several workspaces that records which token each call used."""
 
 import base64
-import hashlib
-import hmac
 import itertools
 import json
 import time
@@ -16,6 +14,7 @@ import aiohttp
 from aiohttp import web
 
 from bot.sandbox.workspace.api.call import arguments
+from bot.sandbox.workspace.http import signature
 from bot.slack.manifest import SCOPES
 from tests.support.serving import serving
 
@@ -157,12 +156,8 @@ class Slack:
 
     async def _send(self, port: int, body: str, kind: str) -> tuple[int, str]:
         now = str(int(time.time()))
-        digest = hmac.new(SIGNING_SECRET.encode(), f"v0:{now}:{body}".encode(), hashlib.sha256).hexdigest()
-        headers = {
-            "X-Slack-Request-Timestamp": now,
-            "X-Slack-Signature": f"v0={digest}",
-            "Content-Type": kind,
-        }
+        signed = signature(SIGNING_SECRET, now, body.encode())
+        headers = {"X-Slack-Request-Timestamp": now, "X-Slack-Signature": signed, "Content-Type": kind}
         url = f"http://127.0.0.1:{port}/slack/events"
         async with self.http.post(url, data=body, headers=headers) as answer:
             return answer.status, await answer.text()
