@@ -40,16 +40,14 @@ async def _due(company: Company, after: timedelta) -> None:
 
 
 async def test_digests_are_posted_with_their_workspaces_token(company: Company, slack: Slack) -> None:
-    first, second = PLACES
-    await slack.install(company.port, first)
+    for place in PLACES:
+        await slack.install(company.port, place)
     await _add(company)
+
     await _due(company, timedelta(hours=1))
-    assert slack.with_tokens_of(second, "chat.postMessage") == []  # it waits until its workspace has a token
-    await slack.install(company.port, second)
-    await _due(company, timedelta(hours=2))
 
     for place, owner in PLACES.items():
-        [listed, *_] = slack.with_tokens_of(place, "users.conversations")
+        (listed,) = slack.with_tokens_of(place, "users.conversations")
         (post,) = slack.with_tokens_of(place, "chat.postMessage")
         assert [call.arguments["team_id"] for call in (listed, post)] == [owner.team_id] * 2
 
@@ -77,3 +75,16 @@ async def test_a_digest_is_posted_once_despite_slow_token_renewal(
     await company.close()
 
     assert after == ["conversations.info", "chat.postMessage"]
+
+
+async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, slack: Slack) -> None:
+    first, second = PLACES
+    await slack.install(company.port, first)
+    await _add(company)
+    await _due(company, timedelta(hours=1))
+    assert len(slack.with_tokens_of(first, "chat.postMessage")) == 1
+
+    await slack.install(company.port, second)
+    await _due(company, timedelta(hours=2))
+
+    assert len(slack.with_tokens_of(second, "chat.postMessage")) == 1
