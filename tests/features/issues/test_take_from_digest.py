@@ -18,7 +18,7 @@ from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, button_saying, text_of, until, values_of
+from tests.support.reading import JSON, button_saying, text_of, until
 from tests.support.wire import Wire
 
 ANA, BEN, DANA = 1, 2, 4
@@ -74,29 +74,6 @@ async def test_a_double_click_assigns_an_unassigned_issue_once(office: Office, a
     assert "is already assigned to you" in text_of(await take_issue(ana, message, "The cart forgets"))
 
 
-async def answer_saying(person: Person, message: JSON, text: str) -> JSON | None:
-    """The current private message if it contains `text`."""
-    now = next(m for m in await person.messages() if m["ts"] == message["ts"])
-    return now if text in now["text"] else None
-
-
-async def test_reassigning_asks_again_when_the_assignee_changed(office: Office, ana: Person) -> None:
-    issue = new_issue(office.tracker, "The cart forgets", BEN)
-    message = await post_digest(office, ana)
-    asked = await take_issue(ana, message, "The cart forgets")
-    assert "is assigned to Ben Okafor. Assign it to yourself instead?" in text_of(asked)
-    assert issue.assigned_to_id == BEN
-
-    issue.assigned_to_id = DANA
-    await ana.press(asked, "Assign to me")
-    asked = await until(partial(answer_saying, ana, asked, "is assigned to Dana Novak"))
-    assert issue.assigned_to_id == DANA
-    await ana.press(asked, "Assign to me")
-
-    await until(partial(answer_saying, ana, asked, f"#{issue.id} is assigned to you now."))
-    assert issue.assigned_to_id == ANA
-
-
 def row_of(message: JSON, subject: str) -> str:
     return next(str(b["text"]["text"]) for b in message["blocks"] if b.get("accessory") and subject in str(b))
 
@@ -131,15 +108,31 @@ async def test_digest_rows_show_the_new_assignees(office: Office, ana: Person, b
     await row_saying(ben, "The menu hides", "assigned to Ana Ruiz")
 
 
-async def test_a_digest_row_follows_a_reassignment(office: Office, ana: Person, ben: Person) -> None:
+async def test_reassigning_asks_again_when_the_assignee_changed(
+    office: Office, ana: Person, ben: Person
+) -> None:
     issue = new_issue(office.tracker, "The cart forgets")
     message = await post_digest(office, ana)
     issue.assigned_to_id = BEN
-
     asked = await take_issue(ana, message, "The cart forgets")
+    assert "is assigned to Ben Okafor. Assign it to yourself instead?" in text_of(asked)
     await row_saying(ben, "The cart forgets", "assigned to Ben Okafor")
-    await ana.press(asked, "Assign to me")
 
+    async def answers(text: str) -> JSON:
+        """The answer to the press in place of the question."""
+        await ana.press(asked, "Assign to me")
+
+        async def poll() -> JSON | None:
+            now = next(m for m in await ana.messages() if m["ts"] == asked["ts"])
+            return now if text in now["text"] else None
+
+        return await until(poll)
+
+    issue.assigned_to_id = DANA
+    asked = await answers("is assigned to Dana Novak")
+    assert issue.assigned_to_id == DANA
+    await answers(f"#{issue.id} is assigned to you now.")
+    assert issue.assigned_to_id == ANA
     await row_saying(ben, "The cart forgets", "assigned to Ana Ruiz")
 
 
@@ -189,16 +182,6 @@ async def test_assigns_the_issue_after_an_unlinked_user_links(
     assert issue.assigned_to_id == BEN
 
 
-async def test_the_menu_leads_to_all_actions(office: Office, ana: Person) -> None:
-    issue = new_issue(office.tracker, "The cart forgets")
-    message = await post_digest(office, ana)
-
-    card = await ana.after(ana.choose_from_menu(message, "The cart forgets", "More actions"))
-    await ana.press(card, "Log time")
-
-    assert f"#{issue.id}" in str(values_of(await ana.form("Log time"))["Issue"])
-
-
 class TestWithoutIssueUpdates:
     """The service has no endpoint for changing issues."""
 
@@ -236,30 +219,23 @@ class TestLostResponses:
     ) -> None:
         done = new_issue(service, "The answer is lost")
         lost = new_issue(service, "The request is lost")
+        new_issue(service, "The cart forgets")
         message = await post_digest(wired.office, wired)
         wire.faults = ["lose the answer", "lose the request"]
 
-        assert f"#{done.id} is assigned to you now." in text_of(
-            await take_issue(wired, message, "The answer is lost")
-        )
+        answer = await take_issue(wired, message, "The answer is lost")
+        assert f"#{done.id} is assigned to you now." in text_of(answer)
         await wired.office.idle()
-        answer = text_of(await take_issue(wired, message, "The request is lost"))
-
-        assert f"#{lost.id} doesn't show the change. Try again." in answer
+        answer = await take_issue(wired, message, "The request is lost")
+        assert f"#{lost.id} doesn't show the change. Try again." in text_of(answer)
         assert (done.assigned_to_id, lost.assigned_to_id) == (ANA, None)
 
-    async def test_reports_an_unknown_outcome_during_an_outage(
-        self, wired: Person, wire: Wire, service: Tracker
-    ) -> None:
-        new_issue(service, "The cart forgets")
-        message = await post_digest(wired.office, wired)
         wire.faults, wire.seconds = ["slow"], 30
 
         async def sent() -> bool:
             return not wire.faults
 
-        answer = asyncio.create_task(take_issue(wired, message, "The cart forgets"))
+        during_an_outage = asyncio.create_task(take_issue(wired, message, "The cart forgets"))
         await until(sent)
         await wire.down()
-
-        assert "may not have been saved" in text_of(await answer)
+        assert "may not have been saved" in text_of(await during_an_outage)

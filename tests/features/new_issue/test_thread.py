@@ -21,6 +21,19 @@ async def _webshop(ana: Person) -> None:
     await ana.ask("/tracker default webshop")
 
 
+def included(description: str) -> list[int]:
+    """The numbers of the messages that are included."""
+    return [int(n) for n in MARKED.findall(description.partition("Thread in Slack")[2])]
+
+
+def thread_of(office: Office, many: int, filler: str = "") -> Message:
+    """Posts a thread of numbered messages; the first ten have a file."""
+    parent = reply_to(office, None, "message 0 of many", "0.log")
+    for n in range(1, many):
+        reply_to(office, parent.ts, f"message {n} of many {filler}", *([f"{n}.log"] if n < 10 else ()))
+    return parent
+
+
 def reply_to(office: Office, parent: str | None, text: str, *files: str, user: str = BEN.slack_id) -> Message:
     """Posts a message, below `parent` if given, with files of these names."""
     state = office.workspace.state
@@ -84,60 +97,39 @@ async def test_includes_the_thread_as_it_is_now(office: Office, ana: Person) -> 
     assert [f.filename for f in files if f.issue_id == office.newest_issue().id] == ["shop.log", "shot.png"]
 
 
-async def test_includes_two_hundred_messages_and_thirty_files_in_order(office: Office, ana: Person) -> None:
-    office.workspace.state.history_page = 15
-    parent = reply_to(office, None, "message 0 of many", "0.log")
-    for n in range(1, 200):
-        last = reply_to(office, parent.ts, f"message {n} of many", *([f"{n}.log"] if n < 30 else ()))
-
-    description, _ = await created(ana, await form_on(ana, last))
-
-    _, _, thread = description.partition("Thread in Slack")
-    assert [int(n) for n in MARKED.findall(thread)] == list(range(200))
-    files = office.tracker.data.attachments.values()
-    names = [f.filename for f in files if f.issue_id == office.newest_issue().id]
-    assert names == [f"{n}.log" for n in range(30)]
-
-
 @pytest.mark.usefixtures("impatient")
-async def test_waits_for_slack_and_shows_how_far_it_is(office: Office, ana: Person) -> None:
-    office.workspace.state.history_page, office.workspace.state.history_seconds = 15, 4
-    parent = reply_to(office, None, "message 0 of many")
-    for n in range(1, 20):
-        reply_to(office, parent.ts, f"message {n} of many")
-    form = await form_on(ana, parent)
-    assert "20 messages, with their authors" in text_of(form)
+async def test_waits_for_slack_shows_how_far_it_is_and_keeps_the_order(office: Office, ana: Person) -> None:
+    office.workspace.state.history_page, office.workspace.state.history_seconds = 15, 2
+    form = await form_on(ana, thread_of(office, 40))
+    assert "40 messages, with their authors" in text_of(form)
     await ana.submit(form, {"Thread": True})
 
     async def progress() -> bool:
-        return any("15 of 20 messages" in text_of(view) for view in (await ana.state())["views"])
+        return any("15 of 40 messages" in text_of(view) for view in (await ana.state())["views"])
 
     await until(progress)
     await office.idle()
-    _, _, thread = (office.newest_issue().description or "").partition("Thread in Slack")
-    assert [int(n) for n in MARKED.findall(thread)] == list(range(20))
+    made = office.newest_issue()
+    assert included(made.description or "") == list(range(40))
+    files = office.tracker.data.attachments.values()
+    assert [f.filename for f in files if f.issue_id == made.id] == [f"{n}.log" for n in range(10)]
 
 
 @pytest.mark.parametrize("cause", ["length", "time"])
 async def test_says_where_the_thread_is_cut(office: Office, ana: Person, cause: str) -> None:
     filler = "é" * 400 if cause == "length" else ""
-    parent = reply_to(office, None, "message 0 of many")
-    for n in range(1, 100):
-        reply_to(office, parent.ts, f"message {n} of many {filler}")
+    parent = thread_of(office, 100, filler)
     if cause == "time":
         office.workspace.state.history_page, office.workspace.state.history_seconds = 15, 3600
 
     description, answer = await created(ana, await form_on(ana, parent))
 
     assert len(description.encode()) <= DESCRIPTION_BYTES
-    _, _, thread = description.partition("Thread in Slack")
-    included = len(MARKED.findall(thread))
-    assert included == 15 if cause == "time" else 50 < included < 100
+    count = len(included(description))
+    assert count == 15 if cause == "time" else 50 < count < 100
     assert "The thread continues in Slack: <http" in description
     why = {"time": "Slack limits how fast I can read", "length": "a description can't be longer"}[cause]
-    assert (
-        f"the first {included} of the thread's 100 messages and a link to the rest, because {why}." in answer
-    )
+    assert f"the first {count} of the thread's 100 messages and a link to the rest, because {why}." in answer
 
 
 @pytest.mark.parametrize(
@@ -202,34 +194,21 @@ async def test_does_not_read_a_private_channel_for_someone_who_left(office: Offi
     assert len(office.tracker.data.issues) == count
 
 
-async def test_leaves_a_deleted_parent_out(office: Office, ana: Person) -> None:
-    parent = reply_to(office, None, "Posted by mistake", user=ANA.slack_id)
-    reply = reply_to(office, parent.ts, "Still true")
-    await ana._post("delete", channel=parent.channel, ts=parent.ts)
-
-    description, _ = await created(ana, await form_on(ana, reply))
-
-    assert "deleted" not in description
-    assert description.count("Still true") == 2  # a reply also starts the description
-
-
-@pytest.mark.parametrize(("typed", "count"), [(None, 1), ("It fails, and I know why", 2)])
-async def test_does_not_repeat_the_first_message(
-    office: Office, ana: Person, typed: str | None, count: int
-) -> None:
-    parent = reply_to(office, None, "It fails\n• *here*\n&gt; and there")
-    reply_to(office, parent.ts, "Again")
-
-    description, _ = await created(
-        ana, await form_on(ana, parent), **({"Description": typed} if typed else {})
-    )
-
-    assert description.count("It fails") == count
-    assert "and there" in description
-
-
-async def test_a_message_without_a_thread_offers_none(office: Office, ana: Person) -> None:
-    form = await form_on(ana, reply_to(office, None, "Alone"))
-
+async def test_does_not_repeat_the_first_message(office: Office, ana: Person) -> None:
+    parent = reply_to(office, None, "It fails\n• *here*\n&gt; and there", user=ANA.slack_id)
+    form = await form_on(ana, parent)
     assert "Thread" not in labels_of(form)
-    assert "Alone" in values_of(form)["Description"]
+    assert "It fails" in values_of(form)["Description"]
+    await ana.close(form)
+    reply = reply_to(office, parent.ts, "Again")
+
+    for typed, count in ({}, 1), ({"Description": "It fails, and I know why"}, 2):
+        description, _ = await created(ana, await form_on(ana, parent), **typed)
+        assert description.count("It fails") == count
+        assert "and there" in description
+
+    await ana._post("delete", channel=parent.channel, ts=parent.ts)
+    description, _ = await created(ana, await form_on(ana, reply))
+    assert "It fails" not in description
+    assert "deleted" not in description
+    assert description.count("Again") == 2  # a reply also starts the description
