@@ -14,13 +14,19 @@ from tests.support.wire import Wire
 
 
 @pytest.fixture
-async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+def tracker() -> Tracker:
+    """The service of `office`. Modules that need another one override it."""
+    return demo_tracker()
+
+
+@pytest.fixture
+async def office(tmp_path: Path, tracker: Tracker, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
     """Opens an office and asserts that the bot broke none of Slack's rules. Modules with the `url` fixture
     run it on both databases.
     """
     both = "url" in request.fixturenames
     url: str = request.getfixturevalue("url") if both else ""
-    async with Office(tmp_path, database_url=url).opened("ana") as office:
+    async with Office(tmp_path, tracker=tracker, database_url=url).opened("ana") as office:
         yield office
         assert office.violations() == []
 

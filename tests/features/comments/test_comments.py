@@ -1,35 +1,27 @@
 """Comments on issues: typed, written in the form, and made of a message with its files."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from bot.sandbox.tracker.data import Note
+from bot.sandbox.tracker.server import Tracker
 from tests.features.files.attached import names
 from tests.support.digesting import ANA as OWNER
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, labels_of, text_of, values_of
+from tests.support.reading import JSON, button_saying, labels_of, text_of, values_of
 
 NUMBER, SECURITY = 12, 4
 ANA = 1
 
 
 @pytest.fixture(params=["history"])
-async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
-    """Opens an office, by default with a service that tells an issue's history and everyone's permissions."""
+def tracker(request: pytest.FixtureRequest) -> Tracker:
+    """By default, a service that tells an issue's history and everyone's permissions."""
     tells = request.param == "history"
-    tracker = demo_tracker(issue_reads=tells, roles=tells, issue_updates=request.param != "no updates")
-    office = Office(tmp_path, tracker=tracker)
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await office.close()
-    assert office.violations() == []
+    return demo_tracker(issue_reads=tells, roles=tells, issue_updates=request.param != "no updates")
 
 
 def notes(office: Office, number: int = NUMBER) -> list[Note]:
@@ -46,30 +38,31 @@ async def texts(person: Person, channel: str = "general") -> list[str]:
     return [text_of(message) for message in await person.messages(channel)]
 
 
-@pytest.mark.parametrize("typed", ["{} comment", "comment {}", "#{} note", "Comment on {url}"])
-async def test_a_typed_comment_is_added_as_it_is_written(office: Office, ana: Person, typed: str) -> None:
-    url = f"{office.tracker.url}/issues/{NUMBER}"
-    command = typed.format(NUMBER, url=url)
+async def test_a_typed_comment_is_added_as_it_is_written(office: Office, ana: Person) -> None:
+    url, before = f"{office.tracker.url}/issues/{NUMBER}", len(notes(office))
+    for typed in (f"{NUMBER} comment", f"comment {NUMBER}", f"#{NUMBER} note", f"Comment on {url}"):
+        said = text_of(
+            await ana.ask(f'/issue {typed} It\'s the "second" one:\n- see https://example.com/issues/7')
+        )
 
-    said = text_of(
-        await ana.ask(f'/issue {command} It\'s the "second" one:\n- see https://example.com/issues/7')
-    )
-
-    note = notes(office)[-1]
-    assert note.text.split("\r\n") == ['It\'s the "second" one:', "- see https://example.com/issues/7"]
-    assert (note.user_id, note.is_private) == (ANA, False)
-    assert f"Commented on <{url}|#{NUMBER} Delivery" in said
-    assert '“It\'s the "second" one: - see' in said
+        note = notes(office)[-1]
+        assert note.text.split("\r\n") == ['It\'s the "second" one:', "- see https://example.com/issues/7"]
+        assert (note.user_id, note.is_private) == (ANA, False)
+        assert f"Commented on <{url}|#{NUMBER} Delivery" in said
+        assert '“It\'s the "second" one: - see' in said
+    assert len(notes(office)) == before + 4
 
 
-@pytest.mark.parametrize(
-    ("typed", "fields"),
-    [("comment", {"Issue", "Comment"}), (f"{NUMBER} comment", {"Comment", "Private note"})],
-)
-async def test_a_command_without_a_text_opens_the_form(ana: Person, typed: str, fields: set[str]) -> None:
-    await ana.command(f"/issue {typed}")
+async def test_a_command_without_a_text_opens_the_form(ana: Person) -> None:
+    for typed, fields in (
+        ("comment", {"Issue", "Comment"}),
+        (f"{NUMBER} comment", {"Comment", "Private note"}),
+    ):
+        await ana.command(f"/issue {typed}")
 
-    assert labels_of(await ana.form("Comment")) == fields
+        form = await ana.form("Comment")
+        assert labels_of(form) == fields
+        await ana.close(form)
 
 
 async def test_the_form_on_a_card_offers_private_notes_to_those_who_may_write_them(
@@ -100,14 +93,8 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     await ana.after(ana.submit(await ana.form("New issue"), {"Project": "Web Shop"}))
     number = max(office.tracker.data.issues)
     ids = [(await ben.upload("cart.log", b"empty"))["id"]]
-    channel = office.channel_id("general")
-    await ben._post(
-        "message",
-        channel=channel,
-        text="Only in *Safari*\n1. open\n2. pay",
-        thread_ts=first["ts"],
-        file_ids=ids,
-    )
+    about = {"channel": office.channel_id("general"), "thread_ts": first["ts"], "file_ids": ids}
+    await ben._post("message", text="Only in *Safari*\n1. open\n2. pay", **about)
     reply = next(m for m in reversed(await ana.messages()) if m["files"])
 
     form = await comment_form(ana, reply)
@@ -181,16 +168,18 @@ async def test_a_message_is_announced_only_where_everyone_may_see_the_comment(
     assert not [text for text in await texts(ben) if "added" in text]
 
 
-@pytest.mark.parametrize("office", ["no updates"], indirect=True)
-async def test_a_service_without_updates_is_named_and_the_button_goes(ana: Person) -> None:
-    typed = f"/issue {NUMBER} comment See above"
+@pytest.mark.parametrize("tracker", ["no updates"], indirect=True)
+async def test_a_service_without_updates_is_named_and_the_buttons_go(ana: Person) -> None:
+    for typed in (f"/issue {NUMBER} comment See above", f"/issue {NUMBER} close"):
+        answer = await ana.ask(typed)
 
-    said = text_of(await ana.ask(typed))
+        said = text_of(answer)
+        assert f"doesn't let me change issues. Open #{NUMBER} to change it there." in said
+        assert typed in said
+        button_saying(answer["blocks"], "Open in Tracker")
 
-    assert f"doesn't let me change issues. Open #{NUMBER} to change it there." in said
-    assert "Open in Tracker" in said
-    assert typed in said
-    assert "'Comment'" not in str(await ana.ask(f"/issue {NUMBER}"))
+    card = str(await ana.ask(f"/issue {NUMBER}"))
+    assert [text for text in ("Edit", "Comment", "Assign to me") if f"'{text}'" in card] == []
 
 
 async def test_a_private_note_that_the_service_shows_to_everyone_is_not_called_private(

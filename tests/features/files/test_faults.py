@@ -7,7 +7,7 @@ import pytest
 
 from bot.sandbox.tracker.server import Tracker
 from bot.slack.waits import Waits
-from tests.features.files.attached import ANA, NUMBER, buttons, names, said, shared
+from tests.features.files.attached import ANA, NUMBER, buttons, names, shared
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -36,40 +36,23 @@ async def form_and_file(ana: Person) -> tuple[JSON, JSON]:
     return await ana.form("Attach files"), await ana.upload("a.log", b"1")
 
 
+async def form_for_new_issue(ana: Person) -> JSON:
+    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
+    return await ana.form("New issue")
+
+
 async def test_lost_upload_is_reported_and_retried_alone(ana: Person, wire: Wire, service: Tracker) -> None:
     form, file = await form_and_file(ana)
-    other = await ana.upload("b.log", b"22")
     wire.faults = ["lose the request"]
-    await ana.submit(form, {"Files": [file, other]})
-    told = await ana.form("Files")
-    assert "wasn't attached" in text_of(told)
+    await ana.submit(form, {"Files": [file, await ana.upload("b.log", b"22")]})
+    told = await ana.form_saying("Files", "wasn't attached")
+    assert buttons(told) == ["Rename or describe", "Retry", "Open in Tracker"]
     assert len(names(service)) == 1
 
     await ana.press_in_form(told, "Retry")
 
-    async def done() -> bool:
-        text = text_of((await ana.state())["views"][-1])
-        return "*a.log* attached" in text and "*b.log* attached" in text
-
-    await until(done)
-    assert names(service) == ["a.log", "b.log"]
-
-
-async def test_retry_keeps_the_rows_of_other_files(ana: Person, wire: Wire, service: Tracker) -> None:
-    form, file = await form_and_file(ana)
-    other = await ana.upload("b.log", b"22")
-    wire.faults = ["lose the request"]
-    await ana.submit(form, {"Files": [file, other]})
-    told = await ana.form("Files")
-    assert buttons(told) == ["Rename or describe", "Retry", "Open in Tracker"]
-
-    await ana.press_in_form(told, "Retry")
-
-    async def done() -> JSON | None:
-        view = (await ana.state())["views"][-1]
-        return view if buttons(view).count("Rename or describe") == 2 else None
-
-    told = await until(done)
+    told = await ana.form_saying("Files", "*a.log* attached")
+    assert "*b.log* attached" in text_of(told)
     assert buttons(told) == ["Rename or describe", "Rename or describe", "Open in Tracker"]
     assert names(service) == ["a.log", "b.log"]
 
@@ -84,10 +67,8 @@ async def test_files_that_failed_to_attach_can_be_retried(ana: Person, wire: Wir
 
     await ana.press_in_form(told, "Retry")
 
-    async def done() -> bool:
-        return names(service) == ["a.log"]
-
-    await until(done)
+    await ana.form_saying("Files", "*a.log* attached")
+    assert names(service) == ["a.log"]
 
 
 async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker) -> None:
@@ -96,63 +77,53 @@ async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker)
 
     await ana.submit(form, {"Files": [key, file]})
 
-    assert "your account again" in await said(ana)
+    await ana.form_saying("Files", "your account again")
     assert names(service) == ["a.log"]
+
+
+async def requested(wire: Wire, what: str) -> None:
+    """Waits until the bot has sent the request."""
+
+    async def asked() -> bool:
+        return what in wire.asked
+
+    await until(asked)
 
 
 @pytest.mark.parametrize("office", [Waits(lookups=(0.5,))], indirect=True)
 async def test_create_is_not_repeated_after_the_key_was_revoked(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
-    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
-    form = await ana.form("New issue")
+    form = await form_for_new_issue(ana)
     wire.heal()
     wire.faults = ["pass", "lose the request"]
     await ana.submit(form, {"Project": "Web Shop"})
-
-    async def lost() -> bool:
-        return "POST /issues.json" in wire.asked
-
-    await until(lost)
+    await requested(wire, "POST /issues.json")
     service.data.users[ANA].api_key = "0" * 40
 
-    assert "may not have been saved" in text_of(await ana.form_saying("New issue", "not"))
+    await ana.form_saying("New issue", "may not have been saved")
     assert wire.asked.count("POST /issues.json") == 1
 
 
-async def test_relinking_during_an_upload_stops_the_files(
-    office: Office, ana: Person, wire: Wire, service: Tracker
-) -> None:
-    form, file = await form_and_file(ana)
-    await relinked_during_upload(office, ana, wire, form, {"Files": [file]})
-
-    await ana.form_saying("Attach files", "linked another Tracker account while")
-    assert names(service) == []
-
-
-async def test_relinking_during_an_upload_stops_the_issue(
-    office: Office, ana: Person, wire: Wire, service: Tracker
+@pytest.mark.parametrize("title", ["Attach files", "New issue"])
+async def test_relinking_during_an_upload_stops_what_follows_it(
+    office: Office, ana: Person, wire: Wire, service: Tracker, title: str
 ) -> None:
     count = len(service.data.issues)
-    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
-    form = await ana.form("New issue")
-    await relinked_during_upload(office, ana, wire, form, {"Project": "Web Shop"})
-
-    await ana.form_saying("New issue", "linked another Tracker account while")
-    assert len(service.data.issues) == count
-
-
-async def relinked_during_upload(office: Office, ana: Person, wire: Wire, form: JSON, typed: JSON) -> None:
+    form, file = await form_and_file(ana)
+    typed: JSON = {"Files": [file]}
+    if title == "New issue":
+        form, typed = await form_for_new_issue(ana), {"Project": "Web Shop"}
     wire.heal()
     wire.faults, wire.seconds = ["slow"], 20
     await ana.submit(form, typed)
+    await requested(wire, "POST /uploads.json")
 
-    async def uploading() -> bool:
-        return "POST /uploads.json" in wire.asked
-
-    await until(uploading)
     await office.link(ana.user_id, KEYS["ben"])
     wire.released.set()
+
+    await ana.form_saying(title, "linked another Tracker account while")
+    assert (names(service), len(service.data.issues)) == ([], count)
 
 
 async def test_lost_answer_does_not_attach_a_file_twice(ana: Person, wire: Wire, service: Tracker) -> None:
@@ -161,7 +132,7 @@ async def test_lost_answer_does_not_attach_a_file_twice(ana: Person, wire: Wire,
 
     await ana.submit(form, {"Files": [file]})
 
-    assert "*a.log* attached" in await said(ana)
+    await ana.form_saying("Files", "*a.log* attached")
     assert names(service) == ["a.log"]
 
 
@@ -171,15 +142,10 @@ async def test_retry_looks_up_unsure_files_before_uploading(
     form, file = await form_and_file(ana)
     wire.faults = ["pass", "lose the request", "lose the request"]
     await ana.submit(form, {"Files": [file]})
-    told = await ana.form("Files")
-    assert "may not be attached" in text_of(told)
 
-    await ana.press_in_form(told, "Retry")
+    await ana.press_in_form(await ana.form_saying("Files", "may not be attached"), "Retry")
 
-    async def done() -> bool:
-        return "*a.log* attached" in text_of((await ana.state())["views"][-1])
-
-    await until(done)
+    await ana.form_saying("Files", "*a.log* attached")
     assert names(service) == ["a.log"]
 
 
@@ -188,18 +154,13 @@ async def test_issue_with_files_is_created_once_despite_lost_messages(
     ana: Person, wire: Wire, service: Tracker, fault: Fault
 ) -> None:
     count = len(service.data.issues)
-    ana.channel = "webshop"
-    await ana.ask("/tracker default webshop")
-    await ana.shortcut("issue_from_message", await shared(ana, ("a.csv", b"a"), text="Wrong numbers"))
-    form = await ana.form("New issue")
+    form = await form_for_new_issue(ana)
     wire.faults = ["pass", fault]
 
-    await ana.submit(form, {})
+    await ana.after(ana.submit(form, {"Project": "Web Shop"}))
+    await ana.office.idle()
 
-    async def told() -> bool:
-        return any("*a.csv* attached" in text_of(m) for m in await ana.messages())
-
-    await until(told)
+    assert any("*a.csv* attached" in text_of(m) for m in await ana.messages())
     assert len(service.data.issues) == count + 1
     assert names(service, max(service.data.issues)) == ["a.csv"]
 
@@ -216,9 +177,7 @@ async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, 
         return views[-1] if views and ":arrow_up: a.log" in text_of(views[-1]) else None
 
     await ana.close(await until(moving))
+    await ana.office.idle()
 
-    async def told() -> bool:
-        return any("*a.log* attached" in text_of(m) for m in await ana.messages())
-
-    await until(told)
+    assert any("*a.log* attached" in text_of(m) for m in await ana.messages())
     assert names(service) == ["a.log"]

@@ -1,16 +1,14 @@
 """Attaching files from Slack to issues: none is lost silently or attached twice."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
+from bot.sandbox.tracker.server import Tracker
 from tests.features.files.attached import ANA, NUMBER, attached, buttons, names, said, shared
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, text_of, values_of
 
 TOO_LARGE = bytes(5 * 1024 * 1024 + 1)
 
@@ -65,19 +63,13 @@ async def test_message_files_are_attached_to_the_chosen_issue(office: Office, an
     assert names(office.tracker) == ["a.csv", "c.csv"]
 
 
-async def test_issue_named_in_the_message_is_preselected(ana: Person) -> None:
-    form = await form_for(ana, await shared(ana, ("a.csv", b"a"), text=f"For #{NUMBER}, as asked"))
-
-    assert values_of(form)["Issue"] == f"#{NUMBER} Delivery costs differ between cart and invoice"
-
-
 async def test_files_are_renamed_and_described_before_and_after_attaching(
     office: Office, ana: Person
 ) -> None:
-    form = await form_for(ana, await shared(ana, ("x.csv", b"a,b")))
-    await ana.submit(form, {"Issue": f"#{NUMBER}", "File name": "sales.csv", "Description": "Sales of <May>"})
-    told = await ana.form("Files")
-    assert "*sales.csv* attached · Sales of &lt;May&gt;" in text_of(told)
+    form = await form_for(ana, await shared(ana, ("x.csv", b"a,b"), text=f"For #{NUMBER}, as asked"))
+    assert values_of(form)["Issue"] == f"#{NUMBER} Delivery costs differ between cart and invoice"
+    await ana.submit(form, {"File name": "sales.csv", "Description": "Sales of <May>"})
+    told = await ana.form_saying("Files", "*sales.csv* attached · Sales of &lt;May&gt;")
 
     await ana.press_in_form(told, "Rename or describe")
     form = await ana.form("Rename or describe")
@@ -97,12 +89,7 @@ async def test_only_the_uploader_can_rename_a_file(office: Office, ana: Person) 
 
     await ana.press_in_form(told, "Rename or describe")
 
-    async def refused() -> bool:
-        views = (await ana.state())["views"]
-        return "Someone else attached this file" in text_of(views[-1])
-
-    await until(refused)
-    assert names(office.tracker) == ["x.csv"]
+    await ana.form_saying("Files", "Someone else attached this file")
 
 
 async def test_same_file_is_attached_to_an_issue_once(office: Office, ana: Person) -> None:
@@ -122,44 +109,27 @@ async def test_issue_from_message_gets_the_checked_files(office: Office, ana: Pe
     form = await ana.form("New issue")
     assert values_of(form)["Files"] == ["keep.log", "drop.log", "big.bin"]
     await ana.choose(form, "Project", "Web Shop")
+    form = await ana.form_saying("New issue", "More fields")
+    await ana.submit(form, {"Files": ["keep.log", "big.bin"]})
+    await office.idle()
 
-    async def refreshed() -> bool:
-        return "Tracker" in values_of(await ana.form("New issue"))
-
-    await until(refreshed)
-    await ana.submit(await ana.form("New issue"), {"Files": ["keep.log", "big.bin"]})
-
-    async def told() -> str | None:
-        private = [text_of(m) for m in await ana.messages() if m["ephemeral"]]
-        return next((text for text in private if "keep.log" in text), None)
-
-    answer = await until(told)
-    number = max(office.tracker.data.issues)
+    messages = await ana.messages()
+    answer = next(text_of(m) for m in messages if m["ephemeral"] and "keep.log" in text_of(m))
     assert "*keep.log* attached" in answer
     assert "*big.bin* wasn't attached" in answer
-    assert names(office.tracker, number) == ["keep.log"]
-
-    async def announced() -> bool:
-        return any(m["thread_ts"] == message["ts"] and "created" in m["text"] for m in await ana.messages())
-
-    await until(announced)
+    assert names(office.tracker, max(office.tracker.data.issues)) == ["keep.log"]
+    assert any(m["thread_ts"] == message["ts"] and "created" in m["text"] for m in messages)
 
 
 async def test_message_files_can_create_a_new_issue(office: Office, ana: Person) -> None:
-    ana.channel = "webshop"
-    await ana.ask("/tracker default webshop")
     form = await form_for(ana, await shared(ana, ("a.csv", b"a"), text="The numbers are wrong"))
 
     await ana.press_in_form(form, "Create issue with files")
     new = await ana.form("New issue")
     assert values_of(new)["Subject"] == "The numbers are wrong"
-    announced = ana.submit(new, {"Tracker": "Support"})
-    await announced
+    await ana.after(ana.submit(new, {"Project": "Web Shop"}))
 
-    async def made() -> bool:
-        return names(office.tracker, max(office.tracker.data.issues)) == ["a.csv"]
-
-    await until(made)
+    assert names(office.tracker, max(office.tracker.data.issues)) == ["a.csv"]
 
 
 async def test_shared_channel_files_are_attached_or_explained(office: Office, ana: Person) -> None:
@@ -187,13 +157,8 @@ class TestServiceWithoutIssueUpdates:
     """A service that accepts files only with a new issue."""
 
     @pytest.fixture
-    async def office(self, tmp_path: Path) -> AsyncIterator[Office]:
-        office = Office(tmp_path, tracker=demo_tracker(issue_updates=False))
-        await office.open()
-        await office.link("U0ANA0001", KEYS["ana"])
-        yield office
-        await office.close()
-        assert office.violations() == []
+    def tracker(self) -> Tracker:
+        return demo_tracker(issue_updates=False)
 
     async def test_offers_a_new_issue_with_the_files(self, office: Office, ana: Person) -> None:
         await ana.command(f"/issue attach {NUMBER}")
@@ -214,10 +179,7 @@ class TestServiceWithoutIssueUpdates:
         held = values_of(new)
         assert held["Subject"] == f"Files for #{NUMBER} Delivery costs differ between cart and invoice"
         assert held["Files"] == ["a.log"]
-        await ana.submit(new, {})
+        await ana.after(ana.submit(new, {}))
 
-        async def made() -> bool:
-            return names(office.tracker, max(office.tracker.data.issues)) == ["a.log"]
-
-        await until(made)
-        assert office.tracker.data.issues[max(office.tracker.data.issues)].project_id == 1
+        assert names(office.tracker, max(office.tracker.data.issues)) == ["a.log"]
+        assert office.newest_issue().project_id == 1

@@ -6,7 +6,6 @@ import pytest
 from bot.slack.waits import Waits
 from bot.timings import Timings
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.prepared import demo_tracker
 from tests.support.slackwire import SlackWire
 
@@ -18,8 +17,6 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     waits, timings = Waits(channels=0), Timings(interval=3600, follow_every=-2)
     tracker, wire = demo_tracker(issue_reads=True), SlackWire()
     office = Office(tmp_path, tracker=tracker, slack_wire=wire, timings=timings, waits=waits)
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await office.close()
+    async with office.opened("ana"):
+        yield office
     assert office.violations() == []

@@ -1,6 +1,5 @@
 """Threads follow their issues."""
 
-import math
 from collections.abc import Callable
 from datetime import date, timedelta
 
@@ -67,18 +66,12 @@ def share_channel(office: Office, _: Issue) -> None:
     office.workspace.state.channels[office.channel_id(WEBSHOP)].is_ext_shared = True
 
 
-def archive_channel(office: Office, _: Issue) -> None:
-    office.workspace.state.channels[office.channel_id(WEBSHOP)].is_archived = True
-
-
 def remove_bot(office: Office, _: Issue) -> None:
     state = office.workspace.state
     state.channels[office.channel_id(WEBSHOP)].members.discard(state.app.bot_user_id)
 
 
-@pytest.mark.parametrize(
-    "happens", [make_private, hide_project, hide_issue, share_channel, archive_channel, remove_bot]
-)
+@pytest.mark.parametrize("happens", [make_private, hide_project, hide_issue, share_channel, remove_bot])
 async def test_a_thread_is_silent_for_good_where_its_issue_may_not_be_shown(
     office: Office, ana: Person, happens: Callable[[Office, Issue], None]
 ) -> None:
@@ -114,13 +107,19 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
     ]
 
 
-async def test_a_card_opened_in_a_thread_follows_there_once(office: Office, ana: Person, ben: Person) -> None:
+@pytest.mark.parametrize("deleted", [True, False])
+async def test_a_card_opened_in_a_thread_follows_there_once(
+    office: Office, ana: Person, ben: Person, *, deleted: bool
+) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
     card = await ana.after(ana.choose_from_menu(post, "Cart loses", "More actions"))
     again = await ana.after(ana.press(card, "Follow in this thread"))
     assert f"This thread already follows #{issue.id}." in text_of(again)
-    await ana.choose_from_menu(post, "Cart loses", "Stop following")
+    if deleted:
+        await ana.delete_post(post)
+    else:
+        await ana.choose_from_menu(post, "Cart loses", "Stop following")
     await office.idle()
 
     shared = await ana.after(ana.press(card, "Follow in this thread"))
@@ -129,23 +128,10 @@ async def test_a_card_opened_in_a_thread_follows_there_once(office: Office, ana:
     ben.channel = ana.channel
     change(issue, assigned_to_id=2)
     await read_followed(office)
-    texts = [m["text"] for m in await in_thread(ben, post)]
-    assert [text.split(" <")[0] for text in texts] == ["Ana Ruiz created", "Ana Ruiz shared"]
-    assert ["Ben Okafor" in text for text in texts] == [False, True]
-
-
-async def test_a_thread_follows_again_after_its_post_was_deleted(office: Office, ana: Person) -> None:
-    post = await create_from_message(ana, "Cart loses items")
-    card = await ana.after(ana.choose_from_menu(post, "Cart loses", "More actions"))
-    await ana.delete_post(post)
-    await office.idle()
-
-    shared = await ana.after(ana.press(card, "Follow in this thread"))
-
-    assert shared["thread_ts"] == post["thread_ts"]
-    change(office.newest_issue(), assigned_to_id=2)
-    await read_followed(office)
-    assert ["Ben Okafor" in m["text"] for m in await in_thread(ana, post)] == [True]
+    *before, last = [m["text"] for m in await in_thread(ben, post)]
+    assert [text.split(" <")[0] for text in before] == ["Ana Ruiz created"] * (not deleted)
+    assert last.startswith("Ana Ruiz shared")
+    assert ["Ben Okafor" in text for text in (*before, last)] == [False] * (not deleted) + [True]
 
 
 async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
@@ -206,7 +192,7 @@ async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Per
 
 
 @pytest.mark.parametrize(
-    "fault", ["lose the answer", "lose the request", "refuse:ratelimited", "500 after it", "500 before it"]
+    "fault", ["lose the answer", "lose the request", "refuse:ratelimited", "500 after it"]
 )
 async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: Person, fault: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
@@ -223,9 +209,9 @@ async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: 
 
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
-    store = office.bot.store.followed
-    issues = [i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private][:150]
-    for issue in issues:
+    for issue in [i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private][
+        :101
+    ]:
         one = Followed(
             owner=ANA,
             issue_id=issue.id,
@@ -236,10 +222,10 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
             created=False,
             seen_on=issue.updated_on,
         )
-        await store.add(one)
+        await office.bot.store.followed.add(one)
 
     before = requests_sent()
-    for _ in range(3):
+    for _ in range(2):
         await read_followed(office)
 
-    assert requests_sent() - before == 3 * math.ceil(len(issues) / 100)
+    assert requests_sent() - before == 4
