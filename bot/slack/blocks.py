@@ -41,7 +41,6 @@ class Message:
 
 
 def text_length(part: object) -> int:
-    """The total length of all texts in a block."""
     if isinstance(part, dict):
         own = part.get("text")
         return len(own) if isinstance(own, str) else sum(map(text_length, part.values()))
@@ -100,7 +99,6 @@ def context(*mrkdwn: str) -> Block:
 
 
 def small_print(text: str) -> Block:
-    """A line of small print in plain text."""
     return {"type": "context", "elements": [plain(text, FIELD)]}
 
 
@@ -134,7 +132,6 @@ def button(
 
 
 def link_button(text: str, url: str) -> Element:
-    """A button that opens a page."""
     return button(text, OpenPage(), url=url)
 
 

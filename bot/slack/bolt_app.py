@@ -7,6 +7,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.dispatch import Dispatch
 from bot.slack.oauth import NOT_INSTALLED_MESSAGE
+from bot.slack.web_client import for_team
 from bot.slack.workspaces import Workspaces
 
 
@@ -18,9 +19,7 @@ def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) 
         name="issuebot",  # else Bolt reads the source of every caller to find one
         logger=log,
         # With a token, Bolt would call auth.test first and reject requests until then.
-        client=AsyncWebClient(
-            base_url=slack.base_url, session=slack.session, retry_handlers=slack.retry_handlers
-        ),
+        client=for_team(slack, None, None),
         authorize=workspaces,  # type: ignore[arg-type] # Bolt accepts its own class too
         user_facing_authorize_error_message=NOT_INSTALLED_MESSAGE,
         signing_secret="-",  # noqa: S106 - unused: requests are verified already

@@ -29,8 +29,6 @@ class ActionExpired(UserError):
 
 
 class Button(BaseModel):
-    """What a button carries; each subclass is one action."""
-
     model_config = ConfigDict(frozen=True, defer_build=True)
     action: ClassVar[str]
 

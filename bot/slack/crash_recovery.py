@@ -20,8 +20,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class CrashRecovery:
-    """Takes over the requests of crashed replicas."""
-
     deliveries: Deliveries
     completed: CompletedDeliveries
     failures: Failures
@@ -29,7 +27,6 @@ class CrashRecovery:
     platform: Platform
 
     async def check(self) -> None:
-        """Notify the users of replicas that have crashed."""
         abandoned = await self.deliveries.take_abandoned()
         await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
 

@@ -80,7 +80,6 @@ class CompletedDeliveries:
             self._recording = asyncio.create_task(self._record())
 
     async def stop(self) -> None:
-        """Write what is left, before the process stops."""
         if self._recording is not None:
             self._recording.cancel()
         try:

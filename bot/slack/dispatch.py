@@ -179,7 +179,6 @@ class Dispatch(AsyncMiddleware):
     # One method for each kind of handler
 
     async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
-        """Run a command, shortcut or button; the user hears of any error."""
         with measured(interaction) as act:
             reported = self.failures.reported(act, reply, self.waits.last_answer)
             async with reported, self._still_working(reply):

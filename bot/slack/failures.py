@@ -133,7 +133,6 @@ class Failures:
             await reply.privately(self.linking.offer(reply, said, saved))
 
     async def _offer_form(self, reply: Reply, why: str | None) -> None:
-        """Offer a button to open the form that Slack didn't show."""
         if reply.view_id:
             if why != "not_found":  # not_found: the user closed it
                 await self.tell(reply, FormNotOpened())

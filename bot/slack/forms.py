@@ -39,7 +39,6 @@ class FormResult:
     resume: JSON | None = None
 
     def acknowledgement(self) -> JSON:
-        """The response to the submission."""
         if self.errors:
             return {
                 "response_action": "errors",
@@ -80,7 +79,6 @@ def form(
 
 
 def notice(title: str, mrkdwn: str) -> JSON:
-    """A view with only a sentence."""
     return form("notice", title, [section(mrkdwn)], close="Close")
 
 
@@ -90,7 +88,6 @@ def loading(title: str) -> JSON:
 
 
 def said(title: str, blocks: Sequence[Block]) -> JSON:
-    """A view that shows a message's blocks."""
     return form("notice", title, blocks, close="Close")
 
 
@@ -158,7 +155,6 @@ def time_of_day(action_id: str, initial: str) -> Element:
 
 
 def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
-    """A single checkbox."""
     box = option(label, "yes")
     boxes = {"type": "checkboxes", "action_id": action_id, "options": [box]}
     return filled(boxes, initial_options=[box] if checked else None)
@@ -183,7 +179,6 @@ def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placehol
 
 
 def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str) -> Element:
-    """A multi-select."""
     options = [option(name, value) for value, name in known]
     initial = [one for one in options if one["value"] in chosen]
     if 0 < len(options) <= LIST:
@@ -199,7 +194,6 @@ def searched(action_id: str, initial: JSON | None, placeholder: str, least: int 
 
 
 def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) -> Element:
-    """A multi-select whose options load as the user types."""
     select = {"type": "multi_external_select", "action_id": action_id, "min_query_length": 0}
     return filled(select, initial_options=list(initial) or None, placeholder=plain(placeholder, 150))
 
@@ -241,26 +235,21 @@ class Values:
         return value if isinstance(value, str) and value.strip() else None
 
     def rich_text(self, name: str) -> JSON | None:
-        """The rich text that was entered."""
         value = self._blocks.get(name, {}).get("rich_text_value")
         return value if isinstance(value, dict) else None
 
     def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
-        """The value, or the text, of the selected option."""
         selected = self._blocks.get(name, {}).get("selected_option")
         return _of(selected, what) if selected else None
 
     def number(self, name: str) -> int | None:
-        """The selected number."""
         chosen = self.chosen(name)
         return None if chosen is None else number_in(chosen)
 
     def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
-        """The values, or the texts, of all selected options."""
         return tuple(_of(option, what) for option in self._blocks.get(name, {}).get("selected_options") or ())
 
     def conversation(self, name: str) -> str | None:
-        """The ID of the selected conversation."""
         chosen = self._blocks.get(name, {}).get("selected_conversation")
         return chosen if isinstance(chosen, str) else None
 
@@ -281,7 +270,6 @@ class Values:
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
     def named(self, prefix: str) -> list[str]:
-        """The names of the fields that start with `prefix`."""
         return [name for name in self._blocks if name.startswith(prefix)]
 
 
@@ -321,7 +309,6 @@ def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
 
 
 def without_secrets(view: JSON) -> JSON:
-    """A submitted view without the values of secret fields."""
     state = view.get("state") or {}
     values = {block: held for block, held in (state.get("values") or {}).items() if block not in SECRET}
     return view | {"state": state | {"values": values}}

@@ -21,7 +21,6 @@ class InFlight:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run in the background."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -48,7 +47,6 @@ class PendingRequests:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Count one request while the block runs."""
         started = perf_counter()
         self._waiting += 1
         self._idle.clear()

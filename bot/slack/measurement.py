@@ -19,8 +19,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class Act:
-    """One handled interaction, as logs and metrics describe it."""
-
     name: str
     reference: str
     outcome: str = "ok"

@@ -117,7 +117,6 @@ async def privately(
 
 
 async def _delivered(post: Awaitable[object]) -> bool:
-    """Whether Slack confirmed a private message."""
     try:
         await post
     except SLACK_FAILED as error:
@@ -137,7 +136,6 @@ async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bo
 
 
 async def dismiss(slack: AsyncWebClient, place: Place) -> None:
-    """Delete the private message whose button was pressed."""
     await _respond(slack, place, {"delete_original": True})
 
 
@@ -205,7 +203,6 @@ async def _publicly_by_url(slack: AsyncWebClient, place: Place, arguments: JSON)
 
 
 def _outcome(error: BaseException) -> Announced:
-    """The outcome of a public post that failed with `error`."""
     code = reason(error)
     if code in NO_ACCESS:
         return Announced.UNKNOWN
@@ -217,7 +214,6 @@ def _outcome(error: BaseException) -> Announced:
 
 
 def for_update(message: Message) -> JSON:
-    """The arguments for `chat.update`."""
     return _without_unfurls(message.as_arguments())
 
 

@@ -101,7 +101,6 @@ class Reply:
 
     @property
     def owner(self) -> Owner:
-        """The user to answer."""
         return self.interaction.owner
 
     @property
@@ -110,7 +109,6 @@ class Reply:
 
     @property
     def channel(self) -> Channel | None:
-        """The conversation where the user asked."""
         return Channel(self.owner.team_id, self.place.channel_id) if self.place.channel_id else None
 
     @property
@@ -123,19 +121,15 @@ class Reply:
         return self.acknowledgement is not None and self.acknowledgement.give(**body)
 
     def at(self, place: Place) -> "Reply":
-        """The same reply in another place."""
         return replace(self, place=place)
 
     async def profile(self) -> Profile:
-        """The user's Slack profile."""
         return await self.profile_of(self.owner.user_id)
 
     async def profile_of(self, user_id: str) -> Profile:
-        """The Slack profile of another user in the same workspace."""
         return await self.platform.profiles.of(self.slack, self.owner.team_id, user_id)
 
     async def today(self) -> date:
-        """Today's date in the user's time zone."""
         return datetime.now((await self.profile()).zone).date()
 
     async def opened_for(self, shortcut: Shortcut, loading: JSON) -> "Reply":

@@ -67,7 +67,6 @@ async def delete_pressed(press: ButtonPress[DeletePost], reply: "Reply") -> None
 
 
 def poster_of(message: JSON) -> Owner | None:
-    """The user who caused a post, as the post itself says."""
     try:
         delete = DeletePost.unpack(next(_delete_values(message), None))
     except ActionExpired:

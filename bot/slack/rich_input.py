@@ -40,7 +40,6 @@ def written(value: JSON, text_format: TextFormat, name_of: NameOf) -> str:
 
 
 def has_content(value: JSON) -> bool:
-    """Whether rich text has anything in it."""
     return any(_parts(part) for part in _parts(value))
 
 

@@ -45,7 +45,6 @@ class SocketMode:
         return bool(done)
 
     async def is_connected(self) -> bool:
-        """Whether Slack can deliver payloads now."""
         return bool(await self._client.is_connected())
 
     async def _clear_url(self, *_: object) -> None:
@@ -53,7 +52,6 @@ class SocketMode:
         self._client.wss_uri = None
 
     async def close(self) -> None:
-        """Disconnect and stop the connection's tasks."""
         client = self._client
         await client.close()
         tasks = [self._connecting, client.message_processor, client.current_session_monitor]

@@ -37,7 +37,6 @@ class Thread:
     complete: bool = False
 
     def take(self, page: JSON) -> None:
-        """Add a page of Slack's answer."""
         for message in page.get("messages") or ():
             if "reply_count" in message:
                 self.total = 1 + int(message["reply_count"])
@@ -55,7 +54,6 @@ class Threads:
         self._first: TtlCache[tuple[str, str, str], JSON] = TtlCache(seconds=MINUTE, size=FIRST_PAGES)
 
     async def look(self, slack: AsyncWebClient, thread: Thread) -> None:
-        """Read the first page of a thread. Raises SLACK_FAILED."""
         page = await _next_page(slack, thread)
         self._first.put(_key(thread), page)
         thread.take(page)

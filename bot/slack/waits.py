@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Waits:
-    """Timeouts and intervals, in seconds."""
-
     options: float = 2.5
     """Until a select's options are given up."""
     still_working: float = 2.0

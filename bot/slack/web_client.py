@@ -60,7 +60,7 @@ def session(timeout: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout, connect=5))
 
 
-def for_team(slack: AsyncWebClient, token: str, team_id: str | None) -> AsyncWebClient:
+def for_team(slack: AsyncWebClient, token: str | None, team_id: str | None) -> AsyncWebClient:
     """A client like this one with a team's token; for an organization's token Slack also needs the team."""
     return AsyncWebClient(
         token=token,
@@ -72,7 +72,6 @@ def for_team(slack: AsyncWebClient, token: str, team_id: str | None) -> AsyncWeb
 
 
 def web_client(token: SecretStr, base_url: str, connections: aiohttp.ClientSession) -> AsyncWebClient:
-    """A client with this token for the API at `base_url`."""
     return AsyncWebClient(
         token=token.get_secret_value(),
         base_url=base_url,

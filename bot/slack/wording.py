@@ -29,14 +29,12 @@ class Wording:
         return f"/{self.prefix}{name}"
 
     def sentence(self, error: BotError) -> str:
-        """The sentence that a user sees for an error."""
         for words in self.sentences:
             if said := words(error, self):
                 return said
         raise LookupError(f"no sentence for {type(error).__name__}")
 
     def url(self, number: int) -> str:
-        """The URL of issue `number`."""
         return issue_url(self.base_url, number)
 
     async def mrkdwn(self, text: str | None) -> str:

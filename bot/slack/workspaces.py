@@ -53,8 +53,6 @@ class Workspaces(AsyncAuthorize):
 
 
 class OneWorkspace(Workspaces):
-    """The only workspace, with a fixed token."""
-
     def __init__(self, slack: AsyncWebClient) -> None:
         self._slack = slack
 
@@ -192,7 +190,6 @@ class InstalledWorkspaces(Workspaces):
             log.info("token renewed", action="slack.token_renewed", **about)
 
     async def _renewed_elsewhere(self, bot: Bot) -> Bot:
-        """Wait briefly for another process to renew the token."""
         for _ in range(int(LONGEST_WAIT / WAIT)):
             now = await self._store.installations.find(bot.enterprise_id, bot.team_id)
             if now is None or now.bot_refresh_token != bot.bot_refresh_token:

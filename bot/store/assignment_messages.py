@@ -13,12 +13,10 @@ class AssignmentMessages:
         self._database = database
 
     async def wanted(self, owner: Owner) -> bool:
-        """Return whether the user wants to be told."""
         off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))
         return await self._database.one(off) is None
 
     async def turn(self, owner: Owner, *, on: bool) -> None:
-        """Turn the messages on or off."""
         if on:
             await self._database.execute(
                 delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))

@@ -32,7 +32,6 @@ class Channels:
         self._database = database
 
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
-        """Return the channel's default project, or None."""
         found = select(ChannelDefaultRow.project_id, ChannelDefaultRow.name).filter_by(
             team_id=team_id, channel_id=channel_id
         )
@@ -40,7 +39,6 @@ class Channels:
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
-        """Set or replace the channel's default project."""
         setter = {f"set_by_{column}": value for column, value in by.columns.items()}
         values = {"project_id": project_id, "name": name, **setter, "set_at": datetime.now(UTC)}
         identity = {"team_id": team_id, "channel_id": channel_id}

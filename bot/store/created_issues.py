@@ -61,12 +61,10 @@ class CreatedIssues:
         return row is not None and row.subject == subject and row.created_at < than
 
     async def refused_privacy(self) -> frozenset[int]:
-        """Return the issues that should be private but were created visible."""
         statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
         return await self._database.read(lambda connection: frozenset(connection.scalars(statement)))
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
-        """Return the owner's issues, latest first."""
         return await self._found(CreatedIssueRow.of(owner), limit)
 
     async def from_message(self, team_id: str, channel_id: str, message_ts: str) -> tuple[CreatedIssue, ...]:

@@ -137,7 +137,6 @@ class Database:
         return await self.read(lambda connection: connection.execute(statement).one_or_none())
 
     async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
-        """Return the rows that the query finds."""
         return await self.read(lambda connection: connection.execute(statement).all())
 
     async def execute(self, statement: Executable) -> None:

@@ -71,11 +71,9 @@ class Deliveries:
         return await self._database.changes(again.returning(DeliveryRow.key))
 
     async def release(self, key: str) -> None:
-        """Release a claim, so that a repeated delivery is handled."""
         await self._database.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
 
     async def finish(self, keys: Collection[str]) -> None:
-        """Mark deliveries as finished, and delete their requests."""
         done = update(DeliveryRow).where(DeliveryRow.key.in_(keys)).values(holder=None, sealed=None)
         await self._database.execute(done)
 

@@ -38,7 +38,6 @@ class Installations(AsyncInstallationStore):
         self.states = OAuthStates(database)
 
     async def async_save(self, installation: Installation) -> None:
-        """Store an installation, replacing an earlier one of the same team or organization."""
         bot = self._sealed(installation.to_bot())
         kept = SQLAlchemyInstallationStore(self._client_id, self._database.engine)
         await self._database.run(lambda: kept.save_bot(bot))

@@ -31,8 +31,6 @@ ENCRYPTED = (*KEYS_AND_TOKENS, table_of(SavedInputRow).c.sealed, table_of(Delive
 
 
 class EncryptedValues:
-    """All encrypted values in the database."""
-
     def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
         self._vault = vault
@@ -51,7 +49,6 @@ class EncryptedValues:
                 yield progress
 
     async def count(self) -> int:
-        """Return the number of encrypted values."""
         sizes = [select(func.count(column)).scalar_subquery() for column in ENCRYPTED]
         return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
 

@@ -28,8 +28,6 @@ class Link:
 
 
 class Links:
-    """The links, at most one per Slack user."""
-
     def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
         self._vault = vault
@@ -54,7 +52,6 @@ class Links:
         return tuple(row.user_id for row in await self._database.rows(statement))
 
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
-        """Add or replace the owner's link."""
         values = self._values(owner, key, user_id, name)
         await self._database.execute(upsert(self._database.dialect, LinkRow, owner.columns, values))
 
@@ -66,7 +63,6 @@ class Links:
         return await self._database.changes(added.on_conflict_do_nothing().returning(LinkRow.user_id))
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
-        """Return the keys of the latest links, without those that can't be decrypted."""
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
         keys = []
         for row in await self._database.rows(statement):

@@ -40,7 +40,6 @@ class Processes:
         self._steady_since: datetime | None = None
 
     async def now(self) -> datetime:
-        """Return the database's time."""
         return await self._database.read(lambda connection: connection.execute(self._clock).scalar_one())
 
     async def beat(self) -> None:
@@ -83,7 +82,6 @@ class Processes:
         await self._database.execute(delete(ProcessRow).where(ProcessRow.holder == self.name))
 
     async def prune(self) -> None:
-        """Delete processes that have been dead for a long time."""
         now = await self.now()
         await self._database.execute(delete(ProcessRow).where(ProcessRow.seen_at < now - KEPT))
 

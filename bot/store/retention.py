@@ -11,7 +11,6 @@ ACTIVITY_RETENTION = timedelta(days=400)
 
 
 async def delete_expired(store: Store) -> None:
-    """Delete all expired rows. Raises SQLAlchemyError."""
     now = datetime.now(UTC)
     await store.deliveries.prune(now - DELIVERY_RETENTION)
     await store.processes.prune()

@@ -53,7 +53,6 @@ class SavedInput:
         )
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
-        """Return the owner's saved request, or None."""
         statement = select(SavedInputRow.sealed).where(_is(owner, continuation_id))
         sealed = await self._database.read(lambda connection: connection.scalar(statement))
         return self._opened(owner, continuation_id, sealed)

@@ -73,13 +73,10 @@ class Owned:
 
     @classmethod
     def of(cls, owner: Owner) -> ColumnElement[bool]:
-        """Match the rows of an owner."""
         return and_(*(getattr(cls, name) == value for name, value in owner.columns.items()))
 
 
 class OnePerOwner(Owned):
-    """The owner's columns as the primary key."""
-
     enterprise_id: Mapped[str] = mapped_column(primary_key=True)
     team_id: Mapped[str] = mapped_column(primary_key=True)
     user_id: Mapped[str] = mapped_column(primary_key=True)
@@ -95,8 +92,6 @@ class LinkRow(OnePerOwner, Table):
 
 
 class ChannelDefaultRow(Table):
-    """A channel's default project."""
-
     __tablename__ = "channel_defaults"
 
     team_id: Mapped[str] = mapped_column(primary_key=True)
@@ -150,8 +145,6 @@ class DeliveryRow(Table):
 
 
 class ProcessRow(Table):
-    """A process of the bot, and its last heartbeat."""
-
     __tablename__ = "processes"
 
     holder: Mapped[str] = mapped_column(primary_key=True)

@@ -36,8 +36,6 @@ class Post:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(Spent):
-    """Logged time with its ID in the service."""
-
     id: int
     post: Post | None = None
 
@@ -64,13 +62,11 @@ class TimeEntries:
         await self._database.execute(upsert(self._database.dialect, TimeEntryRow, identity, values))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
-        """Update an entry if it belongs to the owner."""
         await self._database.execute(
             update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
         )
 
     async def announced(self, owner: Owner, entry_id: int, post: Post) -> None:
-        """Record the message that announced an entry of the owner."""
         statement = (
             update(TimeEntryRow)
             .where(_is(owner, entry_id))
@@ -83,16 +79,13 @@ class TimeEntries:
         await self._database.delete_in_batches(TimeEntryRow, TimeEntryRow.created_at < older_than)
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
-        """Delete the record of an entry, if it belongs to the owner."""
         await self._database.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
-        """Return the entry if it belongs to the owner, otherwise None."""
         row = await self._database.one(select(TimeEntryRow).where(_is(owner, entry_id)))
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
-        """Return the owner's entries, latest first."""
         statement = (
             select(TimeEntryRow)
             .where(TimeEntryRow.of(owner))

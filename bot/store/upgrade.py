@@ -32,7 +32,6 @@ def migrate(connection: Connection, on_migration: Callable[[str], object]) -> No
 
 
 def configured() -> Config:
-    """Return alembic's configuration; there is no file."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

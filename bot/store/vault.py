@@ -43,7 +43,6 @@ class Vault:
         return SecretStr(secret)
 
     def is_current(self, sealed: str) -> bool:
-        """Return whether it's encrypted with the first key."""
         try:
             self._first.decrypt(sealed.encode())
         except InvalidToken:
@@ -51,7 +50,6 @@ class Vault:
         return True
 
     def fits(self, sealed: str) -> bool:
-        """Return whether any key decrypts it."""
         try:
             self._all.decrypt(sealed.encode())
         except InvalidToken:

@@ -58,12 +58,10 @@ def spent_day(text: str, today: date) -> date:
 
 
 def is_weekday(text: str) -> bool:
-    """Whether `text` names a weekday, such as `mon` or `Monday`."""
     return _weekday(_normal(text)) is not None
 
 
 def is_date(text: str) -> bool:
-    """Whether `text` reads as a date or a range of dates."""
     try:
         days(text, date(2024, 1, 1), "future")
     except NotADate:

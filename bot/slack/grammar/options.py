@@ -65,7 +65,6 @@ class Parsed:
 
     @property
     def plain(self) -> str:
-        """The words without any quotes."""
         return " ".join(word.text for word in self.words).strip()
 
     def after(self, count: int) -> "Parsed":
@@ -140,7 +139,6 @@ def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) 
 
 
 def _with_quotes_closed(text: str) -> tuple[Word, ...]:
-    """The words of a text whose last quote is closed at its end."""
     try:
         return words(f'{text}"')
     except UnclosedQuote:
@@ -166,7 +164,6 @@ def option_key(name: str) -> str:
 
 
 def same_option(name: str, names: Collection[str]) -> str | None:
-    """The option with that name or a synonym of it."""
     meant = _SYNONYMS.get(name.lower(), name.lower())
     return meant if meant in names else None
 

@@ -65,7 +65,6 @@ class Word(Value):
 
     @property
     def quoted(self) -> bool:
-        """Whether the whole word is quoted."""
         return all(atom.quoted for atom in self.atoms)
 
 

@@ -71,7 +71,6 @@ def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
 
 
 def names(parsed: Parsed, key: str) -> tuple[str, ...]:
-    """The texts of an option that accepts several."""
     return tuple(value.text for value in listed(parsed, key))
 
 
@@ -92,7 +91,6 @@ def person(value: Value) -> Person:
 
 
 def people(parsed: Parsed, key: str) -> tuple[Person, ...]:
-    """The people in an option that accepts several."""
     return tuple(person(value) for value in listed(parsed, key))
 
 
@@ -138,5 +136,4 @@ def custom_fields(parsed: Parsed) -> dict[int, str]:
 
 
 def unknown_word(word: str, known: Collection[str], command: str) -> UnknownWord:
-    """The error for an unknown subcommand of `command`, without slash and prefix."""
     return UnknownWord(command, nearest(word, known))

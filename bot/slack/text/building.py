@@ -14,7 +14,6 @@ _COLUMN = 40
 
 
 def plain(text: str) -> str:
-    """Escaped text with bare URLs as links."""
     shown = []
     at = 0
     for match in _BARE_URL.finditer(text):
@@ -52,7 +51,6 @@ def code(text: str) -> str:
 
 
 def fence(text: str) -> str:
-    """A code block."""
     shown = escape(text).strip("\n")
     return f"{FENCE}\n{unfenced(shown)}\n{FENCE}" if shown.strip() else ""
 

@@ -110,7 +110,6 @@ def stripped(mrkdwn: str) -> str:
 
 
 def is_web(url: str) -> bool:
-    """Whether a URL is http or https."""
     return _WEB.match(clean(url).strip()) is not None
 
 

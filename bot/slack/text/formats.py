@@ -17,7 +17,6 @@ def to_markdown(text: str, name_of: Callable[[str], str]) -> str:
 
 
 def to_textile(text: str, name_of: Callable[[str], str]) -> str:
-    """A Slack message's text as Textile; `name_of` returns the name for a Slack user ID."""
     return translate(text, name_of, FORMATS["textile"])
 
 

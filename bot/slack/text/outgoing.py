@@ -165,7 +165,6 @@ def _entity(inside: str, name_of: Callable[[str], str], to: Format) -> str:
 
 
 def _said(inside: str, name_of: Callable[[str], str]) -> str:
-    """An entity as plain text."""
     target, label = (decode(part) for part in inside.partition("|")[::2])
     match target[:1]:
         case "@":
