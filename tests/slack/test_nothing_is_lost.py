@@ -50,15 +50,6 @@ async def test_a_form_submitted_before_linking_returns_after_linking(office: Off
     assert (again["Subject"], again["Due date"]) == ("Typed with care", "2030-01-02")
 
 
-async def test_the_search_form_asks_an_unlinked_user_to_link(ben: Person) -> None:
-    await ben.shortcut("search_issues")
-    await ben.submit(await ben.form("Search issues"), {"Subject": "voucher"})
-
-    await ben.submit(await ben.form("Link account"), {"API key": KEY})
-
-    assert values_of(await ben.form("Search issues"))["Subject"] == "voucher"
-
-
 async def test_a_revoked_key_is_reported_while_choosing_options(office: Office, ana: Person) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
@@ -67,27 +58,6 @@ async def test_a_revoked_key_is_reported_while_choosing_options(office: Office, 
     told = await ana.after(ana.suggest(form, "Project", "web"), DM)
 
     assert "no longer accepts your API key" in text_of(told)
-
-
-async def test_options_are_empty_until_a_project_is_chosen(ana: Person) -> None:
-    await ana.command("/issue private:yes due:2030-01-02 to:me tracker:support")
-    form = await ana.form("New issue")
-    assert "Due date" not in values_of(form)
-
-    await ana.choose(form, "Project", "Web Shop")
-    await until(lambda: _has(ana, "Due date"))
-
-    values = values_of(await ana.form("New issue"))
-    assert values["Due date"] == "2030-01-02"
-    assert values["Assignee"] == "Ana Ruiz"
-    assert values["Tracker"] == "Support"
-    assert values["Private"]
-
-
-async def test_unknown_names_are_reported_in_the_form(ana: Person) -> None:
-    await ana.command("/issue new project:webshop priority:nonsense")
-
-    assert "No priority called “nonsense”" in text_of(await ana.form("New issue"))
 
 
 async def test_choices_of_another_project_are_never_sent(office: Office, ana: Person) -> None:
@@ -124,7 +94,3 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
 
     for typed in ("²", "|", "0", "9" * 30):
         assert (await ana.suggest(form, "Parent issue", typed))["options"] == []
-
-
-async def _has(person: Person, label: str) -> bool:
-    return label in values_of(await person.form("New issue"))

@@ -5,7 +5,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.errors import UserError
@@ -287,6 +287,7 @@ def test_invalid_tracker_commands_say_what_to_type(text: str, said: str) -> None
     assert said in refused("/tracker", text)
 
 
+@settings(max_examples=30)
 @given(TYPED)
 def test_any_command_text_raises_only_user_errors(text: str) -> None:
     for read in (
