@@ -102,6 +102,7 @@ async def privately(
     hearing. `replace` replaces the private message whose button was pressed. Raises NotDelivered.
     """
     arguments = message.as_arguments()
+    failed = ("could not answer, trying another way", "answer.failed")
     extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
     if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
         return
@@ -110,29 +111,26 @@ async def privately(
         there = slack.chat_postEphemeral(
             channel=place.channel_id, user=user_id, **_without_unfurls(arguments)
         )
-        if await _delivered(there):
+        if await _accepted(there, *failed):
             return
-    if not await _delivered(slack.chat_postMessage(channel=user_id, **arguments)):
+    if not await _accepted(slack.chat_postMessage(channel=user_id, **arguments), *failed):
         raise NotDelivered
 
 
-async def _delivered(post: Awaitable[object]) -> bool:
+async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> bool:
+    """Whether Slack confirmed a private message; logs `otherwise`, as `action`, if it didn't."""
     try:
         await post
     except SLACK_FAILED as error:
-        log.warning("could not answer, trying another way", action="answer.failed", error=why(error))
+        log.warning(otherwise, action=action, error=why(error))
         return False
     return True
 
 
 async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
     """Send a direct message to a user who didn't ask for anything; returns whether Slack accepted it."""
-    try:
-        await slack.chat_postMessage(channel=user_id, **message.as_arguments())
-    except SLACK_FAILED as error:
-        log.warning("could not send a direct message", action="direct.refused", error=type(error).__name__)
-        return False
-    return True
+    post = slack.chat_postMessage(channel=user_id, **message.as_arguments())
+    return await _accepted(post, "could not send a direct message", "direct.refused")
 
 
 async def dismiss(slack: AsyncWebClient, place: Place) -> None:

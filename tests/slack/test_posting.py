@@ -1,10 +1,11 @@
-"""Posting while Slack is failing: completed work is never reported as failed."""
+"""Calls while Slack is failing: only what is safe is repeated, and done work is never reported as failed."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
 from pydantic import SecretStr
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import posting, web_client
@@ -18,12 +19,18 @@ from tests.support.serving import serving
 HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
 
 
+Answer = tuple[int, str, dict[str, str]]
+OK: Answer = (200, '{"ok": true}', JSON)
+BROKEN: Answer = (0, "", {})
+
+
 class Slack:
-    """A fake Web API with scripted answers to posts; knows every conversation."""
+    """A fake Web API: `first` are its next answers, `then` all others. It knows every conversation."""
 
     def __init__(self) -> None:
-        self.posts = 0
-        self.status, self.body, self.headers = 200, '{"ok": true}', {"Content-Type": "application/json"}
+        self.calls: list[str] = []
+        self.first: list[Answer] = []
+        self.then = OK
         self.responses: list[dict[str, object]] = []
         self.moved_to = ""
         self.channel: dict[str, object] = {"id": "C1"}
@@ -37,11 +44,12 @@ class Slack:
             return web.Response(text="ok")
         if method == "moved":
             return web.Response(status=307, headers={"Location": self.moved_to})
-        self.posts += 1
-        if self.status == 0:
+        self.calls.append(method)
+        status, body, headers = self.first.pop(0) if self.first else self.then
+        if status == 0:
             assert request.transport is not None
             request.transport.abort()
-        return web.Response(status=self.status or 200, text=self.body, headers=self.headers)
+        return web.Response(status=status or 200, text=body, headers=headers)
 
 
 @pytest.fixture
@@ -66,18 +74,40 @@ async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
         ((429, "", {"Retry-After": "600"}), Announced.FAILED),
         ((200, '{"ok": false, "error": "fatal_error"}', JSON), Announced.UNSURE),
         ((200, '{"ok": false, "error": "is_archived"}', JSON), Announced.FAILED),
-        ((0, "", {}), Announced.UNSURE),
+        (BROKEN, Announced.UNSURE),
     ],
 )
 async def test_failed_posts_are_reported_and_never_retried(
-    slack: Slack, client: AsyncWebClient, answer: tuple[int, str, dict[str, str]], became: Announced
+    slack: Slack, client: AsyncWebClient, answer: Answer, became: Announced
 ) -> None:
-    slack.status, slack.body, slack.headers = answer
+    slack.then = answer
 
     announced, _ = await posting.publicly(client, Place("C1"), sentence("Created #1."))
 
     assert announced is became
-    assert slack.posts == 1
+    assert slack.calls == ["chat.postMessage"]
+
+
+async def test_reads_are_retried_after_connection_errors(slack: Slack, client: AsyncWebClient) -> None:
+    slack.first = [BROKEN]
+
+    await client.users_info(user="U1")
+
+    assert slack.calls == ["users.info"] * 2
+
+
+async def test_short_rate_limits_are_waited_out_long_ones_raise(slack: Slack, client: AsyncWebClient) -> None:
+    def limited(seconds: str) -> Answer:
+        return 429, '{"ok": false, "error": "ratelimited"}', JSON | {"Retry-After": seconds}
+
+    slack.first = [limited("0")]
+    await client.chat_postMessage(channel="C1", text="waits")
+    assert slack.calls == ["chat.postMessage"] * 2
+
+    slack.first = [limited("30")]
+    with pytest.raises(SlackApiError):
+        await client.chat_postMessage(channel="C1", text="doesn't wait")
+    assert slack.calls == ["chat.postMessage"] * 3
 
 
 @pytest.mark.parametrize(
@@ -100,7 +130,7 @@ async def test_a_channel_is_internal_only_if_slack_says_so(
 
 
 async def test_posts_use_the_response_url_if_not_a_member(slack: Slack, client: AsyncWebClient) -> None:
-    slack.body = '{"ok": false, "error": "not_in_channel"}'
+    slack.then = (200, '{"ok": false, "error": "not_in_channel"}', JSON)
     place = Place("C1", response_url=client.base_url + "respond")
 
     assert await posting.publicly(client, place, sentence("Created #1.")) == (Announced.YES, None)
@@ -126,16 +156,16 @@ async def test_private_answers_are_sent_only_to_slack_hosts(
         await posting.privately(client, Place("C1", response_url=url), "U1", sentence("Between us."))
 
     assert not stolen
-    assert slack.posts == 1
+    assert slack.calls == ["chat.postEphemeral"]
 
 
 async def test_a_private_answer_tries_every_way_before_giving_up(
     slack: Slack, client: AsyncWebClient
 ) -> None:
     place = Place("C1", response_url=client.base_url + "breaking")
-    slack.status = 0
+    slack.then = BROKEN
 
     with pytest.raises(posting.NotDelivered):
         await posting.privately(client, place, "U1", sentence("Between us."))
 
-    assert slack.posts == 3
+    assert len(slack.calls) == 3

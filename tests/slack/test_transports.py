@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.slack.http import Readiness
 from tests.hostile.sending import FORM, post, signed
 from tests.support.office import Office
 from tests.support.people import KEYS
@@ -71,3 +72,21 @@ async def test_ssl_check_is_answered(office: Office) -> None:
     body = b"ssl_check=1&token=x"
 
     assert (await post(office, body, signed(office, body))).status == 200
+
+
+async def test_readiness_asks_each_dependency_once_for_all_callers() -> None:
+    asked = []
+
+    async def fine() -> bool:
+        asked.append("database")
+        return True
+
+    async def broken() -> bool:
+        raise OSError("away")
+
+    readiness = Readiness({"database": fine, "slack": broken})
+
+    answers = await asyncio.gather(*(readiness.answers() for _ in range(5)))
+
+    assert answers == [{"database": True, "slack": False}] * 5
+    assert asked == ["database"]
