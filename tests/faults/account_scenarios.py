@@ -1,16 +1,25 @@
 """Scenarios with projects, users and the user's own account."""
 
-from collections.abc import AsyncGenerator
-
-from tests.faults.issue_scenarios import CREATED, issues_made
-from tests.faults.scene import CHANNEL, NUMBER, Scene, owner, scenario
+from tests.faults.issue_scenarios import MADE
+from tests.faults.scenario import (
+    BY_BEN,
+    BY_CHRIS,
+    About,
+    Steps,
+    answer,
+    close,
+    command,
+    form,
+    press,
+    scenario,
+    submit,
+)
+from tests.faults.scene import CHANNEL, NUMBER, Scene, owner
 from tests.support.office import TEAM
 from tests.support.people import KEYS
 from tests.support.reading import JSON
 
-Steps = AsyncGenerator[None, None]
 INFRASTRUCTURE = 3
-ADMINISTRATORS = "administrators can create"
 
 
 async def projects_made(s: Scene) -> int:
@@ -42,218 +51,108 @@ async def ana_unlinked(s: Scene) -> int:
     return int(await s.office.bot.store.links.get(owner("ana")) is None)
 
 
-# Projects
+async def with_default(s: Scene) -> None:
+    channels = s.office.bot.store.channels
+    await channels.set_default(TEAM, CHANNEL, INFRASTRUCTURE, "Infrastructure", by=owner("ana"))
 
 
-@scenario("projects", "command:tracker")
-async def list_projects(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker projects")
+NEW_PROJECT = form("New project", "/tracker project new {word}")
+SET: About = {"effect": default_set, "said": "now uses"}
+NOT_ALLOWED = "administrators can create"
 
 
-@scenario("project", "command:tracker")
-async def show_project(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker project webshop")
+async def new_project(s: Scene, who: str) -> JSON:
+    """The answer to a new project."""
+    return await s.after(s.person(who).submit(await NEW_PROJECT(s, who), {}), who)
 
 
-@scenario("default", "command:tracker", effect=default_set, said="now uses")
-async def set_default(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker default infrastructure")
-
-
-@scenario("no default", "command:tracker", effect=default_cleared, said="no longer has")
-async def clear_default(s: Scene) -> Steps:
-    await s.office.bot.store.channels.set_default(
-        TEAM, CHANNEL, INFRASTRUCTURE, "Infrastructure", by=owner("ana")
-    )
-    yield
-    await s.ana.command("/tracker default none")
-
-
-@scenario("project form", "command:tracker", who="chris")
-async def project_form(s: Scene) -> Steps:
-    yield
-    await s.chris.command(f"/tracker project new {s.word}")
+command("projects", "/tracker projects")
+command("project", "/tracker project webshop")
+command("default", "/tracker default infrastructure", **SET)
+command("no default", "/tracker default none", with_default, effect=default_cleared, said="no longer has")
+command("project form", "/tracker project new {word}", who="chris")
+submit(
+    "submit project",
+    "project.new",
+    NEW_PROJECT,
+    {"Description": "Typed with care"},
+    effect=projects_made,
+    said="Created",
+    typed=True,
+    who="chris",
+)
+press("default button", "project.default", new_project, "Use in this channel", **SET | BY_CHRIS)
+press("project candidate", "project.show", answer("/tracker project webshp"), "Web Shop")
 
 
 @scenario("type project name", "action:project.name", expects_answer=False, who="chris")
 async def type_name(s: Scene) -> Steps:
-    await s.chris.command("/tracker project new")
-    form = await s.form("New project", "chris")
+    view = await form("New project", "/tracker project new")(s, "chris")
     yield
-    await s.chris.type_into(form, "Name", s.word)
+    await s.chris.type_into(view, "Name", s.word)
 
 
-@scenario("submit project", "form:project.new", effect=projects_made, said="Created", typed=True, who="chris")
-async def submit_project(s: Scene) -> Steps:
-    await s.chris.command(f"/tracker project new {s.word}")
-    form = await s.form("New project", "chris")
-    yield
-    await s.chris.submit(form, {"Description": "Typed with care"})
-
-
-@scenario("default button", "action:project.default", effect=default_set, said="now uses", who="chris")
-async def default_pressed(s: Scene) -> Steps:
-    await s.chris.command(f"/tracker project new {s.word}")
-    made = await s.after(s.chris.submit(await s.form("New project", "chris"), {}), "chris")
-    yield
-    await s.chris.press(made, "Use in this channel")
-
-
-@scenario("project candidate", "action:project.show")
-async def show_pressed(s: Scene) -> Steps:
-    offer = await s.after(s.ana.command("/tracker project webshp"))
-    yield
-    await s.ana.press(offer, "Web Shop")
-
-
-# Users
-
-
-@scenario("user", "command:tracker", refused="There's no user")
-async def show_user(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker user 3")
-
-
-@scenario("user form", "command:tracker", who="chris")
-async def user_form(s: Scene) -> Steps:
-    yield
-    await s.chris.command("/tracker user new @gwen")
-
-
-@scenario(
+command("user", "/tracker user 3", refused="There's no user")
+command("user form", "/tracker user new @gwen", who="chris")
+submit(
     "submit user",
-    "form:user.new",
+    "user.new",
+    form("New account", "/tracker user new @gwen"),
+    {"Login": "{slug}", "Email": "{slug}@harbor.example", "Last name": "{word}"},
     effect=users_made,
     said="Created",
+    refused=NOT_ALLOWED,
     typed=True,
     who="chris",
-    refused=ADMINISTRATORS,
 )
-async def submit_user(s: Scene) -> Steps:
-    await s.chris.command("/tracker user new @gwen")
-    form = await s.form("New account", "chris")
-    yield
-    values = {"Login": s.slug, "Email": f"{s.slug}@harbor.example", "Last name": s.word}
-    await s.chris.submit(form, values)
-
-
-@scenario("user edit form", "command:tracker", who="chris")
-async def user_edit_form(s: Scene) -> Steps:
-    yield
-    await s.chris.command("/tracker user edit 4")
-
-
-@scenario(
+command("user edit form", "/tracker user edit 4", who="chris")
+submit(
     "submit changed user",
-    "form:user.edit",
+    "user.edit",
+    form("Edit account", "/tracker user edit 4"),
+    {"Last name": "{word}"},
     effect=users_changed,
     said="Saved",
+    refused=NOT_ALLOWED,
     typed=True,
     who="chris",
-    refused=ADMINISTRATORS,
 )
-async def submit_changed_user(s: Scene) -> Steps:
-    await s.chris.command("/tracker user edit 4")
-    form = await s.form("Edit account", "chris")
-    yield
-    await s.chris.submit(form, {"Last name": s.word})
 
 
-# The user's own account
+# The user's own account: Ben isn't linked yet.
 
 
-@scenario("account", "command:tracker")
-async def account(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker")
+LINKED: About = {"effect": ben_linked, "said": "linked as", "who": "ben"}
+KEY = {"API key": KEYS["ben"]}
+LINK, LINK_FIRST = form("Link account", "/tracker link"), form("Link account", f"/issue {NUMBER}")
 
 
-@scenario("whoami", "command:tracker")
-async def whoami(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker whoami")
-
-
-@scenario("unlink", "command:tracker", effect=ana_unlinked, said="is deleted")
-async def unlink(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/tracker unlink")
-
-
-@scenario("link form", "command:tracker", who="ben")
-async def link_form(s: Scene) -> Steps:
-    yield
-    await s.person("ben").command("/tracker link")
-
-
-@scenario("submit key", "form:link", effect=ben_linked, said="linked as", who="ben")
-async def submit_key(s: Scene) -> Steps:
-    await s.person("ben").command("/tracker link")
-    form = await s.form("Link account", "ben")
-    yield
-    await s.person("ben").submit(form, {"API key": KEYS["ben"]})
-
-
-@scenario("submit key and go on", "form:link", said="linked as", who="ben")
-async def submit_key_and_go_on(s: Scene) -> Steps:
-    await s.person("ben").command(f"/issue {NUMBER}")
-    form = await s.form("Link account", "ben")
-    yield
-    await s.person("ben").submit(form, {"API key": KEYS["ben"]})
-
-
-@scenario("submit key and create", "form:link", effect=issues_made, said=CREATED, typed=True, who="ben")
-async def submit_key_and_create(s: Scene) -> Steps:
-    await s.person("ben").command(f"/issue new {s.word} project:webshop")
-    form = await s.form("Link account", "ben")
-    yield
-    await s.person("ben").submit(form, {"API key": KEYS["ben"]})
-
-
-@scenario("close link form", "closed:link", who="ben")
-async def close_link(s: Scene) -> Steps:
-    await s.person("ben").command(f"/issue {NUMBER}")
-    form = await s.form("Link account", "ben")
-    yield
-    await s.person("ben").close(form)
-
-
-@scenario("link button", "action:link.open", who="ben")
-async def link_pressed(s: Scene) -> Steps:
+async def other_email(s: Scene, _who: str) -> JSON:
+    """The question whether to link somebody with another email address."""
     ben = s.person("ben")
-    await ben.command(f"/issue {NUMBER}")
-    offer = await s.after(ben.close(await s.form("Link account", "ben")), "ben")
-    yield
-    await ben.press(offer, "Link account")
-
-
-@scenario("link another email", "form:link.anyway", effect=ben_linked, said="linked as", who="ben")
-async def submit_anyway(s: Scene) -> Steps:
-    asked = await _other_email(s)
-    yield
-    await s.person("ben").submit(asked, {})
-
-
-@scenario("close the question", "closed:link.anyway", expects_answer=False, who="ben")
-async def close_question(s: Scene) -> Steps:
-    asked = await _other_email(s)
-    yield
-    await s.person("ben").close(asked)
-
-
-@scenario("help button", "action:help")
-async def help_pressed(s: Scene) -> Steps:
-    shown = await s.after(s.ana.command("/tracker"))
-    yield
-    await s.ana.press(shown, "Help")
-
-
-async def _other_email(s: Scene) -> JSON:
-    ben = s.person("ben")
-    await ben.command("/tracker link")
-    await ben.submit(await s.form("Link account", "ben"), {"API key": KEYS["chris"]})
+    await ben.submit(await LINK(s, "ben"), {"API key": KEYS["chris"]})
     return await ben.form_saying("Link account", "Link it anyway?")
+
+
+async def offer_to_link(s: Scene, who: str) -> JSON:
+    return await s.after(s.person(who).close(await LINK_FIRST(s, who)), who)
+
+
+command("account", "/tracker")
+command("whoami", "/tracker whoami")
+command("unlink", "/tracker unlink", effect=ana_unlinked, said="is deleted")
+command("link form", "/tracker link", who="ben")
+submit("submit key", "link", LINK, KEY, **LINKED)
+submit("submit key and go on", "link", LINK_FIRST, KEY, said="linked as", who="ben")
+submit(
+    "submit key and create",
+    "link",
+    form("Link account", "/issue new {word} project:webshop"),
+    KEY,
+    **MADE | BY_BEN,
+)
+close("close link form", "link", LINK_FIRST, who="ben")
+press("link button", "link.open", offer_to_link, "Link account", who="ben")
+submit("link another email", "link.anyway", other_email, {}, **LINKED)
+close("close the question", "link.anyway", other_email, expects_answer=False, who="ben")
+press("help button", "help", answer("/tracker"), "Help")

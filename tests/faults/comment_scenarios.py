@@ -1,13 +1,10 @@
 """Scenarios with comments."""
 
-from collections.abc import AsyncGenerator
-
-from tests.faults.issue_scenarios import message
-from tests.faults.scene import NUMBER, Scene, scenario
+from tests.faults.issue_scenarios import CARD
+from tests.faults.scenario import TYPED, About, choose, command, form_behind, press, shortcut, submit, suggest
+from tests.faults.scene import NUMBER, Scene
 from tests.support.reading import JSON
 
-Steps = AsyncGenerator[None, None]
-ADDED = r"Commented on|Added this message to"
 FORM = "Write a comment"
 """In the form, which has no *Private note* if the user's role can't be read."""
 
@@ -16,79 +13,37 @@ async def comments_made(s: Scene) -> int:
     return sum(s.word in note.text for note in s.data.issues[NUMBER].notes)
 
 
-async def opened(s: Scene) -> JSON:
-    """Opens the form for a comment and returns it."""
-    await s.ana.press(await s.after(s.ana.command(f"/issue {NUMBER}")), "Comment")
+async def message(s: Scene) -> JSON:
+    return await s.message(s.file, text=f"{s.word} #{NUMBER}")
+
+
+async def form_for_message(s: Scene, _who: str) -> JSON:
+    await s.ana.shortcut("comment_from_message", await message(s))
     return await s.form("Comment")
 
 
-async def opened_for_message(s: Scene, *files: str) -> JSON:
-    """Opens the form for a message that names the issue and returns it."""
-    await s.ana.shortcut("comment_from_message", await message(s, *files, text=f"{s.word} #{NUMBER}"))
-    return await s.form("Comment")
-
-
-@scenario("comment", "command:issue", effect=comments_made, said=ADDED, typed=True)
-async def comment(s: Scene) -> Steps:
-    yield
-    await s.ana.command(f"/issue {NUMBER} comment {s.word}")
-
-
-@scenario("comment button", "action:comment.open", refused=FORM)
-async def comment_pressed(s: Scene) -> Steps:
-    card = await s.after(s.ana.command(f"/issue {NUMBER}"))
-    yield
-    await s.ana.press(card, "Comment")
-
-
-@scenario("submit comment", "form:comment.add", effect=comments_made, said=ADDED, typed=True)
-async def submit_comment(s: Scene) -> Steps:
-    form = await opened(s)
-    yield
-    await s.ana.submit(form, {"Comment": s.word})
-
-
-@scenario("comment from message", "shortcut:comment_from_message", refused=FORM)
-async def comment_from_message(s: Scene) -> Steps:
-    found = await message(s, f"{s.slug}.log", text=f"{s.word} #{NUMBER}")
-    yield
-    await s.ana.shortcut("comment_from_message", found)
-
-
-@scenario("submit a message as a comment", "form:comment.add", effect=comments_made, said=ADDED)
-async def submit_message(s: Scene) -> Steps:
-    form = await opened_for_message(s, f"{s.slug}.log")
-    yield
-    await s.ana.submit(form, {})
-
-
-@scenario("open a saved comment", "action:comment.open_saved", refused=FORM)
-async def open_saved(s: Scene) -> Steps:
+async def saved(s: Scene, _who: str) -> JSON:
     kept = {"issue": NUMBER, "text": s.word, "after": None, "said": "Try again."}
-    offer = await s.offer(kept, "Open form", "comment.open_saved")
-    yield
-    await s.ana.press(offer, "Open form")
+    return await s.offer(kept, "Open form", "comment.open_saved")
 
 
-@scenario("comment with a message", "action:comment.with_message", refused=FORM)
-async def comment_with_message(s: Scene) -> Steps:
-    found = await message(s)
+async def message_added_before(s: Scene, _who: str) -> JSON:
+    found = await s.message()
     place = {"channel_id": found["channel"], "thread_ts": found["ts"]}
     kept = {"files": [], "message": {"text": s.word, "ts": found["ts"]}, "place": place}
-    offer = await s.offer(kept, "Comment", "comment.with_message", about=f"{NUMBER}:")
-    yield
-    await s.ana.press(offer, "Comment")
+    return await s.offer(kept, "Comment", "comment.with_message", about=f"{NUMBER}:")
 
 
-@scenario("choose an issue to comment on", "action:comment.issue", refused=FORM)
-async def choose_issue(s: Scene) -> Steps:
-    choose = await s.choosing(await opened_for_message(s), "Issue", f"#{NUMBER}")
-    yield
-    await choose()
-
-
-@scenario("offer issues to comment on", "options:comment.issue", expects_answer=False)
-async def offer_issues(s: Scene) -> Steps:
-    form = await opened_for_message(s)
-    yield
-    s.offered = await s.ana.suggest(form, "Issue", str(NUMBER))
+ADDED: About = {"effect": comments_made, "said": r"Commented on|Added this message to"}
+OPENED = form_behind("Comment", CARD, "Comment")
+command("comment", f"/issue {NUMBER} comment {{word}}", **ADDED | TYPED)
+press("comment button", "comment.open", CARD, "Comment", refused=FORM)
+submit("submit comment", "comment.add", OPENED, {"Comment": "{word}"}, **ADDED | TYPED)
+shortcut("comment from message", "comment_from_message", message, refused=FORM)
+submit("submit a message as a comment", "comment.add", form_for_message, {}, **ADDED)
+press("open a saved comment", "comment.open_saved", saved, "Open form", refused=FORM)
+press("comment with a message", "comment.with_message", message_added_before, "Comment", refused=FORM)
+choose(
+    "choose an issue to comment on", "comment.issue", form_for_message, "Issue", f"#{NUMBER}", refused=FORM
+)
+suggest("offer issues to comment on", "comment.issue", form_for_message, "Issue", str(NUMBER))

@@ -1,44 +1,38 @@
 """Scenarios with changes to issues."""
 
-from collections.abc import AsyncGenerator
-
-from tests.faults.scene import NUMBER, Scene, scenario
-
-Steps = AsyncGenerator[None, None]
-CHANGED, UNSUPPORTED = r"Changed ", "doesn't let me change issues"
+from tests.faults.issue_scenarios import CARD, CARD_OF_NEW
+from tests.faults.scenario import About, answer, command, press, submit
+from tests.faults.scene import NUMBER, Scene
+from tests.support.reading import JSON
 
 
 async def issues_half_done(s: Scene) -> int:
     return sum(s.word in i.subject and i.done_ratio == 50 for i in s.data.issues.values())
 
 
-@scenario("change", "command:issue", effect=issues_half_done, said=CHANGED, typed=True, refused=UNSUPPORTED)
-async def change(s: Scene) -> Steps:
-    number = s.issue().id
-    yield
-    await s.ana.command(f'/issue {number} close to:me done:50% subject:"{s.word} again"')
+async def form_of_new(s: Scene, who: str) -> JSON:
+    await s.ana.press(await CARD_OF_NEW(s, who), "Edit")
+    return await s.form(f"Edit #{max(s.data.issues)}")
 
 
-@scenario("edit an issue", "action:issue.edit")
-async def edit(s: Scene) -> Steps:
-    shown = await s.after(s.ana.command(f"/issue {NUMBER}"))
-    yield
-    await s.ana.press(shown, "Edit")
-
-
-@scenario("open form with a change", "action:issue.open_edit")
-async def open_edit(s: Scene) -> Steps:
-    answer = await s.after(s.ana.command(f"/issue {NUMBER} done:50 priority:hihg"))
-    yield
-    await s.ana.press(answer, "Open form")
-
-
-@scenario(
-    "submit change", "form:issue.edit", effect=issues_half_done, said=CHANGED, typed=True, refused=UNSUPPORTED
+CHANGED: About = {
+    "effect": issues_half_done,
+    "said": "Changed ",
+    "typed": True,
+    "refused": "doesn't let me change issues",
+}
+command("change", '/issue {issue} close to:me done:50% subject:"{word} again"', **CHANGED)
+press("edit an issue", "issue.edit", CARD, "Edit")
+press(
+    "open form with a change",
+    "issue.open_edit",
+    answer(f"/issue {NUMBER} done:50 priority:hihg"),
+    "Open form",
 )
-async def submit(s: Scene) -> Steps:
-    number = s.issue().id
-    await s.ana.press(await s.after(s.ana.command(f"/issue {number}")), "Edit")
-    form = await s.form(f"Edit #{number}")
-    yield
-    await s.ana.submit(form, {"Subject": f"{s.word} again", "% done": "50%", "Status": "Closed"})
+submit(
+    "submit change",
+    "issue.edit",
+    form_of_new,
+    {"Subject": "{word} again", "% done": "50%", "Status": "Closed"},
+    **CHANGED,
+)

@@ -1,6 +1,6 @@
 """A scene for scenarios: an office, its service, and a user who works there while something fails."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -47,6 +47,16 @@ class Scene:
     def slug(self) -> str:
         """The unique word in lowercase without spaces."""
         return self.word.lower().replace(" ", "-")
+
+    @property
+    def file(self) -> str:
+        """The name of a file that this run attaches."""
+        return f"{self.slug}.log"
+
+    def filled(self, text: str) -> str:
+        """Fills in `{word}`, `{slug}`, and `{issue}`: the number of a new issue."""
+        number = self.issue().id if "{issue}" in text else 0
+        return text.format(word=self.word, slug=self.slug, issue=number)
 
     @property
     def ana(self) -> Person:
@@ -106,6 +116,14 @@ class Scene:
         await self.settled()
         return await self.person(login).form(title)
 
+    async def message(self, *files: str, text: str = "") -> JSON:
+        """Posts a message as Ana, by default with the unique word, and returns it."""
+        ids = [(await self.ana.upload(name, b"1"))["id"] for name in files]
+        channel = self.office.channel_id("general")
+        await self.ana._post("message", channel=channel, text=text or self.word, file_ids=ids)
+        await self.settled()
+        return next(m for m in reversed(await self.ana.messages()) if not m["is_bot"])
+
     async def choosing(self, view: JSON, label: str, text: str) -> Callable[[], Awaitable[object]]:
         """Opens a form's select and finds an option; returns a function that chooses it."""
         block = input_named(view, label)
@@ -134,46 +152,5 @@ class Scene:
         return {name: [message.ts for message in rows] for name, rows in state.messages.items()}
 
 
-Script = Callable[[Scene], AsyncGenerator[None, None]]
-"""Sets the scene, yields, then does exactly one action."""
-Effect = Callable[[Scene], Awaitable[int]]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One thing that a user does with the bot.
-
-    `handlers` names the handlers that it triggers, as registered: `command:issue`, `form:issue.create`.
-    `effect` counts how often the action took effect, in the service's data or the bot's database; None if it
-    only reads. `said` matches the confirmation. `typed` is whether the user typed the scene's word, which
-    must not be lost. `expects_answer` is False if silence is a valid answer. `refused` matches what the bot
-    may say, besides the errors' own sentences, when the service rejects part of it.
-    """
-
-    name: str
-    handlers: tuple[str, ...]
-    steps: Script
-    effect: Effect | None = None
-    said: str = "(?!)"
-    typed: bool = False
-    expects_answer: bool = True
-    who: str = "ana"
-    refused: str = "(?!)"
-
-
 def owner(login: str) -> Owner:
     return Owner(None, TEAM, IDS[login])
-
-
-def scenario(
-    name: str,
-    *handlers: str,
-    effect: Effect | None = None,
-    said: str = "(?!)",
-    typed: bool = False,
-    expects_answer: bool = True,
-    who: str = "ana",
-    refused: str = "(?!)",
-) -> Callable[[Script], Scenario]:
-    """Turns a generator of steps into a scenario."""
-    return lambda steps: Scenario(name, handlers, steps, effect, said, typed, expects_answer, who, refused)

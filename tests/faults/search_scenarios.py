@@ -1,76 +1,39 @@
 """Scenarios with searches."""
 
 from bot.sandbox.tracker.defaults import CLOSED, NEW
-from tests.faults.issue_scenarios import Steps
-from tests.faults.scene import Scene, scenario
+from tests.faults.scenario import Setup, answer, command, press, shortcut, submit
+from tests.faults.scene import Scene
 from tests.support.reading import JSON
 
-
-async def found_nothing(s: Scene, filters: str, status: int = NEW) -> JSON:
-    """Creates an issue with that status and searches for it with filters that leave it out."""
-    s.issue().status_id = status
-    return await s.after(s.ana.command(f'/issues "{s.word}" {filters}'))
+SEARCH = "/issues project:webshop status:any sort:id"
 
 
-@scenario("issues", "command:issues")
-async def search(s: Scene) -> Steps:
-    yield
-    await s.ana.command("/issues project:webshop status:any sort:id")
+async def second_page(s: Scene, who: str) -> JSON:
+    return await s.after(s.ana.press(await answer(SEARCH)(s, who), "Next ›"))
 
 
-@scenario("next page", "action:search.page.next")
-async def next_page(s: Scene) -> Steps:
-    found = await s.after(s.ana.command("/issues project:webshop status:any sort:id"))
-    yield
-    await s.ana.press(found, "Next ›")
+def without(filters: str, status: int = NEW) -> Setup:
+    """A search whose filters leave out the issue with the scene's word."""
+
+    async def setup(s: Scene, who: str) -> JSON:
+        s.issue().status_id = status
+        return await answer(f'/issues "{{word}}" {filters}')(s, who)
+
+    return setup
 
 
-@scenario("previous page", "action:search.page.previous")
-async def previous_page(s: Scene) -> Steps:
-    found = await s.after(s.ana.command("/issues project:webshop status:any sort:id"))
-    second = await s.after(s.ana.press(found, "Next ›"))
-    yield
-    await s.ana.press(second, "‹ Previous")
-
-
-@scenario("search all projects", "action:search.projects")
-async def search_all_projects(s: Scene) -> Steps:
-    found = await found_nothing(s, "project:mobile")
-    yield
-    await s.ana.press(found, "All projects")
-
-
-@scenario("clear filters", "action:search.filters")
-async def clear_filters(s: Scene) -> Steps:
-    found = await found_nothing(s, "project:webshop priority:low")
-    yield
-    await s.ana.press(found, "Clear filters")
-
-
-@scenario("include closed", "action:search.closed")
-async def include_closed(s: Scene) -> Steps:
-    found = await found_nothing(s, "project:webshop", CLOSED)
-    yield
-    await s.ana.press(found, "Include closed")
-
-
-@scenario("filter by tracker", "action:search.filter")
-async def changed_search(s: Scene) -> Steps:
-    found = await s.after(s.ana.command("/issues bug project:webshop"))
-    yield
-    await s.ana.press(found, "Filter by tracker Bug")
-
-
-@scenario("search shortcut", "shortcut:search_issues")
-async def search_shortcut(s: Scene) -> Steps:
-    yield
-    await s.ana.shortcut("search_issues")
-
-
-@scenario("submit search", "form:search", typed=True)
-async def submit_search(s: Scene) -> Steps:
+async def opened(s: Scene, _who: str) -> JSON:
     s.issue()
     await s.ana.shortcut("search_issues")
-    form = await s.form("Search issues")
-    yield
-    await s.ana.submit(form, {"Subject": s.word, "Status": "Any"})
+    return await s.form("Search issues")
+
+
+command("issues", SEARCH)
+press("next page", "search.page.next", answer(SEARCH), "Next ›")
+press("previous page", "search.page.previous", second_page, "‹ Previous")
+press("search all projects", "search.projects", without("project:mobile"), "All projects")
+press("clear filters", "search.filters", without("project:webshop priority:low"), "Clear filters")
+press("include closed", "search.closed", without("project:webshop", CLOSED), "Include closed")
+press("filter by tracker", "search.filter", answer("/issues bug project:webshop"), "Filter by tracker Bug")
+shortcut("search shortcut", "search_issues")
+submit("submit search", "search", opened, {"Subject": "{word}", "Status": "Any"}, typed=True)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tests.faults import secrets
+from tests.faults.digest_scenarios import digests_posted
 from tests.faults.matrix import GENERIC, Screen
+from tests.faults.scenario import Scenario
 from tests.faults.scenarios import SCENARIOS
-from tests.faults.scene import Scenario, Scene
-from tests.faults.time_scenarios import digests_posted
+from tests.faults.scene import Scene
 from tests.support.reading import JSON
 from tests.support.slackwire import SlackWire
 

@@ -1,16 +1,12 @@
 """Scenarios with templates for new issues."""
 
-from collections.abc import AsyncGenerator
-
 from bot.store.channels import Channel
 from bot.store.templates import Content, Template
-from tests.faults.issue_scenarios import CREATED, issues_made
-from tests.faults.scene import CHANNEL, NUMBER, WEBSHOP, Scene, owner, scenario
+from tests.faults.issue_scenarios import MADE, NEW_ISSUE
+from tests.faults.scenario import answer, choose, command, form, press, submit, suggest
+from tests.faults.scene import CHANNEL, NUMBER, WEBSHOP, Scene, owner
 from tests.support.office import TEAM
 from tests.support.reading import JSON
-
-Steps = AsyncGenerator[None, None]
-HEADING = "### Steps to reproduce"
 
 
 async def templates_saved(s: Scene) -> int:
@@ -22,91 +18,43 @@ async def templates_gone(s: Scene) -> int:
     return 1 - await templates_saved(s)
 
 
-async def template(s: Scene) -> None:
+async def add_template(s: Scene) -> None:
     """Stores a template with this run's word as its name."""
-    made = Template(0, WEBSHOP, "", s.word, Content(prefix="[Bug]", description=HEADING))
-    await s.office.bot.store.templates.put(owner("ana"), made)
+    content = Content(prefix="[Bug]", description="### Steps to reproduce")
+    await s.office.bot.store.templates.put(owner("ana"), Template(0, WEBSHOP, "", s.word, content))
 
 
-async def listed(s: Scene) -> JSON:
-    """Shows the templates, with one in the list."""
-    await template(s)
-    return await s.after(s.ana.command("/issue template project:webshop"))
+async def listed(s: Scene, who: str) -> JSON:
+    await add_template(s)
+    return await answer("/issue template project:webshop")(s, who)
 
 
-async def new_template(s: Scene) -> JSON:
-    """Opens the form for a new template."""
-    await s.ana.command("/issue template new project:webshop")
-    return await s.form("New template")
+async def new_issue(s: Scene, who: str) -> JSON:
+    await add_template(s)
+    return await NEW_ISSUE(s, who)
 
 
-@scenario("templates", "command:issue", refused="1 template")
-async def templates(s: Scene) -> Steps:
-    await template(s)
-    yield
-    await s.ana.command("/issue template project:webshop")
-
-
-@scenario("issue new from a template", "command:issue", effect=issues_made, said=CREATED, typed=True)
-async def create_from_template(s: Scene) -> Steps:
-    await template(s)
-    yield
-    await s.ana.command(f'/issue new template:"{s.word}" {s.word} project:webshop')
-
-
-@scenario("new template", "action:template.new")
-async def new_pressed(s: Scene) -> Steps:
-    shown = await listed(s)
-    yield
-    await s.ana.press(shown, "New template")
-
-
-@scenario("edit template", "action:template.edit")
-async def edit_pressed(s: Scene) -> Steps:
-    shown = await listed(s)
-    yield
-    await s.ana.press(shown, "Edit")
-
-
-@scenario("remove template", "action:template.remove", effect=templates_gone, said="is removed")
-async def remove_pressed(s: Scene) -> Steps:
-    shown = await listed(s)
-    yield
-    await s.ana.press(shown, "Remove")
-
-
-@scenario("use template", "action:template.use")
-async def use_pressed(s: Scene) -> Steps:
-    shown = await listed(s)
-    yield
-    await s.ana.press(shown, "Use template")
-
-
-@scenario("choose template", "action:issue.template")
-async def choose_template(s: Scene) -> Steps:
-    await template(s)
-    await s.ana.command("/issue new project:webshop")
-    choose = await s.choosing(await s.form("New issue"), "Template", s.word)
-    yield
-    await choose()
-
-
-@scenario("submit template", "form:template.save", effect=templates_saved, said="is saved", typed=True)
-async def submit(s: Scene) -> Steps:
-    form = await new_template(s)
-    yield
-    await s.ana.submit(form, {"Name": s.word, "Description": "Typed with care", "Priority": "High"})
-
-
-@scenario("copy an issue to a template", "action:template.issue")
-async def copy(s: Scene) -> Steps:
-    choose = await s.choosing(await new_template(s), "Copy from an issue", str(NUMBER))
-    yield
-    await choose()
-
-
-@scenario("offer issues to copy", "options:template.issue", expects_answer=False)
-async def offer_issues(s: Scene) -> Steps:
-    form = await new_template(s)
-    yield
-    s.offered = await s.ana.suggest(form, "Copy from an issue", str(NUMBER))
+NEW = form("New template", "/issue template new project:webshop")
+command("templates", "/issue template project:webshop", add_template, refused="1 template")
+command(
+    "issue new from a template",
+    '/issue new template:"{word}" {word} project:webshop',
+    add_template,
+    **MADE,
+)
+press("new template", "template.new", listed, "New template")
+press("edit template", "template.edit", listed, "Edit")
+press("remove template", "template.remove", listed, "Remove", effect=templates_gone, said="is removed")
+press("use template", "template.use", listed, "Use template")
+choose("choose template", "issue.template", new_issue, "Template", "{word}")
+submit(
+    "submit template",
+    "template.save",
+    NEW,
+    {"Name": "{word}", "Description": "Typed with care", "Priority": "High"},
+    effect=templates_saved,
+    said="is saved",
+    typed=True,
+)
+choose("copy an issue to a template", "template.issue", NEW, "Copy from an issue", str(NUMBER))
+suggest("offer issues to copy", "template.issue", NEW, "Copy from an issue", str(NUMBER))

@@ -139,7 +139,7 @@ async def test_replica_stays_alive_while_slack_is_slow(tmp_path: Path) -> None:
     vault = Vault(office.bot.settings.encryption_keys)
     dead, other = (Store(office.bot.database, vault, timings=timings) for _ in range(2))
     asked = {"command": "/issue", "user_id": ANA.slack_id, "team_id": TEAM, "channel_id": "C0GENERAL01"}
-    wire.lasting = {"chat.postEphemeral": "slow:9"}
+    wire.lasting = {"chat.postEphemeral": "slow:5"}
     await dead.deliveries.claim("1", UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), asked))
     taken = {}
 

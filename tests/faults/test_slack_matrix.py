@@ -1,7 +1,7 @@
 """Every scenario × every call to Slack it makes × every fault of that call.
 
-By default one scenario of each handler runs, and each method meets one fault in every second of those that
-call it; faults rotate from scenario to scenario.
+By default a third of the scenarios run, and each method meets one fault in those that call it; faults rotate
+from scenario to scenario.
 `ISSUEBOT_MATRIX=all` runs all faults, at one call and at every call.
 """
 
@@ -20,14 +20,14 @@ from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryInterv
 
 from bot.slack.waits import Waits
 from tests.faults import secrets
-from tests.faults.scenarios import SCENARIOS, sampled
+from tests.faults.scenarios import sampled
 from tests.faults.scene import Scene
 from tests.faults.slack_matrix import IN_TIME, Cell, Matrix, faults_of
 from tests.support.office import Office
 from tests.support.slackwire import SlackWire
 
 EVERYTHING = os.environ.get("ISSUEBOT_MATRIX") == "all"
-PARTS, LANES = 4, 3
+PARTS, LANES = 2, 3
 """Tests that share the scenarios, and offices open at the same time in each: faults often wait."""
 
 
@@ -67,10 +67,9 @@ def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell
         if EVERYTHING:
             yield from (Cell(name, method, *one) for one in product(faults, (False, True)))
         else:
-            turn, skipped = divmod(turns[method], 2)
+            turn = turns[method]
             turns[method] += 1
-            if not skipped:
-                yield Cell(name, method, faults[turn % len(faults)], turn % 2 == 0)
+            yield Cell(name, method, faults[turn % len(faults)], turn % 2 == 0)
 
 
 @pytest.mark.timeout(0 if EVERYTHING else 600)
@@ -78,7 +77,7 @@ def cells(name: str, methods: list[str], turns: dict[str, int]) -> Iterator[Cell
 async def test_slack_faults_are_reported_truthfully_and_writes_happen_once(
     part: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    names, ran = [scenario.name for scenario in sampled(SCENARIOS.values())], 0
+    names, ran = [scenario.name for scenario in sampled(1)], 0
     wrong: list[str] = []
     turns: dict[str, int] = defaultdict(lambda: part * 14)
 

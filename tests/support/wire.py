@@ -232,33 +232,5 @@ def _broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
     return web.Response()
 
 
-KINDS: tuple[tuple[Fault, ...], ...] = (
-    ("lose the request", "close at once"),
-    ("refuse the key",),
-    ("forbid", "404", "422 without a word", "410", "413 in HTML"),
-    (
-        "502 before it",
-        "HTML before it",
-        "500 before it",
-        "503 before it",
-        "nothing before it",
-        "garbage before it",
-    ),
-    ("307 elsewhere", "302 elsewhere", "301 elsewhere"),
-    ("429", "429 for a moment", "429 for an hour", "429 for nonsense"),
-    ("lose the answer", "close after it"),
-    ("fail after it", "502 after it", "503 after it"),
-    (
-        "HTML after it",
-        "cut short",
-        "invalid JSON after it",
-        "nothing after it",
-        "another shape after it",
-        "oversized",
-        "gzip in name only",
-        "garbage after it",
-        "hide the key",
-    ),
-    ("late", "trickle", "slow"),
-)
-"""All faults that any request can have, similar ones grouped."""
+FAULTS: tuple[Fault, ...] = (*BEFORE, *AFTER, "slow", "late", "trickle")
+"""All faults that any request can have."""
