@@ -330,7 +330,7 @@ async def through(scene: Scene, sending: Iterable[tuple[Kind, JSON]]) -> list[Se
         posted = sum(url.posts for url in workspace._response_urls._known.values())
         answer = await send(scene.office, kind, payload)
         while len(scene.office.bot.in_flight):
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
         posts = sum(url.posts for url in workspace._response_urls._known.values()) - posted
         calls = [call for call in workspace.calls if call.method in SPEAKING]
         sent.append(Sent(payload, answer, calls, posts))
