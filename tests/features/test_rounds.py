@@ -2,15 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.prepared import demo_tracker
 from tests.support.rounds import Span, rounds
 from tests.support.wire import Wire
 
@@ -44,13 +40,6 @@ def wire() -> FarAway:
     return FarAway()
 
 
-@pytest.fixture
-async def ana(wire: FarAway, tmp_path: Path) -> AsyncIterator[Person]:
-    async with Office(tmp_path, tracker=demo_tracker(time_deletes=False), wire=wire).opened("ana") as office:
-        wire.count()
-        yield Person(office, "U0ANA0001")
-
-
 AT_FIRST_AND_LATER = {
     f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
     "/issues project:webshop priority:high": (3, 1),
@@ -63,12 +52,13 @@ AT_FIRST_AND_LATER = {
 
 @pytest.mark.parametrize(("typed", "expected"), AT_FIRST_AND_LATER.items())
 async def test_rounds_of_a_command_at_first_and_within_the_same_minute(
-    ana: Person, wire: FarAway, typed: str, expected: tuple[int, int]
+    wired: Person, wire: FarAway, typed: str, expected: tuple[int, int]
 ) -> None:
     counted = []
+    wire.count()
     for _ in range(2):
-        await ana.ask(typed)
-        await ana.office.idle()
+        await wired.ask(typed)
+        await wired.office.idle()
         counted.append(wire.count())
 
     assert tuple(counted) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.errors import KeyRejected, Unreachable
+from bot.errors import AccountChanged, KeyRejected, Unreachable
 from bot.features.accounts.accounts import Accounts, Session
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
@@ -92,3 +92,10 @@ async def test_a_refused_check_is_repeated_once_before_the_key_is_rejected(
 
     assert wire.heal() == [READ, CHECK, CHECK]
     assert await accounts.linked_as(OWNER) is None
+
+
+async def test_an_account_linked_meanwhile_ends_the_block(accounts: Accounts) -> None:
+    other = SecretStr(KEYS["ben"])
+    with pytest.raises(AccountChanged):
+        async with accounts.reading(OWNER):
+            await accounts.link(OWNER, other, await accounts.owner_of(other))

@@ -78,26 +78,24 @@ async def test_edit_command_opens_only_the_users_latest_entry(
     await ana.form_saying("Edit time", "was deleted in Tracker")
 
 
-async def test_time_on_a_private_issue_is_never_shared(office: Office, ana: Person, issue: Issue) -> None:
-    hidden = next(i for i in office.tracker.data.issues.values() if i.is_private and i.author_id == ANA)
+async def test_time_is_shared_only_where_everyone_may_see_it(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    data = office.tracker.data
+    data.projects[1].is_public = False
+    hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
     await ana.command(f"/timelog {hidden.id} 1h activity:design")
     assert "Share here" not in str((await logged(ana))["blocks"])
     await ana.command(f"/timelog {issue.id} 2h activity:design")
     told = await logged(ana, "Logged 2h on")
     issue.is_private, issue.author_id = True, ANA
-
     assert "This issue is private" in text_of(await ana.after(ana.press(told, "Share here")))
 
-
-async def test_sharing_time_in_a_project_that_is_not_public_asks_first(office: Office, ana: Person) -> None:
-    office.tracker.data.projects[1].is_public = False
-    await ana.command("/timelog project:webshop 1h activity:design")
-    asked = await ana.after(ana.press(await logged(ana), "Share here"))
+    await ana.command("/timelog project:webshop 3h activity:design")
+    asked = await ana.after(ana.press(await logged(ana, "Logged 3h on"), "Share here"))
     assert "Web Shop isn't public" in text_of(asked)
-
     await ana.press(asked, "Share here")
-
-    assert "logged 1h on" in text_of(await announcement(ana))
+    assert "logged 3h on" in text_of(await announcement(ana))
 
 
 async def test_deleted_entry_is_gone_with_its_post(office: Office, ana: Person, issue: Issue) -> None:

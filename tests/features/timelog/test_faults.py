@@ -5,9 +5,8 @@ from sqlalchemy import text
 
 from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
-from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, input_named, text_of, until, values_of
+from tests.support.reading import JSON, button_saying, input_named, text_of, until, values_of
 from tests.support.wire import FULL, Wire
 
 OPEN = "Open form"
@@ -81,26 +80,6 @@ async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
     assert len(service.data.time_entries) == count
 
 
-async def test_relinking_while_logging_cancels_the_entry(
-    ana: Person, wire: Wire, service: Tracker, issue: Issue
-) -> None:
-    count = len(service.data.time_entries)
-    wire.seconds = 20
-    wire.fail("slow")
-
-    await ana.command(f"/timelog {issue.id} 20m activity:design")
-
-    async def asked() -> bool:
-        return bool(wire.asked)
-
-    await until(asked)
-    await ana.office.link(ana.user_id, KEYS["ben"])
-    wire.released.set()
-
-    await answer(ana, "linked another Tracker account while")
-    assert len(service.data.time_entries) == count
-
-
 async def test_lost_answer_on_a_project_leaves_it_to_the_user(ana: Person, wire: Wire) -> None:
     wire.faults = ["lose the answer"]
     await ana.command("/timelog project:webshop 1h activity:design Pairing")
@@ -131,21 +110,11 @@ async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: W
     await answer(ana, "Logged 20m on")
 
 
-async def test_deletion_with_a_lost_answer_is_looked_up(ana: Person, wire: Wire, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    told = await answer(ana, "Logged 1h on")
-    wire.faults = ["lose the answer"]
-
-    await ana.press(told, "Delete entry")
-
-    await answer(ana, "Deleted 1h on")
-
-
 def latest(service: Tracker) -> TimeEntry:
     return service.data.time_entries[max(service.data.time_entries)]
 
 
-async def test_change_with_an_unknown_outcome_can_be_reverted(
+async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
     ana: Person, wire: Wire, service: Tracker, issue: Issue
 ) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
@@ -160,5 +129,24 @@ async def test_change_with_an_unknown_outcome_can_be_reverted(
 
     await ana.submit(again, {"Hours": "1h"})
 
-    await answer(ana, "Changed to 1h on")
+    changed = await answer(ana, "Changed to 1h on")
+    assert latest(service).minutes == 60
+    wire.faults = ["lose the answer"]
+
+    await ana.press(changed, "Delete entry")
+
+    await answer(ana, "Deleted 1h on")
+
+
+async def test_service_without_deletion_is_where_to_delete(
+    ana: Person, wire: Wire, service: Tracker, issue: Issue
+) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    told = await answer(ana, "Logged 1h on")
+    wire.faults = ["404"]
+
+    await ana.press(told, "Delete entry")
+
+    said = await answer(ana, "Tracker doesn't let me delete time")
+    button_saying(said["blocks"], "Open in Tracker")
     assert latest(service).minutes == 60
