@@ -8,7 +8,7 @@ from bot.errors import UserError
 from bot.slack.grammar import values
 from bot.slack.grammar.errors import KeyTyped
 from bot.slack.grammar.options import Parsed
-from bot.slack.grammar.requests import Me, SlackUser
+from bot.slack.grammar.requests import Me, Named, Person, SlackUser
 from bot.slack.grammar.tokens import words
 from bot.slack.grammar.values import person, unknown_word
 
@@ -66,7 +66,7 @@ class NewProject:
 class ShowUser:
     """`/tracker user 5`: by the service's user ID, by mention, or `me`."""
 
-    who: Me | SlackUser | int
+    who: Person
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class NewUser:
 class EditUser:
     """`/tracker user edit 5`."""
 
-    who: Me | SlackUser | int
+    who: Person
 
 
 @dataclass(frozen=True)
@@ -163,12 +163,12 @@ def _user(args: Parsed) -> ShowUser | NewUser | EditUser:
     return ShowUser(_who(args, "user") if args.words else Me())
 
 
-def _who(args: Parsed, command: str) -> Me | SlackUser | int:
+def _who(args: Parsed, command: str) -> Person:
     word = args.words[0] if len(args.words) == 1 else None
     who = person(word) if word else None
     if isinstance(who, Me | SlackUser):
         return who
-    number = _NUMBER.fullmatch(word.text) if word else None
+    number = _NUMBER.fullmatch(who.name) if who else None
     if number is None or not int(number[1]):
         raise UserNotNamed(command)
-    return int(number[1])
+    return Named(number[1])

@@ -5,26 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.features.users import views
-from bot.features.users.users import Details, Users, UserTarget, details_of
+from bot.features.users.users import Details, Users, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack import posting
 from bot.slack.directory import Contact, contact
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading, number_in
-from bot.slack.grammar.requests import Me, SlackUser
+from bot.slack.grammar.requests import Person, SlackUser, who
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
 from bot.store.owner import Owner
-
-
-def target_of(who: Me | SlackUser | int, asker: Owner) -> UserTarget:
-    match who:
-        case Me():
-            return "me"
-        case SlackUser():
-            return Owner(asker.enterprise_id, asker.team_id, who.id)
-        case _:
-            return who
 
 
 def details_from(known: Contact) -> Details:
@@ -50,8 +40,8 @@ class UserHandlers:
             }
         )
 
-    async def show(self, reply: Reply, who: Me | SlackUser | int) -> None:
-        shown = await self.users.show(reply.owner, target_of(who, reply.owner))
+    async def show(self, reply: Reply, user: Person) -> None:
+        shown = await self.users.show(reply.owner, who(user, reply.owner))
         await reply.privately(views.user(shown, reply.wording))
 
     async def open_new(self, reply: Reply, mentioned: SlackUser | None) -> None:
@@ -82,9 +72,9 @@ class UserHandlers:
 
         return FormResult(then=confirm)
 
-    async def open_edit(self, reply: Reply, who: Me | SlackUser | int) -> None:
+    async def open_edit(self, reply: Reply, user: Person) -> None:
         await reply.open(loading("Edit account"))
-        shown = await self.users.editable(reply.owner, target_of(who, reply.owner))
+        shown = await self.users.editable(reply.owner, who(user, reply.owner))
         metadata = json.dumps({"user": shown.id, "place": reply.place.as_json()})
         await reply.show(views.edit_form(shown, details_of(shown), reply.wording, metadata))
 

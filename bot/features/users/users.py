@@ -8,13 +8,12 @@ import asyncio
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
-from typing import Literal
 
 import structlog
 
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
 from bot.features.accounts.accounts import Accounts, Session, full_name
-from bot.features.users.people import People
+from bot.features.users.people import People, Who
 from bot.service.client import Client
 from bot.service.inputs import NewUser, UserChanges
 from bot.service.models import User
@@ -22,9 +21,6 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
-
-UserTarget = Owner | int | Literal["me"]
-"""A Slack user, the service's user ID, or `me` for the caller."""
 
 
 class AdministratorsOnly(UserError):
@@ -88,12 +84,12 @@ class Users:
     accounts: Accounts
     people: People
 
-    async def show(self, owner: Owner, target: UserTarget) -> User:
-        """A user as the caller sees them. Raises NoSuchUser, UserNotLinked."""
+    async def show(self, owner: Owner, target: Who) -> User:
+        """A user, by ID or as linked, as the caller sees them. Raises NoSuchUser, UserNotLinked."""
         async with self.accounts.reading(owner) as session:
             return await self._read(session, target)
 
-    async def editable(self, owner: Owner, target: UserTarget) -> User:
+    async def editable(self, owner: Owner, target: Who) -> User:
         """Like `show`, but raises AdministratorsOnly unless the caller is one."""
         refused, user = await asyncio.gather(
             self.require_administrator(owner), self.show(owner, target), return_exceptions=True
@@ -158,11 +154,11 @@ class Users:
                     return
             raise
 
-    async def _read(self, session: Session, target: UserTarget) -> User:
+    async def _read(self, session: Session, target: Who) -> User:
         if isinstance(target, Owner):
             user_id = (await self.people.linked(target)).id
         else:
-            user_id = session.user_id if target == "me" else target
+            user_id = session.user_id if target == "me" else int(target)
         try:
             return _without_key(await self.client.get_user(session.key, user_id, ("memberships", "groups")))
         except NotFound:

@@ -25,7 +25,7 @@ from bot.features.tracker.commands import (
     tracker_command,
 )
 from bot.service.filters import DateRange, Sort
-from bot.slack.grammar.requests import Help, Me, SlackUser
+from bot.slack.grammar.requests import Help, Me, Named, SlackUser
 from bot.store.owner import Owner
 from tests.support.wording import worded
 
@@ -240,13 +240,13 @@ def test_invalid_searches_say_what_to_type(text: str, said: str) -> None:
         ("project new", NewProject()),
         ("project NEW Web Shop", NewProject("Web Shop")),
         ('project "New home page"', ShowProject("New home page")),
-        ("user 5", ShowUser(5)),
-        ("user <https://tracker.example/redmine/users/5>", ShowUser(5)),
+        ("user 5", ShowUser(Named("5"))),
+        ("user <https://tracker.example/redmine/users/5>", ShowUser(Named("5"))),
         ("user me", ShowUser(Me())),
         ("User <@U2|bo>", ShowUser(SlackUser("U2", "bo"))),
         ("user new", NewUser()),
         ("user new <@U2|bo>", NewUser(SlackUser("U2", "bo"))),
-        ("user edit #5", EditUser(5)),
+        ("user edit #5", EditUser(Named("5"))),
         ("user edit <@U2>", EditUser(SlackUser("U2"))),
         ("default “Web shop”", SetDefault("Web shop")),
         ("default none", Bare.CLEAR_DEFAULT),
