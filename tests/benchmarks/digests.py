@@ -57,37 +57,35 @@ async def rows(directory: Path, count: int) -> list[Row]:
     ]
 
 
-def company(now: datetime) -> Data:
-    """Returns data where everyone is in every project and each project has recent issues."""
+def company(users: int, projects: int) -> Data:
+    """Returns data where everyone is in every project."""
     data = defaults.fresh()
-    for number in range(1, OWNERS + 1):
-        put(
-            data.users,
-            User(number, f"u{number}", "User", str(number), f"u{number}@x.example", f"key-{number}"),
-        )
-    for number in range(1, PROJECTS + 1):
-        project = put(
-            data.projects, Project(number, f"Project {number}", f"p{number}", tracker_ids=(defaults.BUG,))
-        )
+    for number in range(1, users + 1):
+        mail = f"u{number}@x.example"
+        put(data.users, User(number, f"u{number}", "User", str(number), mail, f"key-{number}"))
+    for number in range(1, projects + 1):
+        project = Project(number, f"Project {number}", f"p{number}", tracker_ids=(defaults.BUG,))
+        put(data.projects, project)
         for user in data.users.values():
             data.join(project, user, defaults.DEVELOPER)
+    return data
+
+
+def reported(data: Data, author: int, project: int, subject: str, at: datetime) -> Issue:
+    """Adds an open bug."""
+    number = free_id(data.issues)
+    issue = Issue(number, project, defaults.BUG, defaults.NEW, defaults.NORMAL, author, subject)
+    issue.created_on = issue.updated_on = at
+    return put(data.issues, issue)
+
+
+def busy_company(now: datetime) -> Data:
+    """Returns a company whose projects all have recent issues."""
+    data = company(OWNERS, PROJECTS)
     for number in range(ISSUES):
         at = now - timedelta(minutes=30) + timedelta(seconds=number)
-        project_id, author = number % PROJECTS + 1, number % OWNERS + 1
-        put(
-            data.issues,
-            Issue(
-                free_id(data.issues),
-                project_id,
-                defaults.BUG,
-                defaults.NEW,
-                defaults.NORMAL,
-                author,
-                f"Something is broken in {project_id}",
-                created_on=at,
-                updated_on=at,
-            ),
-        )
+        project = number % PROJECTS + 1
+        reported(data, number % OWNERS + 1, project, f"Something is broken in {project}", at)
     return data
 
 
@@ -129,7 +127,7 @@ async def measure(count: int) -> dict[str, Any]:
     now = (datetime.now(UTC) + timedelta(seconds=5 + count / ADDED_A_SECOND)).replace(microsecond=0)
     async with AsyncExitStack() as closing:
         directory = closing.enter_context(TemporaryDirectory())
-        tracker = Tracker(company(now))
+        tracker = Tracker(busy_company(now))
         await tracker.start()
         closing.push_async_callback(tracker.stop)
         workspace = Workspace(manifest=manifest("socket"), people=PEOPLE)

@@ -30,9 +30,6 @@ from bot.features.digests.delivery import Delivery
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
 from bot.features.projects.projects import Projects
-from bot.sandbox.people import ANA
-from bot.sandbox.tracker import defaults
-from bot.sandbox.tracker.data import Data, Issue, Project, User, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.slack.waits import Waits
@@ -45,11 +42,10 @@ from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 from bot.timings import DEFAULT
-from tests.benchmarks.processes import running
+from tests.benchmarks.digests import company, reported
 from tests.benchmarks.sides import scene
-from tests.benchmarks.slack import SECRET, TEAM, TOKEN, USER
+from tests.benchmarks.slack import TOKEN
 from tests.benchmarks.table import share
-from tests.support.ports import free_port
 
 PARTS = ("core", "users", "digests", "followed", "workspaces", "projects")
 RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)
@@ -145,31 +141,12 @@ async def core(directory: Path, _most: int) -> None:
 
 
 async def _at_rates(directory: Path, name: str, url: str) -> None:
-    async with scene(directory) as parts:
-        database = Database(url)
-        await database.open()
-        store = Store(database, Vault([SecretStr(parts.encryption_key)]))
-        await store.links.put(Owner(None, TEAM, USER), SecretStr(ANA.api_key), 1, ANA.name)
-        await database.close()
-        port = free_port()
-        variables = {
-            "SLACK_BOT_TOKEN": TOKEN,
-            "SLACK_SIGNING_SECRET": SECRET,
-            "SLACK_API_URL": f"{parts.slack.url}/api/",
-            "SERVICE_BASE_URL": parts.service_url,
-            "DATABASE_URL": url,
-            "ENCRYPTION_KEYS": parts.encryption_key,
-            "HOST": "127.0.0.1",
-            "PORT": str(port),
-            "LOG_FORMAT": "json",
-        }
-        cores = os.sched_getaffinity(0)
-        one = min(cores)
+    cores = os.sched_getaffinity(0)
+    one = min(cores)
+    async with scene(directory, url) as parts:
         os.sched_setaffinity(0, {one})
-        async with running(directory, "bot", "run", variables=variables) as bot:
+        async with parts.bot() as (bot, to):
             os.sched_setaffinity(0, cores - {one} or cores)
-            to = f"http://127.0.0.1:{port}"
-            await bot.answers(f"{to}/readyz", 200)
             await parts.slack.command(to, "/issue 7")
             for rate in RATES:
                 spent, began = bot.cpu, time.monotonic()
@@ -263,8 +240,9 @@ async def followed(directory: Path, most: int) -> None:
     """Measures a minute in which none of the followed issues changes."""
     say("followed issues", "requests a minute", "until all are read", "CPU of that")
     for count in amounts(100, min(most, 10_000)):
-        data = _company(1)
-        numbers = [_reported(data, number).id for number in range(1, FOLLOWED_EACH + 1)]
+        data = company(1, 1)
+        yesterday = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
+        numbers = [reported(data, 1, 1, "Something is broken", yesterday).id for _ in range(FOLLOWED_EACH)]
         tracker = Tracker(data)
         await tracker.start()
         database = Database(f"sqlite:///{directory / f'followed-{count}.db'}")
@@ -272,7 +250,7 @@ async def followed(directory: Path, most: int) -> None:
         store = Store(database, Vault([Vault.generate_key()]))
         people = count // FOLLOWED_EACH
         for owner in (Owner(None, "T0FIRST", f"U{person}") for person in range(people)):
-            await store.links.put(owner, SecretStr(ANA.api_key), 1, "Ana Ruiz")
+            await store.links.put(owner, SecretStr("key-1"), 1, "User 1")
             for number in numbers:
                 await store.followed.add(
                     Followed(
@@ -289,13 +267,6 @@ async def followed(directory: Path, most: int) -> None:
         say(f"  {count:,} of {people} people", *await _read(tracker.url, store))
         await database.close()
         await tracker.stop()
-
-
-def _reported(data: Data, number: int) -> Issue:
-    yesterday = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
-    issue = Issue(number, 1, defaults.BUG, defaults.NEW, defaults.NORMAL, 1, "Something is broken")
-    issue.created_on = issue.updated_on = yesterday
-    return put(data.issues, issue)
 
 
 async def _read(url: str, store: Store) -> list[str]:
@@ -338,24 +309,15 @@ async def projects(directory: Path, most: int) -> None:
     """Measures resolving a project name in a command, uncached and cached."""
     say("projects", "name one, first", "then", "requests, first")
     for count in amounts(10, min(most, 1000)):
-        tracker = Tracker(_company(count))
+        tracker = Tracker(company(1, count))
         await tracker.start()
         database = Database(f"sqlite:///{directory / f'{count}.db'}")
         await database.open()
         store = Store(database, Vault([Vault.generate_key()]))
-        await store.links.put(FIRST, SecretStr(ANA.api_key), 1, "Ana Ruiz")
+        await store.links.put(FIRST, SecretStr("key-1"), 1, "User 1")
         say(f"  {count:,}", *await _named(tracker.url, store, f"p{count}"))
         await database.close()
         await tracker.stop()
-
-
-def _company(count: int) -> Data:
-    data = defaults.fresh()
-    ana = put(data.users, User(1, "ana", "Ana", "Ruiz", "ana@x.example", ANA.api_key))
-    for number in range(1, count + 1):
-        project = Project(number, f"Project {number}", f"p{number}", tracker_ids=(defaults.BUG,))
-        data.join(put(data.projects, project), ana, defaults.DEVELOPER)
-    return data
 
 
 async def _named(url: str, store: Store, name: str) -> list[str]:

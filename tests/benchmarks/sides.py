@@ -36,6 +36,7 @@ class Scene:
     directory: Path
     slack: Slack
     service_url: str
+    database_url: str
     encryption_key: str
 
     @asynccontextmanager
@@ -47,7 +48,7 @@ class Scene:
             "SLACK_SIGNING_SECRET": SECRET,
             "SLACK_API_URL": f"{self.slack.url}/api/",
             "SERVICE_BASE_URL": self.service_url,
-            "DATABASE_URL": f"sqlite:///{self.directory / 'bot.db'}",
+            "DATABASE_URL": self.database_url,
             "ENCRYPTION_KEYS": self.encryption_key,
             "HOST": "127.0.0.1",
             "PORT": str(port),
@@ -88,8 +89,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(directory: Path) -> AsyncIterator[Scene]:
-    """Runs Slack and the service while the block lasts."""
+async def scene(directory: Path, database_url: str | None = None) -> AsyncIterator[Scene]:
+    """Runs Slack and the service while the block lasts; the database is SQLite's unless another is given."""
+    database_url = database_url or f"sqlite:///{directory / 'bot.db'}"
     async with AsyncExitStack() as closing:
         slack = await closing.enter_async_context(Slack())
         port = free_port()
@@ -97,7 +99,7 @@ async def scene(directory: Path) -> AsyncIterator[Scene]:
         url = f"http://127.0.0.1:{port}"
         await service.answers(f"{url}/seen", 200)
         key = Vault.generate_key()
-        database = Database(f"sqlite:///{directory / 'bot.db'}")
+        database = Database(database_url)
         closing.push_async_callback(database.close)
         await database.open()
         async with Client(url) as client:
@@ -105,4 +107,4 @@ async def scene(directory: Path) -> AsyncIterator[Scene]:
         await Store(database, Vault((key,))).links.put(
             Owner(None, TEAM, USER), SecretStr(ANA.api_key), user.id, ANA.name
         )
-        yield Scene(directory, slack, url, key.get_secret_value())
+        yield Scene(directory, slack, url, database_url, key.get_secret_value())
