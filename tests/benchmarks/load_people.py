@@ -175,7 +175,7 @@ class Colleague(Person):
         """Creates an issue with a command."""
         mark = self.mark("created")
         answer = await self.after(self.command(f"/issue new {mark} project:webshop"))
-        self.note(mark, text_of(answer), f" {mark}>")
+        self.note(mark, text_of(answer), f" {mark} ")
 
     async def log_time(self) -> None:
         """Logs time with a command."""
@@ -202,12 +202,12 @@ class Colleague(Person):
         async def filled() -> JSON | None:
             form = await self.form("New issue")
             labels = {block["label"]["text"] for block in form["blocks"] if block["type"] == "input"}
-            return form if "Priority" in labels or ":warning:" in text_of(form) else None
+            return form if "Tracker" in labels or ":warning:" in text_of(form) else None
 
         form = await until(filled, TIMEOUT)
         mark = self.mark("by form")
         await self.submit(form, {"Subject": mark})
-        self.note(mark, await self._outcome(form), f" {mark}>")
+        self.note(mark, await self._outcome(form), f" {mark} ")
 
     async def attach(self) -> None:
         """Attaches a file to an issue."""

@@ -14,20 +14,21 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Data, User, free_id, put
 from bot.sandbox.tracker.server import Tracker
+from tests.support.wire import AFTER, BEFORE, Fault, broken
 
-FAULTS = (
-    "reset before it",
-    "reset after it",
+FAULTS: tuple[Fault, ...] = (
+    "lose the request",
+    "lose the answer",
     "500 before it",
-    "500 after it",
-    "502 with a page",
-    "200 with a page",
+    "fail after it",
+    "502 after it",
+    "HTML after it",
     "429",
     "cut short",
-    "3 s late",
+    "late",
 )
+SECONDS_LATE = 3
 PROJECTS = (1, 2, 3)
-PAGE = "<!DOCTYPE html><html><body>Bad gateway</body></html>"
 
 
 @dataclass
@@ -102,35 +103,14 @@ async def _serve(pipe: Connection, people: int, latency: float) -> None:
 
 
 async def _failed(
-    fault: str, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    fault: Fault, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    assert request.transport
-    match fault:
-        case "reset before it":
-            request.transport.abort()
-            return web.Response()
-        case "500 before it":
-            return web.Response(status=500, text=PAGE, content_type="text/html")
-        case "429":
-            return web.Response(status=429, headers={"Retry-After": "1"})
-        case "3 s late":
-            await asyncio.sleep(3)
-            return await handler(request)
+    if fault in BEFORE:
+        return broken(request, BEFORE[fault](""))
+    if fault == "late":
+        await asyncio.sleep(SECONDS_LATE)
     answer = await handler(request)
-    match fault:
-        case "reset after it":
-            request.transport.abort()
-        case "500 after it" | "502 with a page":
-            return web.Response(status=int(fault[:3]), text=PAGE, content_type="text/html")
-        case "200 with a page":
-            return web.Response(text=PAGE, content_type="text/html")
-        case "cut short":
-            assert isinstance(answer, web.Response)
-            whole = bytes(answer.body) if isinstance(answer.body, bytes) else b""
-            short = web.StreamResponse(status=answer.status, headers={"Content-Length": str(len(whole) + 9)})
-            short.content_type = "application/json"
-            await short.prepare(request)
-            await short.write(whole[: len(whole) // 2])
-            request.transport.close()
-            return short
-    return answer
+    if fault not in AFTER or not isinstance(answer, web.Response):
+        return answer
+    content = answer.body if isinstance(answer.body, bytes) else b""
+    return broken(request, AFTER[fault](f"{answer.status} {answer.reason}", content))

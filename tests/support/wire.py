@@ -175,7 +175,7 @@ class Wire:
         fault = self._fault(request)
         body = await request.read()
         if fault in BEFORE:
-            return _broken(request, BEFORE[fault](self._elsewhere))
+            return broken(request, BEFORE[fault](self._elsewhere))
         if fault == "slow":
             await self._hold()
         headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
@@ -188,7 +188,7 @@ class Wire:
         ) as answer:
             content = await answer.read()
         if fault in AFTER:
-            return _broken(request, AFTER[fault](f"{answer.status} {answer.reason}", content))
+            return broken(request, AFTER[fault](f"{answer.status} {answer.reason}", content))
         if fault == "late":
             await asyncio.sleep(self.too_late)
         if fault == "trickle":
@@ -222,7 +222,8 @@ def _app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web
     return app
 
 
-def _broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
+def broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
+    """Sends these bytes in place of a response, or aborts the connection for None."""
     assert request.transport is not None
     if raw is None:
         request.transport.abort()
