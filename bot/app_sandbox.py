@@ -2,7 +2,7 @@
 
 import asyncio
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ from bot.features.digests.schedules import parse
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
-from bot.sandbox.people import PEOPLE, Person
+from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.manifest import manifest
@@ -105,26 +105,25 @@ class Sandbox:
         )
         await self.bot.start()
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
-        await self._link_accounts(person for person in PEOPLE if person.linked)
+        await self._link_accounts()
         self.workspace.show_links(self._linked_users)
         await self._set_default_projects()
         await self._add_digest()
 
     async def _set_default_projects(self) -> None:
         """Give each channel named after a project that project as its default."""
-        team_id = (await self.bot.slack.auth_test())["team_id"]
-        by = Owner(None, team_id, next(person.slack_id for person in PEOPLE if person.admin))
+        by = self._owner(next(person.slack_id for person in PEOPLE if person.admin))
         for project in self.tracker.data.projects.values():
             for channel in self.workspace.state.channels.values():
                 if channel.name == project.identifier:
                     await self.bot.store.channels.set_default(
-                        team_id, channel.id, project.id, project.name, by=by
+                        by.team_id, channel.id, project.id, project.name, by=by
                     )
 
     async def _add_digest(self) -> None:
         """Add a digest that posts every few minutes, and simulate colleagues who create issues for it."""
-        team_id = (await self.bot.slack.auth_test())["team_id"]
-        owner = next(person for person in PEOPLE if person.linked)
+        person = next(person for person in PEOPLE if person.linked)
+        owner = self._owner(person.slack_id)
         channels = self.workspace.state.channels.values()
         channel = next(channel.id for channel in channels if channel.name == DIGEST_IN)
         client, store, features = self.bot.client, self.bot.store, self.bot.features
@@ -137,28 +136,30 @@ class Sandbox:
             shortest_gap=DIGEST_EVERY,
         )
         await digests.add(
-            Owner(None, team_id, owner.slack_id),
-            Channel(team_id, channel),
-            DigestSettings(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=owner.tz),
+            owner,
+            Channel(owner.team_id, channel),
+            DigestSettings(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=person.tz),
         )
         project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == DIGEST_OF)
         reporting = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))
         self._closing.callback(reporting.cancel)
 
-    async def _link_accounts(self, people: Iterable[Person]) -> None:
-        team_id = (await self.bot.slack.auth_test())["team_id"]
-        for person in people:
-            key = SecretStr(person.api_key)
-            user = await self.bot.client.get_user(key)
-            owner = Owner(None, team_id, person.slack_id)
-            await self.bot.store.links.put(owner, key, user.id, f"{person.firstname} {person.lastname}")
+    async def _link_accounts(self) -> None:
+        for person in PEOPLE:
+            if person.linked:
+                key = SecretStr(person.api_key)
+                user = await self.bot.client.get_user(key)
+                owner = self._owner(person.slack_id)
+                await self.bot.store.links.put(owner, key, user.id, person.name)
 
     async def _linked_users(self) -> set[str]:
         """The Slack IDs of users with a linked account."""
-        state = self.workspace.state
-        people = [user.id for user in state.users.values() if user.is_choice]
-        links = [await self.bot.store.links.get(Owner(None, state.team.id, person)) for person in people]
+        people = [user.id for user in self.workspace.state.users.values() if user.is_choice]
+        links = [await self.bot.store.links.get(self._owner(person)) for person in people]
         return {link.owner.user_id for link in links if link}
+
+    def _owner(self, slack_id: str) -> Owner:
+        return Owner(None, self.workspace.state.team.id, slack_id)
 
 
 async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:

@@ -45,7 +45,7 @@ def sandbox(
 
     telemetry.configure("console", "warning")
     try:
-        code = asyncio.run(app_sandbox.run(port, service_port, browser=not no_browser, say=_say))
+        code = asyncio.run(app_sandbox.run(port, service_port, browser=not no_browser, say=typer.echo))
     except app_sandbox.PortTakenError as taken:
         _fail(2, str(taken))
     raise typer.Exit(code)
@@ -76,15 +76,15 @@ def check() -> None:
         settings = config.load()
     except config.ConfigError as wrong:
         for problem in wrong.problems:
-            _say(f"wrong {problem}")
-        _say("Fix these first. The next run checks Slack, the service, and the database.")
+            typer.echo(f"wrong {problem}")
+        typer.echo("Fix these first. The next run checks Slack, the service, and the database.")
         raise typer.Exit(1) from None
     telemetry.configure(settings.log_format, "error", settings.secrets)
 
     async def report() -> bool:
         fine = True
         async for finding in findings(settings):
-            _say(str(finding))
+            typer.echo(str(finding))
             fine = fine and finding.fine
         return fine
 
@@ -118,7 +118,7 @@ def manifest(
 @keys.command()
 def generate() -> None:
     """Print a new encryption key."""
-    _say(Vault.generate_key().get_secret_value())
+    typer.echo(Vault.generate_key().get_secret_value())
 
 
 @keys.command()
@@ -130,18 +130,18 @@ def rotate() -> None:
         database = Database(settings.database_url)
         progress = Rotation()
         try:
-            await database.open(_progress)
+            await database.open(_to_stderr)
             encrypted_values = Store(database, Vault(settings.encryption_keys)).encrypted_values
             with translated_errors():
                 count = await encrypted_values.count()
                 async for progress in encrypted_values.rotate():
-                    _progress(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
+                    _to_stderr(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
         finally:
             await database.close()
         return progress
 
     done = _run_on_database(rotate_all)
-    _say(f"Re-encrypted {done.rewritten}. {done.current} already used the first key.")
+    typer.echo(f"Re-encrypted {done.rewritten}. {done.current} already used the first key.")
     if done.unreadable:
         _fail(
             1,
@@ -157,12 +157,12 @@ def upgrade() -> None:
     async def migrate() -> None:
         database = Database(settings.database_url)
         try:
-            await database.open(_progress)
+            await database.open(_to_stderr)
         finally:
             await database.close()
 
     _run_on_database(migrate)
-    _say("The database is up to date.")
+    typer.echo("The database is up to date.")
 
 
 def _load_or_fail(load: Callable[[], T]) -> T:
@@ -179,16 +179,11 @@ def _run_on_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         _fail(2, f"DATABASE_URL: Can't open the database: {error}.")
 
 
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
-
-
-def _progress(line: str) -> None:
+def _to_stderr(line: str) -> None:
     typer.echo(line, err=True)
 
 
 def _fail(code: int, *lines: str) -> NoReturn:
     for line in lines:
-        typer.echo(line, err=True)
+        _to_stderr(line)
     raise typer.Exit(code) from None

@@ -21,12 +21,6 @@ def is_loopback(host: str | None) -> bool:
         return False
 
 
-def check_host(host: str) -> None:
-    """Raise ValueError unless `host` is a loopback address to listen on."""
-    if not is_loopback(host):
-        raise ValueError("The sandbox listens on loopback addresses only.")
-
-
 class Listener:
     """Serves one application on a loopback address."""
 
@@ -40,7 +34,8 @@ class Listener:
 
         Raises ValueError for a host that isn't loopback, OSError when the port is in use.
         """
-        check_host(host)
+        if not is_loopback(host):
+            raise ValueError("The sandbox listens on loopback addresses only.")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, port), family=family)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=shutdown_timeout)

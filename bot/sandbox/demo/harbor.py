@@ -59,6 +59,10 @@ class Prose(BaseModel):
 
 
 class Harbor(BaseModel):
+    """`invoice` and `gift_cards` describe the issues with fixed numbers."""
+
+    invoice: str
+    gift_cards: str
     projects: list[HarborProject]
     epics: list[Epic]
     prose: Prose

@@ -3,32 +3,12 @@
 from datetime import datetime, timedelta
 
 from bot.sandbox.demo.company import BROWSERS, CUSTOMER, user_of
-from bot.sandbox.demo.harbor import WEBSHOP
+from bot.sandbox.demo.harbor import HARBOR, WEBSHOP
 from bot.sandbox.people import ANA, BEN, DANA
 from bot.sandbox.tracker.data import Data, Issue, put
 from bot.sandbox.tracker.defaults import BUG, FEATURE, HIGH, IN_PROGRESS, NEW, NORMAL, TASK
 
 INVOICE, GIFT_CARDS = 12, 42
-_INVOICE_TEXT = """The cart says 4.90, the invoice says **5.90**, but only for parcels above 5 kg.
-
-## Steps
-
-1. Put two watering cans into the cart.
-2. Choose delivery to your door.
-3. Compare the cart with the invoice in the mail.
-
-```
-INFO  shipping: rule "heavy" matched, 4.90 -> 5.90
-```
-"""
-_GIFT_CARDS_TEXT = """As **a guest** I want to send a gift card by mail, so that it arrives *on the day*.
-
-## Done when
-
-* The sender chooses day and hour.
-* The card shows a text of the sender's own, up to 300 characters.
-* Support can send it [once more](https://shop.harbor.example/help/gift-cards).
-"""
 
 
 def add_showpiece(data: Data, number: int, created: datetime, now: datetime) -> None:
@@ -41,7 +21,7 @@ def add_showpiece(data: Data, number: int, created: datetime, now: datetime) -> 
 
 def _invoice(data: Data, created: datetime, now: datetime) -> None:
     issue = _put(data, INVOICE, BUG, "Delivery costs differ between cart and invoice", created)
-    issue.description = _INVOICE_TEXT.replace("\n", "\r\n")
+    issue.description = HARBOR.invoice.replace("\n", "\r\n")
     issue.category_id = _named(data, "Checkout")
     issue.priority_id, issue.status_id, issue.done_ratio = HIGH, IN_PROGRESS, 40
     issue.assigned_to_id, issue.estimated_hours = user_of(data, ANA).id, 8.0
@@ -51,7 +31,7 @@ def _invoice(data: Data, created: datetime, now: datetime) -> None:
 
 def _gift_cards(data: Data, created: datetime, now: datetime) -> None:
     issue = _put(data, GIFT_CARDS, FEATURE, "Gift cards that are sent by mail", created)
-    issue.description = _GIFT_CARDS_TEXT.replace("\n", "\r\n")
+    issue.description = HARBOR.gift_cards.replace("\n", "\r\n")
     issue.category_id = _named(data, "Payments")
     issue.version_id = next(v.id for v in data.versions.values() if v.project_id == WEBSHOP and v.is_open)
     issue.status_id, issue.done_ratio, issue.author_id = IN_PROGRESS, 60, user_of(data, DANA).id

@@ -43,9 +43,7 @@ class Delivery(Protocol):
     """The interface of the transport for all payloads: Socket Mode or HTTP."""
 
     @property
-    def connected(self) -> bool:
-        """Return whether the app is reachable, as far as the transport knows."""
-        ...
+    def connected(self) -> bool: ...
 
     async def deliver(
         self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None

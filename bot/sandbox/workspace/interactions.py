@@ -55,10 +55,7 @@ def command(exchange: Exchange, user: User, channel: Channel, typed: str) -> Non
             state.violate(name, api_error.error, api_error.detail)
             state.toast(user.id, f"{name} failed with the error “{api_error.error}”.")
             return
-        in_channel = reply.get("response_type") == "in_channel"
-        if in_channel:
-            state.post(Message(state.new_ts(), channel.id, user.id, f"{name} {text}".strip()))
-        post(state, channel, said, to=None if in_channel else user.id)
+        post(state, channel, said, to=None if reply.get("response_type") == "in_channel" else user.id)
 
     exchange.background_tasks.start(run())
 

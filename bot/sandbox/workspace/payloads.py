@@ -56,7 +56,7 @@ def tz_label(user: User, at: float) -> str:
     return datetime.fromtimestamp(at, ZoneInfo(user.tz)).strftime("%Z") or user.tz
 
 
-def user_object(state: State, user: User, *, mail: bool, locale: bool) -> JsonObject:
+def user_object(state: State, user: User, *, locale: bool) -> JsonObject:
     """Return a user in the format of `users.info`."""
     now = state.clock.now()
     profile: JsonObject = {
@@ -71,7 +71,7 @@ def user_object(state: State, user: User, *, mail: bool, locale: bool) -> JsonOb
         "status_text": "",
         "status_emoji": "",
     }
-    if mail and not user.is_bot:
+    if "users:read.email" in state.app.scopes and not user.is_bot:
         profile["email"] = user.mail
     if user.is_bot:
         profile |= {"api_app_id": state.app.id, "bot_id": state.app.bot_id, "always_active": True}

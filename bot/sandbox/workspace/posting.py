@@ -8,7 +8,7 @@ from typing import Any
 from bot.sandbox.workspace.blocks.surfaces import check_blocks, with_ids
 from bot.sandbox.workspace.blocks.tokens import check_tokens
 from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
+from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object
 from bot.sandbox.workspace.state import State
 
 MAX_TEXT = 4_000
@@ -35,12 +35,6 @@ def content(
         raise ApiError("invalid_arguments", messages=["must be a string [json-pointer:/text]"])
     if problems := check_blocks(blocks, "message"):
         raise ApiError("invalid_blocks", messages=problems)
-    attachments = as_list(arguments.get("attachments"))
-    for index, attachment in enumerate(attachments):
-        inner = attachment.get("blocks", []) if isinstance(attachment, dict) else None
-        if problems := check_blocks(inner, "message", f"/attachments/{index}/blocks"):
-            raise ApiError("invalid_attachments", messages=problems)
-        blocks = [*blocks, *as_list(inner)]
     if not text.strip() and not blocks:
         raise ApiError("no_text", "A message needs text or blocks.")
     if len(text) > max_length:

@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -14,25 +13,6 @@ from bot.sandbox.workspace.model import Channel, File, Message, Note, User
 from bot.sandbox.workspace.shapes import JsonObject
 from bot.sandbox.workspace.state import State
 
-PARTNER = User(
-    id="U0LENA0001",
-    name="lena",
-    real_name="Lena Fuchs",
-    team_id="T0PARTNER1",
-    mail="lena@quayside.example",
-    title="Quayside Logistics",
-    tz="Europe/Berlin",
-    locale="de-DE",
-    color="#64748b",
-)
-LOG = b"""\
-10:41:07 INFO  cart 7f3a: voucher SPRING10 accepted, total 45.00
-10:41:09 INFO  cart 7f3a: line 2 removed, total 12.00
-10:41:12 ERROR checkout: KeyError: 'voucher_minimum' (cart 7f3a)
-10:41:12 ERROR checkout: answered 500 after 38 ms
-10:41:40 INFO  cart 7f3a: voucher removed by hand, total 12.00
-10:41:52 INFO  checkout: order 20417 placed
-"""
 SEED = tomllib.loads(files("bot.sandbox.workspace").joinpath("seed.toml").read_text(encoding="utf-8"))
 
 
@@ -66,7 +46,8 @@ def _add_users(state: State, people: Sequence[Person]) -> None:
             is_choice=True,
             note=_note(person),
         )
-    state.users[PARTNER.id] = replace(PARTNER)
+    partner = User(**SEED["partner"])
+    state.users[partner.id] = partner
     state.users[state.app.bot_user_id] = User(
         id=state.app.bot_user_id,
         name=state.app.name.lower().replace(" ", ""),
@@ -89,7 +70,7 @@ def _add_channels(state: State, people: Sequence[Person]) -> None:
             continue
         channel.members |= {state.app.bot_user_id, *(person.slack_id for person in people)}
         if channel.is_ext_shared:
-            channel.members.add(PARTNER.id)
+            channel.members.add(SEED["partner"]["id"])
     for person in people:
         state.im(person.slack_id)
 
@@ -118,7 +99,9 @@ def _sent_at(state: State, row: JsonObject) -> float:
 
 
 def _add_file(state: State, name: str, user: str) -> str:
-    mimetype, content = ("image/png", _chart()) if name.endswith(".png") else ("text/plain", LOG)
+    mimetype, content = (
+        ("image/png", _chart()) if name.endswith(".png") else ("text/plain", SEED["log"].encode())
+    )
     file_id = state.new_id("F")
     path = state.folder / file_id
     path.write_bytes(content)

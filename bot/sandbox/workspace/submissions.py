@@ -6,7 +6,7 @@ from bot.sandbox.workspace.forms import entered, faults
 from bot.sandbox.workspace.model import User, View
 from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
 from bot.sandbox.workspace.state import State
-from bot.sandbox.workspace.views import open_view, update_view
+from bot.sandbox.workspace.views import update_view
 
 WHERE = "view_submission"
 
@@ -77,12 +77,10 @@ def _obey(state: State, view: View, answer: object) -> None:
             state.close_all(view.user)
         case "update":
             update_view(state, view, body.get("view"))
-        case "push":
-            open_view(state, view.user, body.get("view"), on_top=True)
         case "errors":
             _show_errors(state, view, as_object(body.get("errors")))
         case _:
-            detail = "response_action must be clear, update, push or errors."
+            detail = "response_action must be clear, update or errors."
             raise ApiError("invalid_response_action", detail)
 
 

@@ -10,13 +10,7 @@ from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import State
 
-STRUCTURED = frozenset({"blocks", "attachments", "view", "unfurls", "metadata"})
-
-
-def _unpacked(text: str) -> object:
-    """Decode an argument's JSON; return invalid JSON unchanged for the method to reject."""
-    found = parsed(text)
-    return text if found is None else found
+STRUCTURED = frozenset({"blocks", "view", "unfurls", "metadata"})
 
 
 class Arguments:
@@ -24,10 +18,11 @@ class Arguments:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.all: JsonObject = {
-            key: _unpacked(value) if key in STRUCTURED and isinstance(value, str) else value
-            for key, value in given.items()
-            if key != "token" and value is not None
+            key: value for key, value in given.items() if key != "token" and value is not None
         }
+        for key in STRUCTURED & self.all.keys():
+            if isinstance(text := self.all[key], str) and (found := parsed(text)) is not None:
+                self.all[key] = found  # invalid JSON stays as it is for the method to reject
 
     def text(self, name: str) -> str:
         """Return a text argument, or an empty string when it is missing."""

@@ -12,11 +12,9 @@ from bot.sandbox.workspace.state import State
 
 
 def _target(state: State, name: str) -> Channel:
-    """Return the conversation to post to: a channel the app is in, by ID or #name, or a user's DM."""
+    """Return the conversation to post to: a channel the app is in, or a user's DM."""
     if name in state.users:
         return state.im(name)
-    if name.startswith("#"):
-        name = next((channel.id for channel in state.channels.values() if channel.name == name[1:]), name)
     channel = state.channels.get(name)
     member = channel is not None and state.app.bot_user_id in channel.members
     broken = name not in state.lost

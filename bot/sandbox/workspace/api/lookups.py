@@ -22,8 +22,7 @@ def users_info(state: State, given: Arguments) -> JsonObject:
     user = state.users.get(given.required("user")[0])
     if user is None:
         raise ApiError("user_not_found", "The user doesn't exist.", broken=False)
-    mail = "users:read.email" in state.app.scopes
-    return {"user": payloads.user_object(state, user, mail=mail, locale=given.flag("include_locale"))}
+    return {"user": payloads.user_object(state, user, locale=given.flag("include_locale"))}
 
 
 def files_info(state: State, given: Arguments) -> JsonObject:
