@@ -1,14 +1,18 @@
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import aiohttp
 import pytest
 import pytest_asyncio
+from pydantic import SecretStr
 
 from bot.app import Bot
 from bot.app_sandbox import Sandbox
+from bot.config import Settings
 from bot.sandbox.people import PEOPLE
 from bot.store.owner import Owner
+from bot.store.vault import Vault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -64,3 +68,26 @@ async def test_a_failed_start_closes_everything(sandbox: Sandbox) -> None:
     with pytest.raises(OSError, match="in use"):
         await second.start()
     assert not second.ready
+
+
+async def test_bot_starts_while_slack_and_service_are_down(tmp_path: Path) -> None:
+    nowhere = "http://127.0.0.1:1"
+    bot = Bot(
+        Settings(
+            slack_bot_token=SecretStr("xoxb-1"),
+            slack_signing_secret=SecretStr("a-signing-secret"),
+            slack_api_url=f"{nowhere}/api/",
+            service_base_url=f"{nowhere}/redmine",
+            encryption_keys=(Vault.generate_key(),),
+            database_url=f"sqlite:///{tmp_path}/bot.db",
+            host="127.0.0.1",
+            port=0,
+        )
+    )
+    await bot.start()
+    url = f"http://127.0.0.1:{bot.port}/readyz"
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        ready = answer.status, await answer.json()
+    await bot.stop(grace=1)
+
+    assert ready == (503, {"ready": False, "database": True, "slack": False, "service": False})

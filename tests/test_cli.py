@@ -1,13 +1,9 @@
 import asyncio
 import os
-import signal
 import socket
-import sys
-from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
-import aiohttp
 import pytest
 from pydantic import SecretStr
 from typer.testing import CliRunner, Result
@@ -20,12 +16,8 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
 from tests.support.people import BARE
-from tests.support.ports import free_port
 
 Command = Callable[..., Result]
-Start = Callable[..., Awaitable[Process]]
-LONGEST = 90
-"""Seconds within which a process starts or stops on any machine."""
 
 
 @pytest.fixture
@@ -38,46 +30,6 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
         return CliRunner().invoke(program, arguments, env=variables, prog_name="issuebot")
 
     return run
-
-
-@pytest.fixture
-async def start(tmp_path: Path) -> AsyncIterator[Start]:
-    """Start `python -m bot` as a separate process, with these variables."""
-    processes: list[Process] = []
-
-    async def run(*arguments: str, **variables: str) -> Process:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", *arguments),
-            cwd=tmp_path,
-            env=BARE | variables,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        processes.append(process)
-        return process
-
-    yield run
-    for process in processes:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-async def _end(process: Process, number: signal.Signals) -> tuple[int | None, str, str]:
-    """Exit code, stdout and stderr, after a signal."""
-    process.send_signal(number)
-    printed, logged = await asyncio.wait_for(process.communicate(), LONGEST)
-    return process.returncode, printed.decode(), logged.decode()
-
-
-async def _line(stream: asyncio.StreamReader | None) -> str:
-    assert stream
-    return (await asyncio.wait_for(stream.readline(), LONGEST)).decode().strip()
-
-
-async def _get(url: str) -> tuple[int, str]:
-    async with aiohttp.ClientSession() as session, session.get(url) as answer:
-        return answer.status, await answer.text()
 
 
 def test_run_lists_every_missing_variable(command: Command) -> None:
@@ -171,48 +123,6 @@ def test_manifest_rejects_invalid_options(command: Command, arguments: tuple[str
     assert result.exit_code == 2
     assert result.stdout == ""
     assert arguments[0].removeprefix("--") in result.stderr.lower()
-
-
-async def test_run_serves_http_and_stops_on_sigterm(start: Start, command: Command, tmp_path: Path) -> None:
-    port = free_port()
-    process = await start(
-        "run",
-        SLACK_BOT_TOKEN="xoxb-1",
-        SLACK_SIGNING_SECRET="a-signing-secret",
-        SLACK_API_URL="http://127.0.0.1:1/api/",
-        SERVICE_BASE_URL="http://127.0.0.1:1/redmine",
-        ENCRYPTION_KEYS=command("keys", "generate").stdout.strip(),
-        DATABASE_URL=f"sqlite:///{tmp_path}/bot.db",
-        HOST="127.0.0.1",
-        PORT=str(port),
-        LOG_FORMAT="json",
-    )
-    while '"action": "bot.started"' not in (line := await _line(process.stderr)):
-        assert line
-
-    url = f"http://127.0.0.1:{port}"
-    assert await _get(f"{url}/healthz") == (200, "ok\n")
-    assert 'issuebot_build_info{version="' in (await _get(f"{url}/metrics"))[1]
-    assert await _get(f"{url}/readyz") == (
-        503,
-        '{"ready": false, "database": true, "slack": false, "service": false}',
-    )
-
-    code, _, logged = await _end(process, signal.SIGTERM)
-    assert code == 0
-    assert '"action": "bot.stopped"' in logged
-    assert "Traceback" not in logged
-
-
-async def test_sandbox_prints_its_url_first_and_stops_on_ctrl_c(start: Start) -> None:
-    process = await start("sandbox", "--port", "0", "--service-port", "0", "--no-browser")
-
-    status, page = await _get(await _line(process.stdout))
-
-    assert status == 200
-    assert "<html" in page
-    code, _, logged = await _end(process, signal.SIGINT)
-    assert (code, logged) == (0, "")
 
 
 def test_a_port_conflict_is_one_sentence(command: Command) -> None:

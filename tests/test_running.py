@@ -193,6 +193,7 @@ async def test_a_draining_bot_is_not_ready_but_still_answers(tmp_path: Path) -> 
 
         assert await asyncio.wait_for(bot.process.wait(), SECONDS_TO_STOP) == 0
         assert "bot.stopped" in bot.printed
+        assert "Traceback" not in bot.printed
     assert office.violations() == []
 
 

@@ -89,11 +89,14 @@ async def test_sandbox_makes_no_outside_connections_and_uses_no_real_token(
     )
     assert process.stdout
     page = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().strip()
-    async with aiohttp.ClientSession() as session, session.get(f"{page}page/state") as answer:
-        assert (await answer.json())["app"]["connected"]
+    async with aiohttp.ClientSession() as session:
+        async with session.get(page) as answer:
+            assert "<html" in await answer.text()
+        async with session.get(f"{page}page/state") as answer:
+            assert (await answer.json())["app"]["connected"]
 
     sockets = list(socket_addresses(process.pid))
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
     _, logged = await asyncio.wait_for(process.communicate(), 20)
 
     assert len(sockets) >= 3

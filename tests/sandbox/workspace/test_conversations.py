@@ -33,19 +33,17 @@ async def test_conversations_paginate_and_can_exclude_archived(app: App, workspa
     assert "webshop" not in (await listed(app))[0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
+async def test_lists_reject_invalid_arguments(app: App) -> None:
+    invalid: list[tuple[Json, str]] = [
         ({"limit": 1000}, "invalid_limit"),
         ({"limit": 0}, "invalid_limit"),
         ({"cursor": "bm93aGVyZQ=="}, "invalid_cursor"),
         ({"cursor": "?"}, "invalid_cursor"),
         ({"types": "channels"}, "invalid_types"),
         ({"types": "public_channel,mpim"}, "missing_scope"),
-    ],
-)
-async def test_lists_reject_invalid_arguments(app: App, arguments: Json, error: str) -> None:
-    assert await app.error(app.web.api_call("users.conversations", params=arguments)) == error
+    ]
+    for arguments, error in invalid:
+        assert await app.error(app.web.api_call("users.conversations", params=arguments)) == error
 
 
 async def test_users_conversations_follows_app_membership(app: App, workspace: Workspace) -> None:
@@ -88,6 +86,9 @@ async def test_removed_app_gets_errors_but_breaks_no_rule(app: App, page: Page, 
     await page.post("command", channel=MOBILE, text="/issue")
     answer_at = (await app.next())["response_url"]
 
+    stranger = app.web.chat_postEphemeral(channel=GENERAL, user="U0LENA0001", text="x")
+    assert await app.error(stranger) == "user_not_in_channel"
+    workspace.violations.clear()
     workspace.state.kick(GENERAL, BOT)
     workspace.state.kick(LEADERS, BOT)
     workspace.state.delete(MOBILE)
@@ -183,9 +184,9 @@ async def test_metadata_is_stored_and_returned_on_request(app: App) -> None:
     assert await told("conversations.history", include_all_metadata="true") == [None]
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
+async def test_malformed_metadata_is_rejected(app: App, workspace: Workspace) -> None:
+    workspace.state.rate_limits = False
+    malformed: list[object] = [
         "{",
         [],
         {},
@@ -193,8 +194,7 @@ async def test_metadata_is_stored_and_returned_on_request(app: App) -> None:
         {"event_type": "", "event_payload": {}},
         {"event_type": "digest.posted", "event_payload": {}},
         {"event_type": "digest", "event_payload": "text"},
-    ],
-)
-async def test_malformed_metadata_is_rejected(app: App, metadata: object) -> None:
-    body = {"channel": GENERAL, "text": "x", "metadata": metadata}
-    assert await app.error(app.web.api_call("chat.postMessage", json=body)) == "invalid_metadata_format"
+    ]
+    for metadata in malformed:
+        body = {"channel": GENERAL, "text": "x", "metadata": metadata}
+        assert await app.error(app.web.api_call("chat.postMessage", json=body)) == "invalid_metadata_format"

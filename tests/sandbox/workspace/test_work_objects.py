@@ -47,25 +47,6 @@ async def opened(app: App, page: Page, event: Json) -> Json:
     return asked
 
 
-async def test_only_the_requesting_user_sees_details(app: App, page: Page) -> None:
-    event = await posted(app, page)
-    await unfurl(app, event, entity(app_unfurl_url=URL))
-
-    asked = await opened(app, page, event)
-
-    assert asked["type"] == "entity_details_requested"
-    assert (asked["user"], asked["external_ref"]["id"], asked["entity_url"]) == (page.user, "12", URL)
-    assert (await page.state())["details"]["waiting"]
-    await app.web.entity_presentDetails(trigger_id=asked["trigger_id"], metadata=entity())
-    shown = (await page.state())["details"]
-    assert not shown["waiting"]
-    page.user = "U0BEN0001"
-    assert (await page.state())["details"] is None
-    page.user = "U0ANA0001"
-    await page.post("details", close=True)
-    assert (await page.state())["details"] is None
-
-
 async def test_details_must_match_the_opened_entity(app: App, page: Page) -> None:
     event = await posted(app, page)
     await unfurl(app, event, entity(app_unfurl_url=URL))
