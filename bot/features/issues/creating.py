@@ -1,8 +1,8 @@
 """Creates an issue once, although the service may not answer."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -127,12 +127,16 @@ class Creating:
             new = request(draft, meant, project, catalog)
             if draft.private and await may(self.client, session, project, SETS_PRIVACY) is False:
                 raise WrongField("private", PrivateIssuesForbidden(project.name))
-        async with _beside(similar and similar(session, new.subject, project.id)) as found:
-            try:
-                issue = await self._once(session, new, attempted_at, upload)
-            except Refused as error:
-                raise self._refused(owner, error, draft, meant, catalog) from None
-            alike = tuple(other for other in await found() if other.id != issue.id)
+        looking = asyncio.create_task(similar(session, new.subject, project.id)) if similar else None
+        try:
+            issue = await self._once(session, new, attempted_at, upload)
+            alike = tuple(other for other in await _found(looking) if other.id != issue.id)
+        except Refused as error:
+            raise self._refused(owner, error, draft, meant, catalog) from None
+        finally:
+            if looking:
+                looking.cancel()
+                await asyncio.gather(looking, return_exceptions=True)
         changes = service_changes(meant, new.custom_fields, issue)
         mention = await self.issues.assignee_to_mention(owner, issue)
         created = Created(issue, project, changes, draft.private, mention, alike)
@@ -214,25 +218,12 @@ class Creating:
             log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)
 
 
-@asynccontextmanager
-async def _beside(
-    looking: Coroutine[Any, Any, tuple[Issue, ...]] | None,
-) -> AsyncIterator[Callable[[], Awaitable[tuple[Issue, ...]]]]:
-    """Look for issues during the block; it gets what was found, or nothing after an error or timeout."""
-    task = asyncio.create_task(looking) if looking else None
-
-    async def found() -> tuple[Issue, ...]:
-        try:
-            return await asyncio.wait_for(task, SIMILAR_SECONDS) if task else ()
-        except (ServiceError, UserError, TimeoutError):
-            return ()
-        except Exception:  # the issue is created by now, and its answer matters more
-            log.exception("similar issues not looked up", action="issue.no_similar")
-            return ()
-
+async def _found(looking: asyncio.Task[tuple[Issue, ...]] | None) -> tuple[Issue, ...]:
+    """The similar issues; none after an error or timeout."""
     try:
-        yield found
-    finally:
-        if task:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        return await asyncio.wait_for(looking, SIMILAR_SECONDS) if looking else ()
+    except (ServiceError, UserError, TimeoutError):
+        return ()
+    except Exception:  # the issue is created by now, and its answer matters more
+        log.exception("similar issues not looked up", action="issue.no_similar")
+        return ()
