@@ -15,6 +15,7 @@ from bot.slack.posting import Announced
 from tests.support.reading import JSON
 from tests.support.wording import WORDING
 
+CLOSED = Ref(id=5, name="Closed")
 BROWSERS = {"id": 1, "name": "Browsers", "multiple": True, "value": ["Safari"]}
 
 
@@ -28,7 +29,9 @@ def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> 
     """What the confirmation of a created issue says about its values."""
     issue = Issue.model_validate({"id": 7, "subject": "One", "is_private": False, **got})
     made = Created(issue, Project(id=1, is_public=True), service_changes(meant, custom, issue))
-    texts = [block["text"]["text"] for block in views.created(made, WORDING, Announced.YES).blocks[1:-1]]
+    *blocks, note, _ = views.created(made, WORDING, Announced.YES, notes=["Cut short."]).blocks
+    assert note["elements"][0]["text"] == "Cut short."
+    texts = [block["text"]["text"] for block in blocks[1:]]
     return [line.removeprefix("• ") for text in texts for line in text.splitlines()[1:]]
 
 
@@ -37,21 +40,11 @@ def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> 
     [
         ("parent", 3, {"parent": {"id": 5}}, "Parent issue is #5, not #3."),
         ("parent", 3, {}, "Parent issue #3 wasn't saved."),
-        (
-            "status",
-            Ref(id=5, name="Closed"),
-            {"status": {"id": 1, "name": "New"}},
-            "Status is New, not Closed.",
-        ),
+        ("status", CLOSED, {"status": {"id": 1, "name": "New"}}, "Status is New, not Closed."),
         ("to", Ref(id=2, name="Ben"), {}, "Assignee Ben wasn't saved."),
         ("estimate", Decimal("1.5"), {"estimated_hours": 8}, "Estimated hours is 8h, not 1h 30m."),
         ("estimate", Decimal("0.3333"), {"estimated_hours": 0.33}, None),
-        (
-            "due",
-            date(2030, 1, 2),
-            {"due_date": "2030-01-03"},
-            f"Due date is {token(3)}, not {token(2)}.",
-        ),
+        ("due", date(2030, 1, 2), {"due_date": "2030-01-03"}, f"Due date is {token(3)}, not {token(2)}."),
     ],
 )
 def test_names_each_value_the_service_replaced_or_dropped(
@@ -74,12 +67,3 @@ def test_names_each_custom_field_the_service_changed(
     custom = [CustomFieldInput(id=1, value=wanted)]
 
     assert said({}, custom, {"custom_fields": got}) == ([sentence] if sentence else [])
-
-
-def test_changed_values_leave_the_other_notes_as_they_are() -> None:
-    issue = Issue(id=7, subject="One", is_private=False)
-    made = Created(issue, Project(id=1, is_public=True), service_changes({"parent": 3}, [], issue))
-
-    blocks = views.created(made, WORDING, Announced.YES, notes=["Cut short."]).blocks
-
-    assert [block["elements"][0]["text"] for block in blocks if block["type"] == "context"] == ["Cut short."]

@@ -81,27 +81,20 @@ async def test_searches_the_channels_project_first_and_then_all(ana: Person) -> 
     assert "VPN drops" in text_of(await find(ana, await ana.say("The VPN hangs")))
 
 
-async def test_files_of_the_message_are_attached_to_a_found_issue(office: Office, ana: Person) -> None:
-    view = await find(ana, await shared(ana, ("a.csv", b"a"), ("b.csv", b"b"), text="Wrong delivery costs"))
+async def test_the_message_and_its_files_are_added_to_a_found_issue(office: Office, ana: Person) -> None:
+    files = ("a.csv", b"a"), ("b.csv", b"b")
+    view = await find(ana, await shared(ana, *files, text="Delivery costs differ again"))
     await ana.choose_in_form(view, row_with(view, "#12 "), "Attach files")
     form = await ana.form("Attach files")
     assert values_of(form)["Issue"].startswith("#12 ")
-
     await ana.submit(form, {"Files": ["b.csv"]})
-
-    await ana.form("Files")
+    await ana.close(await ana.form("Files"))
     assert [file.filename for file in attached(office.tracker)] == ["b.csv"]
 
-
-async def test_the_message_is_added_to_a_found_issue_as_a_comment(office: Office, ana: Person) -> None:
-    view = await find(ana, await ana.say("The delivery costs differ again"))
     await ana.choose_in_form(view, row_with(view, "#12 "), "Comment")
-    form = await ana.form("Comment")
-
-    await ana.submit(form, {})
-
+    await ana.submit(await ana.form("Comment"), {})
     await office.idle()
-    assert "The delivery costs differ again" in office.tracker.data.issues[12].notes[-1].text
+    assert "Delivery costs differ again" in office.tracker.data.issues[12].notes[-1].text
 
 
 async def test_shares_in_the_thread_what_everyone_may_see(office: Office, ana: Person) -> None:
