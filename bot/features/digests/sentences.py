@@ -39,17 +39,7 @@ CHANNELS = {
 
 def sentence(error: BotError, wording: Wording) -> str | None:
     """The sentence for an error of digests; None for any other error."""
-    command = wording.command("digest")
-    return (
-        _schedule(error)
-        or _command(error, command)
-        or _adding(error, command)
-        or _finding(error, command, wording.service)
-        or _running(error, command)
-    )
-
-
-def _schedule(error: BotError) -> str | None:
+    command, service = wording.command("digest"), wording.service
     match error:
         case schedules.UnreadableSchedule(kind=kind):
             return SCHEDULES[kind]
@@ -66,11 +56,6 @@ def _schedule(error: BotError) -> str | None:
             return f"I don't know that time zone. Did you mean {series(names)}?"
         case errors.NeverDue(zone=zone):
             return f"That schedule never runs in {zone}. Choose another time."
-    return None
-
-
-def _command(error: BotError, command: str) -> str | None:
-    match error:
         case commands.NothingExpected(word=word, option=None):
             return f"Type `{command} {word}` on its own."
         case commands.NothingExpected(word=word, option=option):
@@ -85,11 +70,6 @@ def _command(error: BotError, command: str) -> str | None:
             return f"`group:` can be {series(groups)}. Try `group:priority`."
         case commands.UnknownKind():
             return "`kind:` can be `new`, `due`, `closed`, or `stale`. For stale issues, try `stale:14d`."
-    return None
-
-
-def _adding(error: BotError, command: str) -> str | None:
-    match error:
         case channels.ChannelRefused(why=ChannelProblem.OUTSIDE_ANY_CHANNEL):
             return f"Digests belong to a channel. Type `{command}` in one."
         case channels.ChannelRefused(why=why):
@@ -107,11 +87,6 @@ def _adding(error: BotError, command: str) -> str | None:
             return f"That digest is already being added. Type `{command}` to see it."
         case errors.DuplicateDigest(digest=number):
             return f"This channel already has that digest. It's number {number} in `{command}`."
-    return None
-
-
-def _finding(error: BotError, command: str, service: str) -> str | None:
-    match error:
         case errors.DigestNotNamed(known=known) if known:
             which = ", ".join(f"{number} ({project})" for number, project in known.items())
             return f"Which digest? Add its number: {which}."
@@ -127,11 +102,6 @@ def _finding(error: BotError, command: str, service: str) -> str | None:
             return f"You can't see {project} in {service}. Ask one of its managers for access."
         case errors.ProjectHidden(project=project, digest=number, owner=owner):
             return f"You can't see {project} in {service}. Ask {owner}, who owns digest {number}."
-    return None
-
-
-def _running(error: BotError, command: str) -> str | None:
-    match error:
         case errors.ProjectClosed(project=project):
             return f"{project} is closed, so it gets no new issues. Choose another project."
         case errors.TimeZoneRemoved(zone=zone):
