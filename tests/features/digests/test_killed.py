@@ -20,7 +20,7 @@ from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_
 from tests.support.replicas import keep_killing
 from tests.support.slackwire import SlackWire
 
-DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "6"))
+DIGESTS = int(os.environ.get("ISSUEBOT_KILLED_DIGESTS", "4"))
 A_SECOND = 3
 TIMINGS = Timings(interval=0.3, heartbeat_timeout=2, longest_post=3, look_up_after=1)
 """Short enough that processes, which live for a few seconds, take over each other's runs."""

@@ -34,7 +34,8 @@ ANA, PERSONAL = 1, 4
 """Who owns the digests, and the number of the personal one."""
 EXAMPLES = int(os.environ.get("ISSUEBOT_DIGEST_EXAMPLES", "4"))
 FAULTS = st.sampled_from(("lose the request", "lose the answer", "refuse", "delay"))
-STEPS = st.integers(1, 40)
+PROCESS, STEPS = st.integers(0, 1), st.integers(1, 40)
+MINUTES = st.integers(0, 70)
 
 
 class Machine(RuleBasedStateMachine):
@@ -71,6 +72,7 @@ class Machine(RuleBasedStateMachine):
             self.harness.ana, Channel("T1", "D1"), parse("hourly"), "UTC"
         )
         self.expected[self.run(work).digest.id] = set()
+        self.report(project=SHOP, visible=True, private=False)
 
     @rule(project=st.sampled_from((SHOP, VAULT)), visible=st.booleans(), private=st.booleans())
     def report(self, *, project: int, visible: bool, private: bool) -> None:
@@ -86,8 +88,7 @@ class Machine(RuleBasedStateMachine):
         self.harness.reveal_hidden()
         self.hidden_for = timedelta(0)
 
-    @rule(minutes=st.integers(1, 70))
-    def time_passes(self, minutes: int) -> None:
+    def pass_time(self, minutes: int) -> None:
         passing = timedelta(minutes=minutes)
         if self.hidden_for + passing > OVERLAP - timedelta(hours=1):  # issues hidden for longer may be missed
             self.reveal_hidden()
@@ -112,27 +113,33 @@ class Machine(RuleBasedStateMachine):
     def channel_history_becomes_hidden(self, *, hidden: bool) -> None:
         self.poster.hidden = hidden
 
-    @rule(which=st.integers(0, 1))
-    def tick(self, which: int) -> None:
+    @rule(which=PROCESS, minutes=MINUTES)
+    def tick(self, which: int, minutes: int) -> None:
+        self.pass_time(minutes)
         self.run(self.harness.tick(self.processes[which].engine))
 
-    @rule()
-    def both_tick_at_once(self) -> None:
+    @rule(minutes=MINUTES)
+    def both_tick_at_once(self, minutes: int) -> None:
         async def both() -> None:
             await asyncio.gather(*(self.harness.tick(process.engine) for process in self.processes))
 
+        self.pass_time(minutes)
         self.run(both())
 
-    @rule(which=st.integers(0, 1), steps=STEPS)
-    def process_is_killed_at_step(self, which: int, steps: int) -> None:
+    @rule(which=PROCESS, minutes=MINUTES, steps=STEPS)
+    def process_is_killed_at_step(self, which: int, minutes: int, steps: int) -> None:
+        self.pass_time(minutes)
         process = self.processes[which]
         process.steps_left = steps
         self.run(self.harness.run_until_killed(process))
         process.dead = True
         self.processes[which] = Process(self.harness)
 
-    @rule(which=st.integers(0, 1), steps=STEPS, lease_ends=st.booleans())
-    def process_stalls_while_the_other_runs(self, *, which: int, steps: int, lease_ends: bool) -> None:
+    @rule(which=PROCESS, minutes=MINUTES, steps=STEPS, lease_ends=st.booleans())
+    def process_stalls_while_the_other_runs(
+        self, *, which: int, minutes: int, steps: int, lease_ends: bool
+    ) -> None:
+        self.pass_time(minutes)
         slow, other = self.processes[which], self.processes[1 - which]
         after = timedelta(seconds=DEFAULT.longest_post) * 1.5 if lease_ends else timedelta(0)
         self.run(

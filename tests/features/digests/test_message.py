@@ -259,7 +259,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_slack_accepts_the_message_for_any_input(data: st.DataObject) -> None:
     texts = st.lists(TEXTS, min_size=1, max_size=4)

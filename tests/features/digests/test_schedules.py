@@ -271,13 +271,6 @@ def test_schedules_are_said_in_words(typed: str, said: str) -> None:
         assert parse(said) == schedule
 
 
-@given(texts)
-def test_schedule_text_parses_to_the_same_schedule(text: str) -> None:
-    schedule = parse(text)
-
-    assert parse(schedule.text) == schedule
-
-
 @given(texts, st.sampled_from(ZONES), moments, st.integers(1, 20))
 def test_forward_backward_and_range_searches_agree(text: str, zone: str, after: datetime, count: int) -> None:
     schedule = parse(text)
@@ -291,7 +284,7 @@ def test_forward_backward_and_range_searches_agree(text: str, zone: str, after: 
     assert due_times(schedule, zone, due[-1], due[-1]) == due[-1:]
 
 
-@settings(deadline=None)  # a year of due times, on a busy machine
+@settings(max_examples=20, deadline=None)  # a year of due times each
 @given(clocks, st.sampled_from(ZONES), st.integers(2024, 2045))
 def test_daily_schedule_is_due_once_each_day(clock: str, zone: str, year: int) -> None:
     first, after = date(year, 1, 1), date(year + 1, 1, 1)
