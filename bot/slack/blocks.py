@@ -140,13 +140,13 @@ def button_row(text: str, carries: Button) -> Block:
     return actions([button(text, carries, style="primary")])
 
 
-def confirm(title: str, text: str, yes: str, no: str = "Cancel", *, style: str | None = None) -> JSON:
+def confirm(title: str, text: str, yes: str, *, style: str | None = None) -> JSON:
     """A confirmation dialog for a button; the style `danger` makes its `yes` red."""
     asked = {
         "title": plain(title, 100),
         "text": plain(text, 300),
         "confirm": plain(yes, 30),
-        "deny": plain(no, 30),
+        "deny": plain("Cancel", 30),
     }
     return filled(asked, style=style)
 

@@ -119,18 +119,13 @@ def text(
     multiline: bool = False,
     most: int | None = None,
     on_keystroke: bool = False,
-    focus: bool = False,
 ) -> Element:
-    """A text input. With `on_keystroke`, in a field that dispatches, Slack reports every keystroke.
-
-    At most one field of a form may have `focus`.
-    """
+    """A text input. With `on_keystroke`, in a field that dispatches, Slack reports every keystroke."""
     return filled(
         {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
         initial_value=shortened(initial, most or TEXT) if initial else None,
         placeholder=plain(placeholder, 150) if placeholder else None,
         max_length=most,
-        focus_on_load=focus or None,
         dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if on_keystroke else None,
     )
 
@@ -290,7 +285,6 @@ INITIAL = {
     "selected_options": "initial_options",
     "selected_date": "initial_date",
     "selected_time": "initial_time",
-    "selected_user": "initial_user",
     "selected_conversation": "initial_conversation",
 }
 

@@ -117,6 +117,7 @@ class Interaction:
     installation: tuple[str | None, str | None]
     trigger_id: str | None = field(default=None, repr=False)
     payload: JSON = field(repr=False)
+    view: View | None = None
 
     @property
     def typed(self) -> str | None:
@@ -126,7 +127,7 @@ class Interaction:
     @property
     def modal(self) -> View | None:
         """The modal it came from, if any; the Home tab isn't one."""
-        return None
+        return self.view if self.view and self.view.json.get("type") == "modal" else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,20 +157,11 @@ class Shortcut(Interaction):
     message: JSON = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _InView(Interaction):
-    view: View | None = None
-
-    @property
-    def modal(self) -> View | None:
-        return self.view if self.view and self.view.json.get("type") == "modal" else None
-
-
 Carries = TypeVar("Carries", bound=Button)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ButtonPress(_InView, Generic[Carries]):
+class ButtonPress(Interaction, Generic[Carries]):
     """A button, a menu option or another choice; `name` is its action.
 
     Dispatch reads `carried` into `button`. `message` is the message it is in, if any; `pressed_at` is Slack's
@@ -190,19 +182,11 @@ class ButtonPress(_InView, Generic[Carries]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfForm(Interaction):
-    view: View
-
-    @property
-    def modal(self) -> View:
-        return self.view
-
-
-@dataclass(frozen=True, kw_only=True)
-class FormSubmission(_OfForm):
+class FormSubmission(Interaction):
     """A submitted form."""
 
     kind = "form"
+    view: View
 
     @property
     def key(self) -> str:
@@ -211,14 +195,15 @@ class FormSubmission(_OfForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FormClosed(_OfForm):
+class FormClosed(Interaction):
     """A form with `notify_on_close` was closed."""
 
     kind = "closed"
+    view: View
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptionsRequest(_InView):
+class OptionsRequest(Interaction):
     """A select asks for options that match `text`; `block_id` is the field's."""
 
     kind = "options"
@@ -247,15 +232,14 @@ def read(body: JSON) -> Interaction | None:
         case {"type": "block_actions"}:
             return _pressed(body, common)
         case {"type": "view_submission", "view": dict(view)}:
-            return FormSubmission(name=str(view["callback_id"]), view=View(view), **common)
+            return FormSubmission(name=str(view["callback_id"]), **common)
         case {"type": "view_closed", "view": dict(view)}:
-            return FormClosed(name=str(view["callback_id"]), view=View(view), **common)
+            return FormClosed(name=str(view["callback_id"]), **common)
         case {"type": "block_suggestion"}:
             return OptionsRequest(
                 name=str(body["action_id"]),
                 block_id=str(body["block_id"]),
                 text=str(body.get("value") or ""),
-                view=_view(body),
                 **common,
             )
     return None
@@ -274,13 +258,8 @@ def _pressed(body: JSON, common: dict[str, Any]) -> ButtonPress[Any]:
         pressed_at=float(action.get("action_ts") or time.time()),
         message=body.get("message") or {},
         ephemeral=bool((body.get("container") or {}).get("is_ephemeral")),
-        view=_view(body),
         **common,
     )
-
-
-def _view(body: JSON) -> View | None:
-    return View(body["view"]) if body.get("view") else None
 
 
 def _common(body: JSON) -> dict[str, Any]:
@@ -299,6 +278,7 @@ def _common(body: JSON) -> dict[str, Any]:
         "installation": (None, None),
         "trigger_id": body.get("trigger_id"),
         "payload": body,
+        "view": View(body["view"]) if body.get("view") else None,
     }
 
 

@@ -123,18 +123,12 @@ def manifest(
     `url` is the bot's address; raises ValueError if it is missing in HTTP mode or for `several` workspaces.
     Links to `service_url` unfurl if Slack accepts its host.
     """
-    address: dict[str, str] = {}
     root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
     if (mode == "http" or several) and not re.match(r"https?://[^/\s]", root):
         raise ValueError("HTTP mode and several workspaces need --url, the bot's https:// URL.")
-    if mode == "http":
-        address = {"url": root + EVENTS_PATH}
-    interactivity: dict[str, Any] = {"is_enabled": True}
-    if address:
-        interactivity |= {
-            "request_url": address["url"],
-            "message_menu_options_url": address["url"],
-        }
+    address = root + EVENTS_PATH if mode == "http" else None
+    request = {"request_url": address} if address else {}
+    options = {"message_menu_options_url": address} if address else {}
     return {
         "display_information": {
             "name": "Issue Bot",
@@ -158,7 +152,7 @@ def manifest(
             "slash_commands": [
                 {
                     "command": f"/{prefix}{c.name}",
-                    **address,
+                    **({"url": address} if address else {}),
                     "description": c.description,
                     "usage_hint": c.usage_hint,
                     "should_escape": True,
@@ -175,10 +169,10 @@ def manifest(
         },
         "settings": {
             "event_subscriptions": {
-                **({"request_url": address["url"]} if address else {}),
+                **request,
                 "bot_events": [*EVENTS, *(ORGANIZATION_EVENTS if several else ())],
             },
-            "interactivity": interactivity,
+            "interactivity": {"is_enabled": True, **request, **options},
             "org_deploy_enabled": several,
             "socket_mode_enabled": mode == "socket",
             "token_rotation_enabled": several,

@@ -72,7 +72,6 @@ class _Entered(_Part):
     selected_options: list[_Option] | None = None
     selected_conversation: str | None = None
     selected_date: str | None = None
-    selected_user: str | None = None
     files: Parts | None = None
 
 

@@ -132,20 +132,21 @@ def bold(text: str) -> str:
     return shown if not shown or "*" in shown else f"*{shown}*"
 
 
-def cut(text: str, limit: int, suffix: str = "…") -> str:
+def cut(text: str, limit: int) -> str:
     """Cut mrkdwn to `limit` characters: never inside an entity or a `<…>`, and with code blocks closed.
 
-    `suffix` marks the cut; omitted if it doesn't fit.
+    An ellipsis marks the cut.
     """
     if len(text) <= limit:
         return text
-    suffix = suffix if len(suffix) <= limit else ""
-    kept = _head(text, limit - len(suffix))
+    if not limit:
+        return ""
+    kept = _head(text, limit - 1)
     if kept.count(FENCE) % 2:
         closing = f"\n{FENCE}"
-        kept = _head(text, limit - len(suffix) - len(closing))
+        kept = _head(text, limit - 1 - len(closing))
         kept = kept + closing if kept.count(FENCE) % 2 else kept
-    return kept + suffix
+    return f"{kept}…"
 
 
 def _head(text: str, end: int) -> str:

@@ -32,11 +32,9 @@ class Format(Protocol):
     def start(self, line: str) -> str:
         """A converted line, escaped at its start so that it isn't a heading or rule."""
 
-    def code(self, code: str) -> str:
-        """Inline code."""
+    def code(self, code: str) -> str: ...
 
-    def fence(self, code: str) -> str:
-        """A code block."""
+    def fence(self, code: str) -> str: ...
 
     def link(self, url: str, label: str) -> str:
         """A link; `label` is plain text, or empty."""
@@ -47,8 +45,7 @@ class Format(Protocol):
     def paragraph(self, lines: list[str]) -> str:
         """Lines with line breaks between them."""
 
-    def quote(self, lines: list[str]) -> str:
-        """Quoted lines."""
+    def quote(self, lines: list[str]) -> str: ...
 
     def item(self, level: int, number: str, line: str) -> str:
         """A list item; `number` is empty for a bullet."""
