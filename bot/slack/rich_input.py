@@ -10,11 +10,11 @@ from itertools import groupby
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.slack.blocks import JSON, shortened
-from bot.slack.text import clean, from_textile, is_web, to_markdown
+from bot.slack.text import clean, from_textile, is_web
 from bot.slack.text.escaping import EDGE, JOINER
 from bot.slack.text.formats import FORMATS, TextFormat
 from bot.slack.text.markdown import PARSER
-from bot.slack.text.outgoing import Format
+from bot.slack.text.outgoing import Format, translate
 from bot.slack.text.rendering import converted
 
 NameOf = Callable[[str], str]
@@ -61,7 +61,7 @@ def from_service_text(text: str, text_format: TextFormat) -> JSON:
     """The service's text as rich text, without the characters that may deceive."""
     text = clean(text)
     if text_format == "textile":
-        text = to_markdown(from_textile(text), str).replace(JOINER, "").replace(EDGE, "")
+        text = translate(from_textile(text), str, FORMATS["markdown"]).replace(JOINER, "").replace(EDGE, "")
     elements: list[JSON] = []
     for kind, group in groupby(_rich_blocks(SyntaxTreeNode(PARSER.parse(text)).children), _kind):
         found = list(group)

@@ -3,8 +3,6 @@
 from bot.slack.text.building import LONGEST, code
 from bot.slack.text.dates import day, moment
 from bot.slack.text.escaping import bold, clean, cut, escape, is_web, line, link, own, prose, spoken, stripped
-from bot.slack.text.formats import to_markdown, to_textile
-from bot.slack.text.markdown import from_markdown
 from bot.slack.text.rendering import rendered
 from bot.slack.text.textile import from_textile
 
@@ -16,7 +14,6 @@ __all__ = [
     "cut",
     "day",
     "escape",
-    "from_markdown",
     "from_textile",
     "is_web",
     "line",
@@ -27,6 +24,4 @@ __all__ = [
     "rendered",
     "spoken",
     "stripped",
-    "to_markdown",
-    "to_textile",
 ]

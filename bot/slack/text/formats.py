@@ -1,23 +1,13 @@
 """The two text formats of the service (docs/service.md, Issues)."""
 
 import re
-from collections.abc import Callable
 from typing import ClassVar, Literal
 
-from bot.slack.text.outgoing import Format, translate
+from bot.slack.text.outgoing import Format
 
 _HIDDEN = "\u200b"
 TextFormat = Literal["markdown", "textile"]
 """The values of `SERVICE_TEXT_FORMAT`."""
-
-
-def to_markdown(text: str, name_of: Callable[[str], str]) -> str:
-    """A Slack message's text as Markdown; `name_of` returns the name for a Slack user ID."""
-    return translate(text, name_of, FORMATS["markdown"])
-
-
-def to_textile(text: str, name_of: Callable[[str], str]) -> str:
-    return translate(text, name_of, FORMATS["textile"])
 
 
 class _Markdown:

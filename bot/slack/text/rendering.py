@@ -17,7 +17,7 @@ _SECONDS = 1.0
 async def rendered(text: str, text_format: TextFormat, seconds: float = _SECONDS) -> str:
     """Convert a description to mrkdwn; plain text if that takes longer than `seconds`."""
     convert = from_textile if text_format == "textile" else from_markdown
-    return await converted(convert, text, _as_it_is, seconds)
+    return await converted(convert, text, lambda plain: literal(plain[:LONGEST]), seconds)
 
 
 async def converted(
@@ -32,7 +32,3 @@ async def converted(
             return await asyncio.to_thread(convert, text)
     except (TimeoutError, RecursionError):  # RecursionError: marks nested a thousand deep
         return otherwise(text)
-
-
-def _as_it_is(text: str) -> str:
-    return literal(text[:LONGEST])

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.text import from_markdown, from_textile
+from bot.slack.text.markdown import from_markdown
+from bot.slack.text.textile import from_textile
 
 PIECES = (
     st.sampled_from(["<!channel>", "<@U1>", "<#C1|x>", "<", ">", "&", "*", "**", "_", "~~"])

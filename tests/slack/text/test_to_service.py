@@ -1,12 +1,11 @@
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.slack.text import from_markdown, to_markdown, to_textile
-from bot.slack.text.outgoing import to_plain
+from bot.slack.text.formats import FORMATS, TextFormat
+from bot.slack.text.markdown import from_markdown
+from bot.slack.text.outgoing import to_plain, translate
 
 NAMES = {"U1": "Ana Bell", "U2": "@bo"}
 PIECES = (
@@ -19,6 +18,14 @@ PIECES = (
 
 def name_of(user: str) -> str:
     return NAMES.get(user, user)
+
+
+def to_markdown(text: str) -> str:
+    return translate(text, name_of, FORMATS["markdown"])
+
+
+def to_textile(text: str) -> str:
+    return translate(text, name_of, FORMATS["textile"])
 
 
 @pytest.mark.parametrize(
@@ -49,8 +56,8 @@ def name_of(user: str) -> str:
     ],
 )
 def test_messages_keep_their_formatting(text: str, markdown: str, textile: str | None) -> None:
-    assert to_markdown(text, name_of) == markdown
-    assert to_textile(text, name_of) == (textile or "<pre>\nif x < 3:\n  *y* https://z\n</pre>")
+    assert to_markdown(text) == markdown
+    assert to_textile(text) == (textile or "<pre>\nif x < 3:\n  *y* https://z\n</pre>")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +74,7 @@ def test_messages_keep_their_formatting(text: str, markdown: str, textile: str |
     ],
 )
 def test_plain_characters_are_escaped_for_markdown(text: str, shown: str) -> None:
-    assert from_markdown(to_markdown(text, name_of)).replace("\u2060", "") == shown
+    assert from_markdown(to_markdown(text)).replace("\u2060", "") == shown
 
 
 @pytest.mark.parametrize(
@@ -84,7 +91,7 @@ def test_plain_characters_are_escaped_for_markdown(text: str, shown: str) -> Non
     ],
 )
 def test_plain_characters_are_escaped_for_textile(text: str, written: str) -> None:
-    assert to_textile(text, name_of) == written
+    assert to_textile(text) == written
 
 
 def test_subjects_have_no_markup() -> None:
@@ -94,13 +101,13 @@ def test_subjects_have_no_markup() -> None:
 
 
 def test_code_never_closes_early() -> None:
-    assert "</pre>" not in to_textile("```a&lt;/pre&gt;b```", name_of).removesuffix("</pre>")
+    assert "</pre>" not in to_textile("```a&lt;/pre&gt;b```").removesuffix("</pre>")
 
 
-@pytest.mark.parametrize("translate", [to_markdown, to_textile])
+@pytest.mark.parametrize("text_format", ["markdown", "textile"])
 @given(text=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
-def test_any_message_converts_without_an_error(translate: Callable[..., str], text: str) -> None:
-    written = translate(text, name_of)
+def test_any_message_converts_without_an_error(text_format: TextFormat, text: str) -> None:
+    written = translate(text, name_of, FORMATS[text_format])
 
     assert "\x00" not in written
     MarkdownIt("commonmark").parse(written)
