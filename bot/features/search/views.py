@@ -90,9 +90,9 @@ def results(found: Results, wording: Wording, page: Page, today: date, *, sharea
     text = f"{total} issue{'' if total == 1 else 's'}"
     if total > len(issues):
         text = f"{first}–{last} of {total}"
-    order = f" · {_order(searched.filters.sort)}" if searched.filters.sort else ""
+    order = ", then ".join(map(_order, searched.filters.sort))
     fixed = _fixed(searched)
-    blocks: list[Block] = [section(f"*{text}*{order}"), description, divider()]
+    blocks: list[Block] = [section(" · ".join(filter(None, (f"*{text}*", order)))), description, divider()]
     blocks += [listed(issue, wording, today, shareable=shareable, fixed=fixed) for issue in issues]
     buttons = []
     if found.offset > 0:
@@ -193,11 +193,7 @@ def _typed(query: Query) -> Iterator[str]:
             yield f"{label}: {_span(span)}"
 
 
-def _order(sorts: Sequence[Sort]) -> str:
-    return ", then ".join(_sorted_by(sort) for sort in sorts)
-
-
-def _sorted_by(sort: Sort) -> str:
+def _order(sort: Sort) -> str:
     name = sort.field.removesuffix("_on").replace("_", " ")
     first, last = ORDERS.get(sort.field, (f"by {name}", f"by {name}, descending"))
     return last if sort.descending else first

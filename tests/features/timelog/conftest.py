@@ -3,10 +3,11 @@
 import pytest
 
 from bot.sandbox.tracker.data import Issue
-from tests.support.office import Office
+from tests.support.person import Person
 
 
 @pytest.fixture
-def issue(office: Office) -> Issue:
+def issue(ana: Person) -> Issue:
     """A public issue."""
-    return next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    issues = ana.office.tracker.data.issues.values()
+    return next(i for i in issues if i.project_id == 1 and not i.is_private)

@@ -3,8 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from bot.sandbox.tracker.data import Issue, TimeEntry
-from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.tracker.data import Issue
 from tests.support.person import Person
 from tests.support.reading import JSON, button_saying, input_named, text_of, until, values_of
 from tests.support.wire import FULL, Wire
@@ -18,9 +17,8 @@ def ana(wired: Person) -> Person:
     return wired
 
 
-@pytest.fixture
-def issue(service: Tracker) -> Issue:
-    return next(i for i in service.data.issues.values() if i.project_id == 1 and not i.is_private)
+def count(ana: Person) -> int:
+    return len(ana.office.tracker.data.time_entries)
 
 
 async def answer(ana: Person, said: str) -> JSON:
@@ -30,26 +28,25 @@ async def answer(ana: Person, said: str) -> JSON:
     return await until(look)
 
 
-async def test_lost_answer_is_recovered_from_spent_hours(
-    ana: Person, wire: Wire, service: Tracker, issue: Issue
-) -> None:
-    count = len(service.data.time_entries)
+async def test_lost_answer_is_recovered_from_spent_hours(ana: Person, wire: Wire, issue: Issue) -> None:
+    before = count(ana)
     wire.faults = ["lose the request"]
     await ana.command(f"/timelog {issue.id} 0.01 activity:design")  # less than the service may round off
     await answer(ana, UNKNOWN)
-    assert len(service.data.time_entries) == count
+    assert count(ana) == before
 
     wire.faults = ["lose the answer"]
     await ana.command(f"/timelog {issue.id} 20m activity:design")
 
     assert "you can't edit it from Slack" in text_of(await answer(ana, "Logged 20m on"))
-    assert len(service.data.time_entries) == count + 1
+    assert count(ana) == before + 1
 
 
 async def test_the_last_chosen_issue_wins_while_the_service_is_slow(
-    ana: Person, wire: Wire, service: Tracker, issue: Issue
+    ana: Person, wire: Wire, issue: Issue
 ) -> None:
-    other = next(i for i in service.data.issues.values() if i.project_id == 3 and not i.is_private)
+    issues = ana.office.tracker.data.issues.values()
+    other = next(i for i in issues if i.project_id == 3 and not i.is_private)
     await ana.command("/timelog")
     form = await ana.form("Log time")
     block = input_named(form, "Issue")
@@ -64,9 +61,9 @@ async def test_the_last_chosen_issue_wins_while_the_service_is_slow(
 
 
 async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
-    ana: Person, wire: Wire, service: Tracker, issue: Issue
+    ana: Person, wire: Wire, issue: Issue
 ) -> None:
-    count = len(service.data.time_entries)
+    before = count(ana)
     await ana.command(f"/timelog {issue.id}")
     form = await ana.form("Log time")
     wire.faults = ["lose the request"]
@@ -77,7 +74,7 @@ async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
     assert UNKNOWN in said
     assert "You entered 1h 30m · Pairing" in said
     assert f"Open #{issue.id}" in said
-    assert len(service.data.time_entries) == count
+    assert count(ana) == before
 
 
 async def test_lost_answer_on_a_project_leaves_it_to_the_user(ana: Person, wire: Wire) -> None:
@@ -110,12 +107,8 @@ async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: W
     await answer(ana, "Logged 20m on")
 
 
-def latest(service: Tracker) -> TimeEntry:
-    return service.data.time_entries[max(service.data.time_entries)]
-
-
 async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
-    ana: Person, wire: Wire, service: Tracker, issue: Issue
+    ana: Person, wire: Wire, issue: Issue
 ) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     await ana.press(await answer(ana, "Logged 1h on"), "Edit")
@@ -123,14 +116,14 @@ async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
     wire.faults = ["lose the answer"]
     await ana.submit(form, {"Hours": "2h"})
     again = await ana.form_saying("Edit time", UNKNOWN)
-    assert latest(service).minutes == 120
+    assert ana.office.newest_time().minutes == 120
     full = text(FULL.format(act="update", table="time_entries"))  # the bot can't store the change
     await ana.office.bot.database.write(lambda connection: connection.execute(full))
 
     await ana.submit(again, {"Hours": "1h"})
 
     changed = await answer(ana, "Changed to 1h on")
-    assert latest(service).minutes == 60
+    assert ana.office.newest_time().minutes == 60
     wire.faults = ["lose the answer"]
 
     await ana.press(changed, "Delete entry")
@@ -138,9 +131,7 @@ async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
     await answer(ana, "Deleted 1h on")
 
 
-async def test_service_without_deletion_is_where_to_delete(
-    ana: Person, wire: Wire, service: Tracker, issue: Issue
-) -> None:
+async def test_service_without_deletion_is_where_to_delete(ana: Person, wire: Wire, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     told = await answer(ana, "Logged 1h on")
     wire.faults = ["404"]
@@ -149,4 +140,4 @@ async def test_service_without_deletion_is_where_to_delete(
 
     said = await answer(ana, "Tracker doesn't let me delete time")
     button_saying(said["blocks"], "Open in Tracker")
-    assert latest(service).minutes == 60
+    assert ana.office.newest_time().minutes == 60
