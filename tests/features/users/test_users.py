@@ -80,14 +80,10 @@ async def test_creates_an_account_without_a_slack_user(office: Office, chris: Pe
 
 async def test_a_refused_account_keeps_the_form(office: Office, chris: Person) -> None:
     await chris.command("/tracker user new @gwen")
-    await chris.submit(await chris.form("New account"), {"Login": "ben", "Email": "ben@harbor.example"})
-    assert await chris.errors() == {
-        "login": "Login has already been taken",
-        "mail": "Email has already been taken",
-    }
+    form = await chris.form("New account")
     office.tracker.data.users[3].admin = False
 
-    await chris.submit(await chris.form("New account"), {"Login": "gwen", "Last name": "Adair-Stone"})
+    await chris.submit(form, {"Last name": "Adair-Stone"})
 
     again = await chris.form_saying("New account", "Only Tracker administrators")
     assert values_of(again)["Last name"] == "Adair-Stone"
