@@ -5,7 +5,6 @@ import pytest
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.defaults import CLOSED
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, values_of
 
@@ -83,16 +82,7 @@ async def test_the_services_refusal_stays_at_its_field(ana: Person, issue: Issue
     assert "must be greater than start date" in str(await ana.errors())
 
 
-async def test_tells_whom_it_was_assigned_to(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
-    await office.link(ben.user_id, KEYS["ben"])
-    form = await edit(ana, issue)
-
-    told = await ben.after(ana.submit(form, {"Assignee": "Ben Okafor"}), DM)
-
-    assert f"#{issue.id}" in text_of(told)
-
-
-async def test_works_in_a_form_outside_of_channels(office: Office, ana: Person) -> None:
+async def test_works_in_a_form_outside_of_channels(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.shortcut("create_issue")
     form = await ana.form("New issue")
     await ana.choose(form, "Project", "Web Shop")
@@ -101,6 +91,8 @@ async def test_works_in_a_form_outside_of_channels(office: Office, ana: Person) 
     issue = office.newest_issue()
     await ana.press_in_form(await ana.form(f"#{issue.id}"), "Edit")
 
-    await ana.submit(await ana.form(f"Edit #{issue.id}"), {"Status": "Closed"})
+    form = await ana.form(f"Edit #{issue.id}")
+    told = await linked_ben.after(ana.submit(form, {"Status": "Closed", "Assignee": "Ben Okafor"}), DM)
 
+    assert f"#{issue.id}" in text_of(told)
     assert "Status: New → *Closed*" in text_of(await ana.form_saying(f"#{issue.id}", "Changed"))

@@ -57,20 +57,6 @@ async def test_lost_upload_is_reported_and_retried_alone(ana: Person, wire: Wire
     assert names(service) == ["a.log", "b.log"]
 
 
-async def test_files_that_failed_to_attach_can_be_retried(ana: Person, wire: Wire, service: Tracker) -> None:
-    form, file = await form_and_file(ana)
-    wire.fail("502 before it", at=3, lasting=True)
-    await ana.submit(form, {"Files": [file]})
-    told = await ana.form("Files")
-    assert names(service) == []
-    wire.heal()
-
-    await ana.press_in_form(told, "Retry")
-
-    await ana.form_saying("Files", "*a.log* attached")
-    assert names(service) == ["a.log"]
-
-
 async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker) -> None:
     form, file = await form_and_file(ana)
     key = await ana.upload(f"{KEYS['ana']}.log", b"1")

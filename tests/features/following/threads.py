@@ -1,42 +1,15 @@
 """Helpers for tests of followed issues: an office whose followed issues are read only when a test says so."""
 
-import os
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue, Note
-from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON
 
 _seconds = count(10)
-
-
-def changes(usually: int) -> int:
-    """Returns how many changes a test of killed processes makes."""
-    return int(os.environ.get("ISSUEBOT_KILLED_CHANGES", usually))
-
-
-def open_issues(tracker: Tracker, count: int) -> list[Issue]:
-    """Returns open issues that everyone can see."""
-    public = (i for i in tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-    return [issue for issue in public if issue.status_id == defaults.NEW][:count]
-
-
-def close_or_reopen(issue: Issue, subject: str, at: datetime) -> None:
-    """Changes the issue's status, and renames it."""
-    issue.status_id = defaults.NEW if issue.status_id == defaults.CLOSED else defaults.CLOSED
-    issue.subject, issue.updated_on = subject, at.replace(microsecond=0)
-
-
-def assert_each_line_once(closed: Sequence[bool], issue: Issue) -> None:
-    """Each line says the opposite of the one before: none is repeated, and none is missing in between."""
-    assert list(closed) == [n % 2 == 0 for n in range(len(closed))]
-    assert len(closed) % 2 == (issue.status_id == defaults.CLOSED)
 
 
 async def read_followed(office: Office) -> None:
