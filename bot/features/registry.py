@@ -35,6 +35,7 @@ from bot.features.following.handlers import FollowHandlers
 from bot.features.following.poster import SlackThreadPoster
 from bot.features.following.reading import IssueReader
 from bot.features.following.runs import FollowRuns
+from bot.features.following.showing import Showing
 from bot.features.help.handlers import HelpHandlers
 from bot.features.home.handlers import HomeHandlers
 from bot.features.home.home import Home
@@ -195,14 +196,8 @@ def build(
     templates = Templates(client, store, accounts, projects, catalogs=catalogs, issues=issues)
     template = TemplateHandlers(templates, accounts, projects, issues)
     reader = IssueReader(client, issues)
-    follow_runs = FollowRuns(
-        client,
-        store,
-        accounts,
-        reader=reader,
-        poster=SlackThreadPoster(background, platform),
-        timings=timings,
-    )
+    showing = Showing(store.followed, SlackThreadPoster(background, platform), timings)
+    follow_runs = FollowRuns(client, store, accounts, reader, showing)
     follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)

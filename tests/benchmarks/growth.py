@@ -29,6 +29,7 @@ from bot.features.accounts.accounts import Accounts
 from bot.features.digests.delivery import Delivery
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
+from bot.features.following.showing import Showing
 from bot.features.projects.projects import Projects
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
@@ -272,9 +273,8 @@ async def followed(directory: Path, most: int) -> None:
 async def _read(url: str, store: Store) -> list[str]:
     asked: list[tuple[object, ...]] = []
     async with Client(url, on_answer=lambda *told: asked.append(told)) as client:
-        runs = FollowRuns(
-            client, store, Accounts(client, store), reader=mock.Mock(), poster=mock.Mock(), timings=DEFAULT
-        )
+        showing = Showing(store.followed, mock.Mock(), DEFAULT)
+        runs = FollowRuns(client, store, Accounts(client, store), mock.Mock(), showing)
         began, spent = time.perf_counter(), time.process_time()
         before = -1
         while len(asked) > before:  # until nobody is due anymore

@@ -8,7 +8,7 @@ changed are then read one by one, with a key that is verified before anything is
 import asyncio
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -16,9 +16,8 @@ import structlog
 
 from bot.errors import BotError, KeyRejected, KeyUnreadable, NotLinked, Unauthorized
 from bot.features.accounts.accounts import Accounts
-from bot.features.background.clock import Clock
 from bot.features.following.reading import IssueReader, Seen
-from bot.features.following.showing import Showing, ThreadPoster
+from bot.features.following.showing import Showing
 from bot.service.client import Client
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort, TimeRange
@@ -26,7 +25,6 @@ from bot.service.models import Issue
 from bot.store.followed import Followed, Follower
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.timings import Timings
 
 MAX_IN_FLIGHT = 200
 """How many followers one process may have claimed at a time."""
@@ -53,41 +51,29 @@ class Poll:
     covered_to: datetime | None
 
 
+@dataclass(frozen=True)
 class FollowRuns:
     """Updates posts in one process."""
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        *,
-        reader: IssueReader,
-        poster: ThreadPoster,
-        timings: Timings,
-    ) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._reader = reader
-        self._poster = poster
-        self._every = timedelta(seconds=timings.follow_every)
-        self._clock = Clock()
-        self._showing = Showing(store.followed, poster, clock=self._clock, timings=timings)
-        self._readers = asyncio.Semaphore(READERS)
-        self._tasks: dict[Owner, asyncio.Task[None]] = {}
+    client: Client
+    store: Store
+    accounts: Accounts
+    reader: IssueReader
+    showing: Showing
+    _readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READERS), init=False)
+    _tasks: dict[Owner, asyncio.Task[None]] = field(default_factory=dict, init=False)
 
     async def run_due(self) -> None:
         """Claim followers whose issues are due to be read, and start; `idle` waits for them."""
-        self._clock.set(await self._store.processes.now())
+        self.showing.clock.set(await self.store.processes.now())
         if (free := MAX_IN_FLIGHT - len(self._tasks)) <= 0:
             return
-        now = self._clock.now()
-        claimed = await self._store.followed.claim(
+        now = self.showing.clock.now()
+        claimed = await self.store.followed.claim(
             now,
             free,
-            lease_until=self._showing.lease_until(),
-            next_at=now + self._every,
+            lease_until=self.showing.lease_until(),
+            next_at=now + timedelta(seconds=self.showing.timings.follow_every),
             excluding=set(self._tasks),
         )
         for follower in claimed:
@@ -127,40 +113,40 @@ class FollowRuns:
             except Exception:
                 log.exception("followed issues not handled", action="follow.failed")
             try:
-                await self._store.followed.release(follower, covered_to)
+                await self.store.followed.release(follower, covered_to)
             except Exception:
                 log.exception("follower not released", action="follow.not_released")
 
     async def _turn(self, follower: Follower) -> datetime | None:
         """Handle a follower's changes; returns up to when they are handled."""
         owner = follower.owner
-        followed = await self._without_quiet(await self._store.followed.of(owner))
+        followed = await self._without_quiet(await self.store.followed.of(owner))
         try:
             poll = await self._poll(follower, followed)
             if not poll.changed:
                 return poll.covered_to
             seen = await self._read(owner, poll.changed)
         except KeyRejected:
-            await self._showing.end(followed, "key")
-            await self._poster.notify_owner(owner, len(followed))
+            await self.showing.end(followed, "key")
+            await self.showing.poster.notify_owner(owner, len(followed))
             return None
         except NotLinked:
-            await self._showing.end(followed, "unlinked")
+            await self.showing.end(followed, "unlinked")
             return None
         complete = True
         for one in poll.changed:
-            complete &= one.issue_id in seen and await self._showing.show(one, seen[one.issue_id])
+            complete &= one.issue_id in seen and await self.showing.show(one, seen[one.issue_id])
         return poll.covered_to if complete else follower.covered_to
 
     async def _without_quiet(self, followed: Sequence[Followed]) -> Sequence[Followed]:
-        oldest = self._clock.now() - QUIET
+        oldest = self.showing.clock.now() - QUIET
         quiet = [one for one in followed if one.changed_at and one.changed_at < oldest]
-        await self._showing.end(quiet, "quiet")
+        await self.showing.end(quiet, "quiet")
         return [one for one in followed if one not in quiet]
 
     async def _poll(self, follower: Follower, followed: Sequence[Followed]) -> Poll:
         """One request for each hundred issues. Raises NotLinked, KeyRejected, ServiceError."""
-        link = await self._accounts.link_of(follower.owner)
+        link = await self.accounts.link_of(follower.owner)
         everything = follower.covered_to is None or follower.reads % ALL_EVERY == 0
         since = follower.covered_to
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
@@ -174,23 +160,23 @@ class FollowRuns:
                 sort=(Sort("id"),),
             )
             try:
-                page = await self._client.list_issues(link.key, filters)
+                page = await self.client.list_issues(link.key, filters)
             except Unauthorized:
-                await self._accounts.whoami(follower.owner)
+                await self.accounts.whoami(follower.owner)
                 raise
             found |= {issue.id: issue for issue in page.items}
         changed = [one for one in followed if _changed(one, found.get(one.issue_id), everything=everything)]
         moments = [issue.updated_on for issue in found.values() if issue.updated_on]
         latest = max([*moments, *([since] if since else [])], default=None)
         # Not past now: an issue dated in the future would hide all others until then.
-        covered_to = min(latest, self._clock.now()) if latest else None
+        covered_to = min(latest, self.showing.clock.now()) if latest else None
         return Poll(tuple(changed), covered_to)
 
     async def _read(self, owner: Owner, changed: Sequence[Followed]) -> dict[int, Seen | None]:
         """The issues as they are now, None for those that aren't visible. Raises as `_poll`."""
         numbers = sorted({one.issue_id for one in changed})[:MOST_CHANGES]
-        async with self._accounts.reading(owner, background=True) as session:
-            return await self._reader.read_all(session, numbers)
+        async with self.accounts.reading(owner, background=True) as session:
+            return await self.reader.read_all(session, numbers)
 
 
 def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -55,32 +55,30 @@ class ThreadPoster(Protocol):
         """Tell the user that this many posts stopped because their key doesn't work anymore."""
 
 
+@dataclass(frozen=True)
 class Showing:
     """Updates posts and adds lines, while this process holds the lease of the issue's follower."""
 
-    def __init__(
-        self, followed: StoredFollowed, poster: ThreadPoster, *, clock: Clock, timings: Timings
-    ) -> None:
-        self._followed = followed
-        self._poster = poster
-        self._clock = clock
-        self._longest = timings.longest_post
+    followed: StoredFollowed
+    poster: ThreadPoster
+    timings: Timings
+    clock: Clock = field(default_factory=Clock)
 
     def lease_until(self) -> datetime:
         """The latest time, by the database's clock, when a write that begins now may still arrive."""
-        return self._clock.now() + timedelta(seconds=self._longest)
+        return self.clock.now() + timedelta(seconds=self.timings.longest_post)
 
     async def end(self, followed: Sequence[Followed], why: str) -> None:
         """Stop following. The posts stay as they are."""
         if followed:
-            await self._followed.end(followed)
+            await self.followed.end(followed)
         for one in followed:
             about = {"issue": one.issue_id, "channel": one.channel_id}
             log.info("stopped following an issue", action="follow.ended", why=why, **about)
 
     async def show(self, one: Followed, seen: Seen | None) -> bool:
         """Show an issue as it is now, None if it isn't visible; returns False to try again later."""
-        status = await self._poster.channel_status(one.owner, one.channel_id)
+        status = await self.poster.channel_status(one.owner, one.channel_id)
         if status is ChannelStatus.UNKNOWN:
             return False
         if why := _why_not(one, seen, status):
@@ -100,55 +98,56 @@ class Showing:
                     return True
                 case Delayed() | Unsure():
                     return False
-        now, updated_on = self._clock.now(), seen.issue.updated_on
+        now, updated_on = self.clock.now(), seen.issue.updated_on
         # Times are in whole seconds: another change may still get the same one.
         settled_on = updated_on if updated_on and updated_on < now - SAME_SECOND else None
-        await self._followed.record(one, seen_on=settled_on, changed_at=now)
+        await self.followed.record(one, seen_on=settled_on, changed_at=now)
         return True
 
     async def _settled(self, one: Followed) -> Followed | None:
         """The same once it is known whether a line that was being sent arrived; None if it isn't yet."""
         if one.telling is None:
             return one
-        sent_at = one.telling_at or self._clock.now()
-        found = await self._poster.find_line(one, (sent_at, sent_at + timedelta(seconds=self._longest)))
+        sent_at = one.telling_at or self.clock.now()
+        last = sent_at + timedelta(seconds=self.timings.longest_post)
+        found = await self.poster.find_line(one, (sent_at, last))
         log.info("line looked up", action="follow.looked_up", issue=one.issue_id, found=type(found).__name__)
         if isinstance(found, Unfinished):
             return None
         closed = one.closed if isinstance(found, Absent) else one.telling
-        await self._followed.record(one, telling=None, closed=closed)
+        await self.followed.record(one, telling=None, closed=closed)
         return replace(one, telling=None, closed=closed)
 
     async def _update(self, one: Followed, seen: Seen) -> Outcome | None:
         """Show the issue in its post, unless the post shows it already."""
         if seen.fingerprint == one.shown:
             return None
-        outcome = await self._written(one, partial(self._poster.update, one, seen))
+        outcome = await self._written(one, partial(self.poster.update, one, seen))
         if isinstance(outcome, Posted):
-            await self._followed.record(one, shown=seen.fingerprint)
+            await self.followed.record(one, shown=seen.fingerprint)
         return outcome
 
     async def _tell(self, one: Followed, seen: Seen) -> Outcome | None:
         """Add the line that the issue was closed or reopened, if it was."""
         if seen.closed == one.closed:
             return None
-        at = self._poster.slack_time() or self._clock.now()
+        at = self.poster.slack_time() or self.clock.now()
         telling = replace(one, telling=seen.closed, telling_at=at, told=one.told + 1)
-        outcome = await self._written(telling, partial(self._poster.tell, telling, seen))
+        outcome = await self._written(telling, partial(self.poster.tell, telling, seen))
         if isinstance(outcome, Posted):
-            await self._followed.record(one, closed=seen.closed, telling=None)
+            await self.followed.record(one, closed=seen.closed, telling=None)
         elif isinstance(outcome, Delayed):
-            await self._followed.record(one, telling=None)
+            await self.followed.record(one, telling=None)
         return outcome
 
     async def _written(self, one: Followed, write: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Write to Slack. The request is over once the lease ends and another process may look for it."""
         began = time.monotonic()
-        held = await self._followed.begin_writing(one, self.lease_until())
-        if not held or time.monotonic() > began + self._longest / 2:
+        held = await self.followed.begin_writing(one, self.lease_until())
+        if not held or time.monotonic() > began + self.timings.longest_post / 2:
             return Delayed(0)
         try:
-            async with asyncio.timeout_at(began + self._longest):
+            async with asyncio.timeout_at(began + self.timings.longest_post):
                 return await write()
         except TimeoutError:
             return Unsure()
