@@ -89,7 +89,12 @@ def _environment(data: Path) -> dict[str, str]:
         "HOME": str(data),
         "LANG": "C.UTF-8",
         "TZ": "UTC",
+        # Compiles, and collects garbage less often: together half of Redmine's CPU.
         "RUBY_YJIT_ENABLE": "1",
+        "RUBY_GC_HEAP_INIT_SLOTS": "1500000",
+        "RUBY_GC_MALLOC_LIMIT": "128000000",
+        "RUBY_GC_MALLOC_LIMIT_MAX": "256000000",
+        "RUBY_GC_OLDMALLOC_LIMIT": "256000000",
         "RAILS_ENV": "production",
         "REDMINE_INSTANCE": "../" * 8 + str(data).lstrip("/"),
         "BUNDLE_GEMFILE": str(data / "bundle/Gemfile"),
