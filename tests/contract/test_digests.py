@@ -87,13 +87,13 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
     }
     now = middle([midday(row["due_date"]) for row in rows if row["due_date"]])
     cases: dict[int, tuple[str, Digest, set[int]]] = {}
-    for kind, start in starts.items():
+    for nth, (kind, start) in enumerate(starts.items()):
         lists = expected(held, kind, start, now)
         of_kind = [row for row in rows if lists(row)]
         assert 0 < len(of_kind) < len(rows) or kind == "stale", kind
         number = len(cases)
         cases[number] = (kind, digest(held, number, kind, start), {row["id"] for row in of_kind})
-        for which, key in world.some(KEYS.items(), start=number):
+        for which, key in world.some(KEYS.items(), start=nth):
             ref = next((row[key] for row in of_kind if key in row), None)
             if ref is None:
                 continue

@@ -268,7 +268,6 @@ class Data:
     roles: dict[int, Role] = field(default_factory=dict)
     non_member: Role = field(default_factory=lambda: Role(0, "Non member"))
     anonymous: Role = field(default_factory=lambda: Role(0, "Anonymous"))
-    creator_role_id: int = 1
     users: dict[int, User] = field(default_factory=dict)
     groups: dict[int, Group] = field(default_factory=dict)
     projects: dict[int, Project] = field(default_factory=dict)

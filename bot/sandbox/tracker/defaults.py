@@ -56,5 +56,4 @@ def fresh() -> Data:
     }
     data.non_member = Role(4, "Non member", frozenset({"view_issues", "add_issues"}), first, {})
     data.anonymous = Role(5, "Anonymous", frozenset({"view_issues"}), first, {})
-    data.creator_role_id = MANAGER
     return data

@@ -16,6 +16,7 @@ from bot.sandbox.tracker.call import (
     too_long,
 )
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Membership, Project, User, free_id, put
+from bot.sandbox.tracker.defaults import MANAGER
 
 MAX_NAME, MAX_IDENTIFIER = 255, 100
 _USUAL = frozenset(("issue_tracking", "time_tracking"))
@@ -119,6 +120,6 @@ def _members(call: Call, project: Project, creator: User) -> None:
         return
     own = data.member(project.id, creator.id)
     if own is None:
-        data.join(project, creator, data.creator_role_id)
-    elif data.creator_role_id not in own.role_ids:
-        own.role_ids = (data.creator_role_id, *own.role_ids)
+        data.join(project, creator, MANAGER)
+    elif MANAGER not in own.role_ids:
+        own.role_ids = (MANAGER, *own.role_ids)
