@@ -79,7 +79,7 @@ async def test_typed_filters_and_pairs_list_matching_issues(office: Office, worl
     await office.link("U0ANA0001", world.keys["ana"])
     held = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike_typed(Person(office, "U0ANA0001"), held, world.some(held.forms())) == {}
+    assert await unlike_typed(Person(office, "U0ANA0001"), held, world.some(held.forms(), 2)) == {}
     assert (
         await unlike_typed(Person(office, "U0ANA0001", "webshop"), held, world.some(held.pairs(), 24)) == {}
     )
