@@ -126,21 +126,16 @@ def rotate() -> None:
     """Re-encrypt every stored secret with the first key of ENCRYPTION_KEYS."""
     settings = _load_or_fail(lambda: config.load_storage(with_keys=True))
 
-    async def rotate_all() -> Rotation:
-        database = Database(settings.database_url)
+    async def rotate_all(database: Database) -> Rotation:
         progress = Rotation()
-        try:
-            await database.open(_to_stderr)
-            encrypted_values = Store(database, Vault(settings.encryption_keys)).encrypted_values
-            with translated_errors():
-                count = await encrypted_values.count()
-                async for progress in encrypted_values.rotate():
-                    _to_stderr(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
-        finally:
-            await database.close()
+        encrypted_values = Store(database, Vault(settings.encryption_keys)).encrypted_values
+        with translated_errors():
+            count = await encrypted_values.count()
+            async for progress in encrypted_values.rotate():
+                _to_stderr(f"{progress.rewritten + progress.current + progress.unreadable} of {count}")
         return progress
 
-    done = _run_on_database(rotate_all)
+    done = _on_migrated_database(settings.database_url, rotate_all)
     typer.echo(f"Re-encrypted {done.rewritten}. {done.current} already used the first key.")
     if done.unreadable:
         _fail(
@@ -154,14 +149,9 @@ def upgrade() -> None:
     """Migrate the database to this version."""
     settings = _load_or_fail(lambda: config.load_storage(with_keys=False))
 
-    async def migrate() -> None:
-        database = Database(settings.database_url)
-        try:
-            await database.open(_to_stderr)
-        finally:
-            await database.close()
+    async def nothing_more(_: Database) -> None: ...
 
-    _run_on_database(migrate)
+    _on_migrated_database(settings.database_url, nothing_more)
     typer.echo("The database is up to date.")
 
 
@@ -172,9 +162,19 @@ def _load_or_fail(load: Callable[[], T]) -> T:
         _fail(2, *wrong.problems)
 
 
-def _run_on_database(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def _on_migrated_database(url: str, work: Callable[[Database], Coroutine[Any, Any, T]]) -> T:
+    """Migrate the database, listing the migrations, then return what `work` returns."""
+
+    async def run() -> T:
+        database = Database(url)
+        try:
+            await database.open(_to_stderr)
+            return await work(database)
+        finally:
+            await database.close()
+
     try:
-        return asyncio.run(work())
+        return asyncio.run(run())
     except DatabaseUnavailableError as error:
         _fail(2, f"DATABASE_URL: Can't open the database: {error}.")
 

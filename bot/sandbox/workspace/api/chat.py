@@ -1,7 +1,7 @@
 """The chat.* methods (https://docs.slack.dev/reference/methods)."""
 
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.api.call import Arguments, need_scope, visible_channel
+from bot.sandbox.workspace.api.call import Arguments, visible_channel
 from bot.sandbox.workspace.api.entities import attach
 from bot.sandbox.workspace.blocks.surfaces import check_blocks
 from bot.sandbox.workspace.blocks.tokens import check_tokens
@@ -76,12 +76,7 @@ def delete(state: State, given: Arguments) -> JsonObject:
 
 
 def unfurl(state: State, given: Arguments) -> JsonObject:
-    """chat.unfurl, by channel and ts or by the event's unfurl_id."""
-    need_scope(state, "links:write")
-    name, ts = given.text("channel"), given.text("ts")
-    if given.text("unfurl_id"):
-        name, _, ts = given.text("unfurl_id").rpartition("-")
-    message = state.find(name, ts)
+    message = state.find(*given.required("channel", "ts"))
     if message is None:
         raise ApiError("cannot_find_message", "The message doesn't exist.")
     metadata = given.all.get("metadata")

@@ -58,12 +58,7 @@ def _readable(state: State, given: Arguments, right: str) -> Channel:
 
 def info(state: State, given: Arguments) -> JsonObject:
     channel = _readable(state, given, "read")
-    shown = payloads.conversation(state, channel)
-    if given.flag("include_num_members"):
-        shown["num_members"] = len(channel.members)
-    if given.flag("include_locale"):
-        shown["locale"] = "en-GB"
-    return {"channel": shown}
+    return {"channel": payloads.conversation(state, channel)}
 
 
 def open_im(state: State, given: Arguments) -> JsonObject:

@@ -15,12 +15,9 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
 
     As in Slack, invalid entities produce only a warning in the response, and none of them is shown.
     """
-    if not state.work_objects:
-        raise ApiError("feature_not_enabled", "Work Objects are turned off in this workspace.", broken=False)
-    if not state.app.entity_types:
-        raise ApiError(
-            "feature_not_enabled", "The app's manifest has no active `rich_previews`.", broken=False
-        )
+    if not state.work_objects or not state.app.entity_types:
+        detail = "Work Objects are off in this workspace, or the manifest has no active `rich_previews`."
+        raise ApiError("feature_not_enabled", detail, broken=False)
     entities = as_list(as_object(metadata).get("entities"))
     problems = []
     for index, entity in enumerate(entities):

@@ -20,31 +20,32 @@ HISTORY = frozenset({"conversations.history", "conversations.replies"})
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method's implementation, and the scope it always requires (arguments may require more)."""
+    """A method, its rate limit, and the scope it always requires (arguments may require more)."""
 
     run: Handler
+    per_minute: int = 0
     scope: str = ""
     app_level: bool = False
 
 
 METHODS = {
     "auth.test": Method(lookups.auth_test),
-    "users.info": Method(lookups.users_info, "users:read"),
-    "users.conversations": Method(conversations.of_member),
-    "conversations.info": Method(conversations.info),
-    "conversations.open": Method(conversations.open_im),
-    "conversations.members": Method(conversations.members),
-    "conversations.history": Method(conversations.history),
-    "conversations.replies": Method(conversations.replies),
-    "chat.postMessage": Method(chat.post_message, "chat:write"),
-    "chat.postEphemeral": Method(chat.post_ephemeral, "chat:write"),
-    "chat.update": Method(chat.update, "chat:write"),
-    "chat.delete": Method(chat.delete, "chat:write"),
-    "chat.unfurl": Method(chat.unfurl, "links:write"),
+    "users.info": Method(lookups.users_info, 100, "users:read"),
+    "users.conversations": Method(conversations.of_member, 50),
+    "conversations.info": Method(conversations.info, 50),
+    "conversations.open": Method(conversations.open_im, 50),
+    "conversations.members": Method(conversations.members, 100),
+    "conversations.history": Method(conversations.history, 50),
+    "conversations.replies": Method(conversations.replies, 50),
+    "chat.postMessage": Method(chat.post_message, 300, "chat:write"),
+    "chat.postEphemeral": Method(chat.post_ephemeral, 100, "chat:write"),
+    "chat.update": Method(chat.update, 50, "chat:write"),
+    "chat.delete": Method(chat.delete, 50, "chat:write"),
+    "chat.unfurl": Method(chat.unfurl, 50, "links:write"),
     "chat.getPermalink": Method(chat.permalink),
-    "views.update": Method(surfaces.update),
-    "views.publish": Method(surfaces.publish),
-    "files.info": Method(lookups.files_info, "files:read"),
+    "views.update": Method(surfaces.update, 100),
+    "views.publish": Method(surfaces.publish, 100),
+    "files.info": Method(lookups.files_info, 100, "files:read"),
 }
 
 
@@ -60,8 +61,8 @@ class WebApi:
         self._rates = Rates(state.clock)
         self._methods = METHODS | {
             "apps.connections.open": Method(lambda _state, _given: {"url": socket_url()}, app_level=True),
-            "views.open": Method(partial(surfaces.open_modal, triggers=triggers, on_top=False)),
-            "views.push": Method(partial(surfaces.open_modal, triggers=triggers, on_top=True)),
+            "views.open": Method(partial(surfaces.open_modal, triggers=triggers, on_top=False), 100),
+            "views.push": Method(partial(surfaces.open_modal, triggers=triggers, on_top=True), 100),
             "entity.presentDetails": Method(partial(entities.present, triggers=triggers)),
         }
 
@@ -90,7 +91,7 @@ class WebApi:
         need_scope(self._state, *([method.scope] if method.scope else []))
         if self._state.rate_limits:
             each = self._state.history_seconds if name in HISTORY else 0
-            self._rates.admit(name, given.text("channel"), each=each)
+            self._rates.admit(name, method.per_minute, given.text("channel"), each=each)
         return method.run(self._state, given)
 
     def _admit_token(self, token: str, method: Method) -> None:

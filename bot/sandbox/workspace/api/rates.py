@@ -10,25 +10,6 @@ from dataclasses import dataclass, field
 from bot.sandbox.workspace.shapes import ApiError, Clock
 
 MESSAGE_BURST = 5
-PER_MINUTE = {
-    "users.conversations": 50,
-    "conversations.history": 50,
-    "conversations.replies": 50,
-    "conversations.open": 50,
-    "conversations.info": 50,
-    "chat.update": 50,
-    "chat.delete": 50,
-    "chat.unfurl": 50,
-    "chat.postEphemeral": 100,
-    "conversations.members": 100,
-    "users.info": 100,
-    "files.info": 100,
-    "views.open": 100,
-    "views.push": 100,
-    "views.update": 100,
-    "views.publish": 100,
-    "chat.postMessage": 300,
-}
 
 
 @dataclass(slots=True)
@@ -56,8 +37,8 @@ class Rates:
     _buckets: dict[str, Bucket] = field(default_factory=dict, init=False)
     _closed: dict[str, float] = field(default_factory=dict, init=False)
 
-    def admit(self, method: str, channel: str = "", *, each: float = 0) -> None:
-        """Count a call, or raise ApiError with the seconds to wait.
+    def admit(self, method: str, per_minute: int, channel: str, *, each: float = 0) -> None:
+        """Count a call, or raise ApiError with the seconds to wait; 0 `per_minute` is no limit.
 
         `each` is the interval in seconds of a method that apps outside the Marketplace may rarely call. They
         can't know it, so calling too early breaks no rule.
@@ -70,8 +51,8 @@ class Rates:
         if now < self._closed.get(method, 0.0):
             self._refuse(method, self._closed[method] - now)
         wait = 0.0
-        if method in PER_MINUTE:
-            wait = self._take(method, PER_MINUTE[method], PER_MINUTE[method] / 60, now)
+        if per_minute:
+            wait = self._take(method, per_minute, per_minute / 60, now)
         if method == "chat.postMessage" and channel:
             wait = max(wait, self._take(f"{method} {channel}", MESSAGE_BURST, 1.0, now))
         if wait:

@@ -1,14 +1,18 @@
 """The views.* methods (https://docs.slack.dev/surfaces/modals)."""
 
+from typing import Literal
+
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments
+from bot.sandbox.workspace.forms import entered
 from bot.sandbox.workspace.model import View
 from bot.sandbox.workspace.shapes import ApiError, JsonObject
 from bot.sandbox.workspace.state import State
 from bot.sandbox.workspace.triggers import Triggers
-from bot.sandbox.workspace.views import definition, open_view, publish_home, update_view
+from bot.sandbox.workspace.views import definition, update_view
 
 MAX_SIZE = 250_000
+MAX_DEPTH = 3
 
 
 def _given_view(given: Arguments) -> object:
@@ -24,13 +28,38 @@ def _shown(state: State, view: View) -> JsonObject:
     return {"view": payloads.view(state, view)}
 
 
+def _new(
+    state: State, user: str, kind: Literal["modal", "home"], body: JsonObject, below: View | None = None
+) -> View:
+    view_id = state.new_id("V")
+    return View(
+        id=view_id,
+        user=user,
+        type=kind,
+        body=body,
+        hash=state.new_hash(),
+        root_id=below.root_id if below else view_id,
+        previous_id=below.id if below else None,
+        values=entered(body["blocks"], {}),
+    )
+
+
 def open_modal(state: State, given: Arguments, triggers: Triggers, *, on_top: bool) -> JsonObject:
-    view = _given_view(given)
-    definition(view, "modal")
+    """views.open, which closes the user's other modals, and views.push, which opens one on top."""
+    body = definition(state, _given_view(given), "modal")
     trigger = triggers.redeem(given.required("trigger_id")[0])
+    stack = state.stack(trigger.user)
     if on_top and not trigger.in_modal:
         raise ApiError("invalid_trigger_id", "Pushing a view needs a trigger from an open form.")
-    return _shown(state, open_view(state, trigger.user, view, on_top=on_top))
+    if on_top and not stack:
+        raise ApiError("not_found", "No view is open to push onto.")
+    if on_top and len(stack) >= MAX_DEPTH:
+        raise ApiError("push_limit_reached", "At most 3 views can be open.")
+    if not on_top:
+        state.close_all(trigger.user)
+    view = _new(state, trigger.user, "modal", body, stack[-1] if on_top else None)
+    state.push(view)
+    return _shown(state, view)
 
 
 def update(state: State, given: Arguments) -> JsonObject:
@@ -46,16 +75,25 @@ def update(state: State, given: Arguments) -> JsonObject:
     )
     if shown is None:
         raise ApiError("not_found", "The view is no longer open.", broken=False)
-    if given.text("hash") and given.text("hash") != shown.hash:
-        raise ApiError("hash_conflict", "The view has changed since this hash.", broken=False)
-    return _shown(state, update_view(state, shown, view))
+    _check_hash(given, shown)
+    update_view(state, shown, view)
+    return _shown(state, shown)
 
 
 def publish(state: State, given: Arguments) -> JsonObject:
-    user = given.required("user_id")[0]
+    """views.publish: the user's Home tab, new or updated."""
+    user, view = given.required("user_id")[0], _given_view(given)
     if user not in state.users:
         raise ApiError("user_not_found", "The user doesn't exist.", broken=False)
-    home = state.homes.get(user)
-    if given.text("hash") and home is not None and given.text("hash") != home.hash:
-        raise ApiError("hash_conflict", "The Home tab has changed since this hash.", broken=False)
-    return _shown(state, publish_home(state, user, _given_view(given)))
+    if home := state.homes.get(user):
+        _check_hash(given, home)
+        update_view(state, home, view)
+    else:
+        home = state.homes[user] = _new(state, user, "home", definition(state, view, "home"))
+        state.changed((user,))
+    return _shown(state, home)
+
+
+def _check_hash(given: Arguments, shown: View) -> None:
+    if given.text("hash") not in ("", shown.hash):
+        raise ApiError("hash_conflict", "The view has changed since this hash.", broken=False)
