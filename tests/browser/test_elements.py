@@ -11,7 +11,7 @@ from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.server import Workspace
 from tests.browser.conftest import TIMEOUT_MS
 from tests.browser.visitor import Visitor, visiting
-from tests.sandbox.workspace.harness import MANIFEST, App, Json, modal, plain
+from tests.sandbox.workspace.harness import MANIFEST, App, Json, field, modal, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 TRIAGE, LEADERS, MOBILE, PARTNERS = "C0TRIAGE001", "C0LEADERS01", "C0MOBILE001", "C0PARTNERS1"
@@ -48,15 +48,6 @@ async def opened(ana: Visitor, app: App, view: Json) -> Locator:
     return ana.form("New issue")
 
 
-def field(label: str, **element: object) -> Json:
-    return {
-        "type": "input",
-        "block_id": label,
-        "label": plain(label),
-        "element": {"action_id": "value", **element},
-    }
-
-
 def text(words: str, **style: bool) -> Json:
     return {"type": "text", "text": words} | ({"style": style} if style else {})
 
@@ -83,8 +74,8 @@ async def test_form_offers_own_channels_and_search_results(
     app.answers["block_suggestion"] = {"options": list(option.values())}
     channels = {"include": ["public", "private"]}
     form = modal(
-        field("Channel", type="conversations_select", initial_conversation=TRIAGE, filter=channels),
-        field("Categories", type="multi_external_select", min_query_length=0),
+        field("Channel", "conversations_select", initial_conversation=TRIAGE, filter=channels),
+        field("Categories", "multi_external_select", min_query_length=0),
     )
     shown = await opened(ana, app, form)
     channel = shown.get_by_role("combobox", name="Channel")
@@ -123,8 +114,8 @@ async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None
         listed("ordered", "pay"),
     )
     form = modal(
-        field("Known", type="rich_text_input", initial_value=before),
-        field("Description", type="rich_text_input"),
+        field("Known", "rich_text_input", initial_value=before),
+        field("Description", "rich_text_input"),
     )
     shown = await opened(ana, app, form)
     known = shown.get_by_role("textbox", name="Known")

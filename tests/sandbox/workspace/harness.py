@@ -18,61 +18,25 @@ from bot.sandbox.workspace.server import Workspace
 from bot.sandbox.workspace.shapes import Clock
 
 Json = dict[str, Any]
+COMMAND = {"command": "/issue", "description": "Create an issue", "usage_hint": "[n]", "should_escape": True}
+SCOPES = (
+    "commands chat:write channels:read groups:read channels:history im:write links:write "
+    "metadata.message:read users:read files:read"
+)
+EVENTS = "app_home_opened message.im app_mention link_shared entity_details_requested"
 MANIFEST: Json = {
     "display_information": {"name": "Issue Bot"},
     "features": {
         "bot_user": {"display_name": "Issue Bot"},
         "rich_previews": {"is_active": True, "entity_types": ["slack#/entities/task"]},
-        "slash_commands": [
-            {
-                "command": "/issue",
-                "description": "Create or show an issue",
-                "usage_hint": "[n]",
-                "should_escape": True,
-            }
-        ],
+        "slash_commands": [COMMAND],
         "shortcuts": [
-            {
-                "name": "Create issue",
-                "type": "global",
-                "callback_id": "create_issue",
-                "description": "Anywhere",
-            },
-            {
-                "name": "Issue from message",
-                "type": "message",
-                "callback_id": "issue_from_message",
-                "description": "Here",
-            },
+            {"name": "Create issue", "type": "global", "callback_id": "create_issue"},
+            {"name": "Issue from message", "type": "message", "callback_id": "issue_from_message"},
         ],
     },
-    "oauth_config": {
-        "scopes": {
-            "bot": [
-                "commands",
-                "chat:write",
-                "channels:read",
-                "groups:read",
-                "channels:history",
-                "im:write",
-                "links:write",
-                "metadata.message:read",
-                "users:read",
-                "files:read",
-            ]
-        }
-    },
-    "settings": {
-        "event_subscriptions": {
-            "bot_events": [
-                "app_home_opened",
-                "message.im",
-                "app_mention",
-                "link_shared",
-                "entity_details_requested",
-            ]
-        }
-    },
+    "oauth_config": {"scopes": {"bot": SCOPES.split()}},
+    "settings": {"event_subscriptions": {"bot_events": EVENTS.split()}},
 }
 TIMEOUT_SECONDS = 60
 """Upper limit for everything, on a slow machine too."""
@@ -191,9 +155,17 @@ def button(action_id: str) -> Json:
     return {"type": "actions", "block_id": "b", "elements": [part]}
 
 
-def text_input(block_id: str, **more: object) -> Json:
-    element = {"type": "plain_text_input", "action_id": "value", **more}
-    return {"type": "input", "block_id": block_id, "label": plain("Subject"), "element": element}
+def field(block_id: str, kind: str, **element: object) -> Json:
+    return {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(block_id),
+        "element": {"type": kind, "action_id": "value", **element},
+    }
+
+
+def text_input(block_id: str, **element: object) -> Json:
+    return field(block_id, "plain_text_input", **element)
 
 
 def modal(*blocks: Json, **more: object) -> Json:

@@ -6,7 +6,7 @@ import pytest
 from slack_sdk.errors import SlackApiError
 
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import App, Json, button, modal, plain, text_input
+from tests.sandbox.workspace.harness import App, Json, button, field, modal, plain, text_input
 
 GENERAL = "C0GENERAL01"
 
@@ -21,15 +21,6 @@ def options(count: int, text: str = "x") -> list[Json]:
 
 def accessory(kind: str, **more: object) -> Json:
     return section(accessory={"type": kind, "action_id": "a", **more})
-
-
-def within(kind: str, **more: object) -> Json:
-    return {
-        "type": "input",
-        "block_id": "i",
-        "label": plain("L"),
-        "element": {"type": kind, "action_id": "a", **more},
-    }
 
 
 def in_actions(kind: str, **more: object) -> Json:
@@ -76,7 +67,7 @@ BAD_IN_MESSAGES: list[tuple[str, Json]] = [
     ("/blocks/0/text", {"type": "header", "text": {"type": "mrkdwn", "text": "x"}}),
     ("/blocks/0/text/text", {"type": "header", "text": plain("x" * 151)}),
     ("unsupported type: video", {"type": "video"}),
-    ("unsupported type: file_input", within("file_input")),
+    ("unsupported type: file_input", field("i", "file_input")),
     ("unsupported type: plain_text_input", accessory("plain_text_input")),
     ("missing required field: options", accessory("static_select")),
     ("no more than 25 items", {"type": "actions", "elements": [{"type": "button", "text": plain("B")}] * 26}),
@@ -149,8 +140,8 @@ BAD_VIEWS: list[tuple[str, Json]] = [
     ("focus_on_load", modal(text_input("a", focus_on_load=True), text_input("b", focus_on_load=True))),
     ("missing required field: title", {"type": "modal", "blocks": []}),
     ("/view/type", {"type": "home", "blocks": []}),
-    ("initial_value/type", modal(within("rich_text_input", initial_value={"type": "section"}))),
-    ("initial_value/elements", modal(within("rich_text_input", initial_value=rich_text("x")))),
+    ("initial_value/type", modal(field("i", "rich_text_input", initial_value={"type": "section"}))),
+    ("initial_value/elements", modal(field("i", "rich_text_input", initial_value=rich_text("x")))),
     ("unsupported type: rich_text_input", modal(accessory("rich_text_input"))),
     (
         "unsupported type: multi_static_select",

@@ -1,7 +1,17 @@
 """Modals and the Home tab: opening, input, submission, closing."""
 
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import App, Json, ManualClock, Page, button, modal, plain, text_input
+from tests.sandbox.workspace.harness import (
+    App,
+    Json,
+    ManualClock,
+    Page,
+    button,
+    field,
+    modal,
+    plain,
+    text_input,
+)
 
 GENERAL = "C0GENERAL01"
 
@@ -38,8 +48,8 @@ async def test_acts_on_a_form_that_is_gone_are_ignored(app: App, page: Page) -> 
 
 async def test_client_validates_before_the_app_is_called(app: App, page: Page) -> None:
     element = {"min_length": 3, "max_length": 4}
-    files = text_input("files") | {"element": {"type": "file_input", "action_id": "value", "max_files": 1}}
-    form = modal(text_input("subject", **element), text_input("other", **element), files | {"optional": True})
+    files = field("files", "file_input", max_files=1) | {"optional": True}
+    form = modal(text_input("subject", **element), text_input("other", **element), files)
     view = await opened(app, page, form)
     answer = await page.post("submit", view_id=view["id"], values=typed(None) | typed("abc", "other"))
     assert answer == {"ok": False, "errors": {"subject": "Please complete this required field."}}
@@ -117,11 +127,10 @@ async def test_stack_is_limited_to_three_and_reports_closing(app: App, page: Pag
 
 
 async def test_invalid_responses_of_the_app_are_reported(app: App, page: Page, workspace: Workspace) -> None:
-    select = {"type": "external_select", "action_id": "pick", "min_query_length": 0}
-    project = {"type": "input", "block_id": "p", "label": plain("Project"), "element": select}
+    project = field("p", "external_select", min_query_length=0)
     view = await opened(app, page, modal(text_input("subject"), project | {"optional": True}))
     app.answers["block_suggestion"] = {"options": [{"text": plain("x" * 76), "value": "1"}]}
-    asked = {"source": {"view": {"id": view["id"]}}, "block_id": "p", "action_id": "pick", "value": "sh"}
+    asked = {"source": {"view": {"id": view["id"]}}, "block_id": "p", "action_id": "value", "value": "sh"}
     assert (await page.post("suggest", **asked))["ok"] is False
 
     for answer in ({"response_action": "errors", "errors": {"nowhere": "Lost"}}, {"response_action": "x"}):

@@ -64,6 +64,8 @@ async def test_details_must_match_the_opened_entity(app: App, page: Page) -> Non
     error = {"status": "custom", "custom_message": "Link your account"}
     await app.web.entity_presentDetails(trigger_id=asked["trigger_id"], error=error)
     assert (await page.state())["details"]["error"] == error
+    page.user = "U0BEN0001"
+    assert (await page.state())["details"] is None
 
 
 async def test_entities_need_rich_previews_in_the_manifest(
