@@ -13,8 +13,6 @@ from bot.sandbox.workspace.model import Channel, Details, Message, User
 from bot.sandbox.workspace.shapes import JsonObject
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
-MESSAGE_EVENTS = {"channel": "message.channels", "private": "message.groups", "im": "message.im"}
-CHANNEL_TYPES = {"channel": "channel", "private": "group", "im": "im"}
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
@@ -83,48 +81,11 @@ def entity_opened(exchange: Exchange, user: User, message: Message, url: str) ->
 
 
 def posted(exchange: Exchange, message: Message) -> None:
-    """Report a user's message: messages, mentions and links the app subscribes to."""
+    """Report the links in a user's message that the app subscribes to."""
     state = exchange.state
-    channel = state.channels[message.channel]
-    inner = payloads.message(state, message) | {
-        "channel": channel.id,
-        "event_ts": message.ts,
-        "channel_type": CHANNEL_TYPES[channel.kind],
-    }
-    if message.files:
-        inner["subtype"] = "file_share"
-    if state.app.bot_user_id in channel.members:
-        if MESSAGE_EVENTS[channel.kind] in state.app.events:
-            _deliver(exchange, inner, channel)
-        if "app_mention" in state.app.events and f"<@{state.app.bot_user_id}>" in message.text:
-            _deliver(exchange, inner | {"type": "app_mention"}, channel)
-    if "link_shared" in state.app.events:
-        _links(exchange, message, channel)
-
-
-def edited(exchange: Exchange, message: Message, before: JsonObject) -> None:
-    """Report that a user edited a message; `before` is the old one."""
-    state = exchange.state
-    channel = state.channels[message.channel]
-    if state.app.bot_user_id not in channel.members or MESSAGE_EVENTS[channel.kind] not in state.app.events:
+    if "link_shared" not in state.app.events:
         return
-    ts = state.new_ts()
-    inner: JsonObject = {
-        "type": "message",
-        "subtype": "message_changed",
-        "hidden": True,
-        "channel": channel.id,
-        "channel_type": CHANNEL_TYPES[channel.kind],
-        "message": payloads.message(state, message),
-        "previous_message": before,
-        "ts": ts,
-        "event_ts": ts,
-    }
-    _deliver(exchange, inner, channel)
-
-
-def _links(exchange: Exchange, message: Message, channel: Channel) -> None:
-    state = exchange.state
+    channel = state.channels[message.channel]
     service = urlsplit(state.service_url).netloc
     links = []
     for url in dict.fromkeys(LINK.findall(message.text)):

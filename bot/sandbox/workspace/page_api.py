@@ -11,7 +11,7 @@ from pathlib import Path
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.loopback import Handler
-from bot.sandbox.workspace import events, interactions, payloads, submissions, uploads
+from bot.sandbox.workspace import events, interactions, submissions, uploads
 from bot.sandbox.workspace.exchange import Exchange, Gone, PageError
 from bot.sandbox.workspace.invite import INVITE, invite
 from bot.sandbox.workspace.model import Channel, Message, User, View
@@ -223,10 +223,8 @@ class PageApi:
             raise PageError("You can only edit your own messages.")
         if not text and not message.files:
             raise PageError("Type a message first.")
-        before = payloads.message(self._state, message)
         message.text, message.edited = as_message(self._state, text), self._state.new_ts()
         self._state.changed(self._state.channels[message.channel].members)
-        events.edited(self.exchange, message, before)
         return {}
 
     async def _direct(self, user: User, body: JsonObject) -> JsonObject:
