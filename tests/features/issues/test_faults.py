@@ -121,33 +121,24 @@ async def linked_chris(ana: Person) -> Person:
     return Person(ana.office, "U0CHRIS01")
 
 
-async def test_asks_the_owner_to_link_without_a_returned_key(
-    ana: Person, wire: Wire, service: Tracker
+@pytest.mark.parametrize("is_full", [False, True])
+async def test_reports_a_new_account_that_is_not_linked(
+    ana: Person, wire: Wire, service: Tracker, *, is_full: bool
 ) -> None:
     chris, gwen = await linked_chris(ana), Person(ana.office, "U0GWEN001")
     await chris.command("/tracker user new @gwen")
-    wire.faults = ["hide the key"]
+    if is_full:
+        full = text(FULL.format(act="insert", table="links"))
+        await ana.office.bot.database.write(lambda connection: connection.execute(full))
+    else:
+        wire.faults = ["hide the key"]
 
     said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
 
-    assert "didn't return a working key" in said
-    assert "Link account" in text_of((await gwen.direct())[-1])
+    assert ("I couldn't store its key" if is_full else "didn't return a working key") in said
     assert any(user.login == "gwen" for user in service.data.users.values())
-
-
-async def test_reports_an_unlinked_account_when_its_key_cannot_be_stored(
-    ana: Person, service: Tracker
-) -> None:
-    chris = await linked_chris(ana)
-    await chris.command("/tracker user new @gwen")
-    await ana.office.bot.database.write(
-        lambda connection: connection.execute(text(FULL.format(act="insert", table="links")))
-    )
-
-    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
-
-    assert "I couldn't store its key" in said
-    assert any(user.login == "gwen" for user in service.data.users.values())
+    if not is_full:
+        assert "Link account" in text_of((await gwen.direct())[-1])
 
 
 async def test_looks_up_accounts_whose_response_was_lost(ana: Person, wire: Wire) -> None:

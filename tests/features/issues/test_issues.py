@@ -67,16 +67,6 @@ async def test_repeats_a_rejected_command_as_typed(ana: Person) -> None:
     assert typed in text_of(answer)
 
 
-async def test_handles_a_project_with_huge_descriptions(office: Office, ana: Person) -> None:
-    issues = [issue for issue in office.tracker.data.issues.values() if issue.project_id == 1]
-    for issue in sorted(issues, key=lambda issue: issue.id)[-17:]:
-        issue.description = "x" * 1_200_000
-
-    await ana.ask("/issue new The price is wrong project:webshop priority:high")
-    assert office.newest_issue().subject == "The price is wrong"
-    assert "*1–10 of " in text_of(await ana.ask("/issues project:webshop sort:-id"))
-
-
 async def test_answers_privately_when_others_may_not_see_the_issue(
     office: Office, ana: Person, ben: Person
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.tracker.data import Issue, free_id, put
-from bot.sandbox.tracker.defaults import DEVELOPER, REPORTER
+from bot.sandbox.tracker.defaults import REPORTER
 from bot.sandbox.tracker.server import Tracker
 from bot.store.digest_plans import Plan
 from bot.store.digests import Start
@@ -164,22 +164,6 @@ async def test_reports_refused_and_ignored_assignments(
     answer = await take_issue(chris, message, "The cart forgets")  # an administrator, but not a member
     assert "Assignee is invalid" in text_of(answer)
     assert issue.assigned_to_id is None
-
-
-async def test_assigns_the_issue_after_an_unlinked_user_links(
-    office: Office, ana: Person, ben: Person
-) -> None:
-    issue = new_issue(office.tracker, "The cart forgets")
-    membership = office.tracker.data.member(WEBSHOP, BEN)
-    assert membership is not None
-    membership.role_ids = (DEVELOPER,)
-    message = await post_digest(office, ana)
-
-    await ben.choose_from_menu(message, "The cart forgets", "Assign to me")
-    answer = await ben.after(ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]}))
-
-    assert answer["text"] == f"#{issue.id} is assigned to you now."
-    assert issue.assigned_to_id == BEN
 
 
 class TestWithoutIssueUpdates:

@@ -44,7 +44,7 @@ async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
     office: Office, ana: Person
 ) -> None:
     with_subject(office, 2)
-    await ana.command("/issue new project:webshop priority:urgent")
+    await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
     form = await ana.form("New issue")
     await ana.type_into(form, "Subject", "Gift wrapping: ribbon colour")
     await ana.choose(form, "Project", "Mobile App")
@@ -57,7 +57,9 @@ async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
         return LEADS not in text_of(await ana.form("New issue"))
 
     await until(gone)
-    assert values_of(await ana.form("New issue"))["Priority"] == "Urgent"
+    values = values_of(await ana.form("New issue"))
+    kept = (values["Project"], values["Priority"], values["Assignee"], values["Due date"])
+    assert kept == ("Mobile App", "Urgent", "Ana Ruiz", "2030-01-01")
 
 
 async def test_warns_who_can_see_it_that_a_message_already_became_an_issue(

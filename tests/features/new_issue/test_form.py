@@ -5,13 +5,7 @@ from decimal import Decimal
 from bot.sandbox.workspace.model import Message
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, input_named, until, values_of
-
-
-async def values_with(person: Person, label: str, value: str) -> JSON | None:
-    """The form's values once one of them is this."""
-    values = values_of(await person.form("New issue"))
-    return values if values[label] == value else None
+from tests.support.reading import input_named, until, values_of
 
 
 async def test_creates_an_issue_from_the_form(office: Office, ana: Person) -> None:
@@ -43,17 +37,6 @@ async def test_creates_an_issue_from_the_form(office: Office, ana: Person) -> No
     assert office.tracker.data.principal(made.assigned_to_id or 0) == "Farah Iqbal"
     assert made.estimated_hours == Decimal("2.5")
     await ana.no_form()
-
-
-async def test_changing_the_project_keeps_the_form_values(ana: Person) -> None:
-    await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
-    form = await ana.form("New issue")
-    assert values_of(form)["Priority"] == "Urgent"
-
-    await ana.choose(form, "Project", "Mobile App")
-
-    values = await until(lambda: values_with(ana, "Project", "Mobile App"))
-    assert (values["Priority"], values["Assignee"]) == ("Urgent", "Ana Ruiz")
 
 
 async def test_marks_a_field_that_a_tracker_requires(office: Office, ana: Person) -> None:
