@@ -10,6 +10,7 @@ from typing import TypeVar
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
+from bot.features.digests.errors import collected
 from bot.features.digests.plans import DEFAULT_SCHEDULE, DigestSettings
 from bot.features.digests.schedules import Schedule
 from bot.features.users.people import Who
@@ -170,10 +171,8 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> PersonalDigest:
     if other := next((key for key in parsed.options if key != "tz"), None):
         problems.append(NothingExpected("me", other))
     zone = None
-    try:
+    with collected(problems):
         zone = _zone(parsed, "tz")
-    except UserError as error:
-        problems.append(error)
     return PersonalDigest(schedule=_schedule(parsed, problems), zone=zone, problems=tuple(problems))
 
 

@@ -1,6 +1,7 @@
 """Why a digest can't be added, found or used; worded in `sentences`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Literal
 
@@ -87,3 +88,14 @@ class RepeatedRequest(UserError):
     """The digest was requested a moment ago."""
 
     digest: int
+
+
+@contextmanager
+def collected(problems: list[UserError] | None) -> Iterator[None]:
+    """Append a UserError to `problems`, if given, instead of raising it."""
+    try:
+        yield
+    except UserError as error:
+        if problems is None:
+            raise
+        problems.append(error)

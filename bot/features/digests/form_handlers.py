@@ -1,7 +1,6 @@
 """The forms that add and change digests, with their selects and *Preview*."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import BotError, NotLinked, Unauthorized, UserError
@@ -22,7 +21,7 @@ from bot.features.digests.buttons import (
 from bot.features.digests.channels import digest_channel, direct_messages, find_digest, require_member
 from bot.features.digests.commands import AddDigest, PersonalDigest
 from bot.features.digests.digests import Digests, Preview
-from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften
+from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften, collected
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.plans import DEFAULT_SCHEDULE
 from bot.features.digests.schedules import ScheduleError, zones_matching
@@ -76,10 +75,10 @@ class DigestForms:
             await reply.open(loading("New digest"))
         problems = list(request.problems)
         channel_id, project = None, None
-        with _collected(problems):
+        with collected(problems):
             channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
         async with self.accounts.reading(reply.owner) as session:
-            with _collected(problems if request.wanted.project else []):
+            with collected(problems if request.wanted.project else []):
                 project = await self.projects.chosen(session, request.wanted.project, reply.channel)
             plan = await self.digests.plans.of(session, project, request.wanted, problems)
         if not plan.zone:
@@ -247,12 +246,3 @@ class DigestForms:
         choices = await self.digests.choices(reply.owner, project)
         field = request.name.removeprefix("digest.")
         return filter_fields.options(field, choices, request.text.strip().casefold())
-
-
-@contextmanager
-def _collected(errors: list[UserError]) -> Iterator[None]:
-    """Append a UserError to `errors` instead of raising it."""
-    try:
-        yield
-    except UserError as error:
-        errors.append(error)

@@ -75,7 +75,9 @@ class Part:
 
 def message(edition: Edition, wording: Wording) -> Message:
     """The message that is posted in the channel."""
-    digest, headline, catch_up = edition.digest, _headline(edition), _catch_up(edition)
+    digest, catch_up = edition.digest, _catch_up(edition)
+    news = kind_words.headline(digest, edition.issues, edition.now)
+    headline = f"{shortened(digest.plan.project, NAME)}: {news}"
     once = digest.plan.kind in kinds.HAPPENED or digest.personal
     since = f"Since {moment(digest.period_from)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
@@ -102,11 +104,6 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
     rows = [section(_row_text(plan.kind, issue, wording, day)) for issue in shown.issues[:PREVIEW_ROWS]]
     rest = [context(f"and {count - PREVIEW_ROWS} more")] if count > PREVIEW_ROWS else []
     return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
-
-
-def _headline(edition: Edition) -> str:
-    news = kind_words.headline(edition.digest, edition.issues, edition.now)
-    return f"{shortened(edition.digest.plan.project, NAME)}: {news}"
 
 
 def _compared(edition: Edition) -> list[str]:
@@ -192,7 +189,7 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
             new: list[Block] = [_row(plan.kind, issue, wording, day)]
             if not shown:
                 new.insert(0, section(f"{part.name} · {len(part.issues)}"))
-            room -= sum(map(_weight, new))
+            room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
             if room < 0 or len(blocks) + len(new) > ROWS:
                 break
             blocks += new
@@ -231,10 +228,6 @@ def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
     kind, day = (KINDS[row[1]], date.fromisoformat(row[2])) if row else ("new", date.min)
     facts = cut(kind_words.facts(kind, issue, day), FACTS)
     return block | {"text": block["text"] | {"text": f"{subject}\n{facts}"}}
-
-
-def _weight(block: Block) -> int:
-    return BLOCK_WEIGHT + text_length(block)
 
 
 def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[list[str], int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from bot.errors import UserError
 from bot.features.accounts.accounts import Session
+from bot.features.digests.errors import collected
 from bot.features.digests.schedules import Schedule, parse
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
@@ -55,13 +56,8 @@ class Plans:
             found: dict[FilterKind, tuple[Choice, ...]] = {}
             for kind, names in typed.items():
                 for name in names:
-                    try:
+                    with collected(problems):
                         choice = await self._choice(session, project_id, kind, name)
-                    except UserError as error:
-                        if problems is None:
-                            raise
-                        problems.append(error)
-                    else:
                         found[kind] = (*found.get(kind, ()), choice)
             return found
 
