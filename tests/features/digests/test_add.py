@@ -54,15 +54,6 @@ async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -
         await ana.close(form)
 
 
-async def test_unknown_word_is_answered_with_the_digests_here(ana: Person) -> None:
-    await ana.ask(WEB)
-
-    answer = await ana.ask("/digest snooze")
-
-    assert "snooze" not in text_of(answer)
-    assert "*1 digest in this channel*" in text_of(answer)
-
-
 async def test_preview_shows_the_last_seven_days_privately(ana: Person, linked_ben: Person) -> None:
     await ana.ask("/issue new The newest one project:webshop")
     await ana.ask("/issue new A secret project:webshop private:yes")

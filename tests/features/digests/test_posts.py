@@ -83,19 +83,6 @@ async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
     assert office.violations() == []
 
 
-async def test_posted_digest_has_a_menu_for_each_issue(digests: Digests) -> None:
-    await digests.add()
-    issue = digests.report("The till <!channel> rings & rings")
-    await digests.tick()
-    (post,) = await digests.posts()
-    assert "1 new issue" in text_of(post)
-    assert f"#{issue.id} The till &lt;!channel&gt; rings &amp; rings" in text_of(post)
-    assert "except private issues" in text_of(post)
-    message = (await digests.person.messages())[-1]
-    chosen = digests.person.choose_from_menu(message, f"#{issue.id} ", "Assign to me")
-    assert (await digests.person.after(chosen))["ephemeral"]
-
-
 async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> None:
     await digests.add()
     digests.report()
