@@ -161,12 +161,11 @@ async def test_digest_paused_or_removed_while_read_is_not_posted(
 async def test_stopping_process_releases_unsent_runs_immediately(
     harness: DigestHarness,
 ) -> None:
-    stopping, living = harness.engine(), harness.engine()
+    stopping, living = Process(harness), harness.engine()
     await harness.add()
     harness.report()
     harness.now += HOUR
-    await stopping.run_due(harness.now)
-    await stopping.stop(0)
+    await harness.while_stalled(stopping, "begin_sending", partial(stopping.engine.stop, 0))
     await harness.tick(living, after=timedelta(seconds=1))
     assert len(harness.poster.posts) == 1
 
