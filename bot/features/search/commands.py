@@ -1,9 +1,9 @@
 """`/issues` (docs/commands.md)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from zoneinfo import ZoneInfo
 
 from bot.errors import UserError
@@ -17,6 +17,8 @@ from bot.slack.grammar.dates import Towards, days, times
 from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest, parse
 from bot.slack.grammar.requests import Help, who
 from bot.store.owner import Owner
+
+K = TypeVar("K", bound=str)
 
 
 class NotAQueryNumber(UserError):
@@ -80,6 +82,18 @@ VERBS: dict[str, dict[str, Any]] = {
     "all": {"status": "any"},
 }
 """Words that mean a filter if the text has no others."""
+NONE: Mapping[str, Literal["none"]] = {"none": "none"}
+NONE_OR_ANY: Mapping[str, Literal["none", "any"]] = {"none": "none", "any": "any"}
+STATUSES: Mapping[str, Literal["open", "closed", "any"]] = {
+    "open": "open",
+    "closed": "closed",
+    **dict.fromkeys(("any", "all", "*"), "any"),
+}
+ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
+    **dict.fromkeys(("nobody", "none"), "nobody"),
+    **dict.fromkeys(("anybody", "any"), "anybody"),
+}
+"""What the keywords of options mean."""
 MOST_SORTS = 3
 """The service uses only the first three (docs/service.md, Lists)."""
 
@@ -117,14 +131,14 @@ def issues_command(
     query = Query(
         text=" ".join(parsed.plain.split()),
         project=values.name(parsed, "project"),
-        subproject=_subproject(values.names(parsed, "subproject")),
+        subproject=_names(parsed, "subproject", NONE),
         tracker=values.names(parsed, "tracker"),
-        status=_status(values.names(parsed, "status")),
+        status=_names(parsed, "status", STATUSES) or None,
         to=_assignee(parsed, asker),
         author=_people(parsed, "author", asker),
         priority=values.names(parsed, "priority"),
-        category=_names_or_keyword(values.names(parsed, "category")),
-        version=_names_or_keyword(values.names(parsed, "version")),
+        category=_names(parsed, "category", NONE_OR_ANY),
+        version=_names(parsed, "version", NONE_OR_ANY),
         parent=values.numbers(parsed, "parent"),
         ids=values.numbers(parsed, "id"),
         created=time_range("created"),
@@ -143,44 +157,20 @@ def issues_command(
     return replace(query, text="", **{name: getattr(query, name) or value for name, value in meant.items()})
 
 
-def _subproject(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none"]:
-    return "none" if values.keyword(found, ("none",)) else found
-
-
-def _status(found: tuple[str, ...]) -> tuple[str, ...] | Literal["open", "closed", "any"] | None:
-    match values.keyword(found, ("open", "closed", "any", "all", "*")):
-        case "open":
-            return "open"
-        case "closed":
-            return "closed"
-        case None:
-            return found or None
-        case _:
-            return "any"
+def _names(parsed: Parsed, key: str, keywords: Mapping[str, K]) -> tuple[str, ...] | K:
+    """The option's names, or what its keyword means."""
+    found = values.names(parsed, key)
+    keyword = values.keyword(found, keywords)
+    return keywords[keyword] if keyword else found
 
 
 def _assignee(parsed: Parsed, asker: Owner) -> tuple[Who, ...] | Literal["nobody", "anybody"]:
-    match values.keyword(values.names(parsed, "to"), ("nobody", "none", "anybody", "any")):
-        case "nobody" | "none":
-            return "nobody"
-        case "anybody" | "any":
-            return "anybody"
-        case _:
-            return _people(parsed, "to", asker)
+    found = _names(parsed, "to", ASSIGNEES)
+    return _people(parsed, "to", asker) if isinstance(found, tuple) else found
 
 
 def _people(parsed: Parsed, key: str, asker: Owner) -> tuple[Who, ...]:
     return tuple(who(person, asker) for person in values.people(parsed, key))
-
-
-def _names_or_keyword(found: tuple[str, ...]) -> tuple[str, ...] | Literal["none", "any"]:
-    match values.keyword(found, ("none", "any")):
-        case "none":
-            return "none"
-        case "any":
-            return "any"
-        case _:
-            return found
 
 
 def _query(parsed: Parsed) -> int | None:
