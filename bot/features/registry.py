@@ -230,7 +230,7 @@ def build(
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows.show)
     commenting = Comments(client, accounts, issues, updates=updates, files=attaching)
-    comments = CommentHandlers(commenting, accounts, issues, jobs, store)
+    comments = CommentHandlers(commenting, jobs, store, files.issue_options)
     editing = Editing(accounts, issues, catalogs=catalogs, people=people, updates=updates)
     edit = EditHandlers(editing, store.saved_input, assigned.told)
     issue = IssueHandlers(

@@ -1,6 +1,6 @@
 """Comments on issues: `/issue 42 comment …`, *Comment* on an issue, and a message that is added to one."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +8,6 @@ from functools import partial
 from pydantic import ValidationError
 
 from bot.errors import BotError, KeyInRequest, NotLinked
-from bot.features.accounts.accounts import Accounts
 from bot.features.comments import views
 from bot.features.comments.buttons import ChooseIssue, CommentOnIssue, CommentWithMessage, OpenComment
 from bot.features.comments.comments import (
@@ -25,9 +24,8 @@ from bot.features.files.batch import Batch
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.views import progress
 from bot.features.issues.actions import open_buttons, opening
-from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.issues import IssueNotFound
 from bot.features.issues.updates import UpdatesUnsupported
-from bot.features.issues.views import issue_option
 from bot.features.new_issue.from_message import permalink_of
 from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON, Block, Message, button_row, section
@@ -52,10 +50,9 @@ class CommentHandlers:
     """Adds comments from commands, forms and messages."""
 
     comments: Comments
-    accounts: Accounts
-    issues: Issues
     jobs: FileJobs
     store: Store
+    issue_options: Callable[[OptionsRequest, Reply], Awaitable[list[JSON]]]
 
     def feature(self) -> Feature:
         return Feature(
@@ -171,11 +168,6 @@ class CommentHandlers:
         text = forms.Values(press.view.json).rich_text("comment") if press.view else None
         kept = text if text and rich_input.has_content(text) else None
         await self._show(reply, metadata, kept, number=press.button.issue)
-
-    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues in all projects, by number or subject, the latest ones before anything is typed."""
-        async with self.accounts.reading(reply.owner) as session:
-            return [issue_option(issue) for issue in await self.issues.suggest(session, request.text, None)]
 
     # Submitting
 

@@ -53,10 +53,6 @@ class Edit(Draft):
     cleared: tuple[str, ...] = ()
     step: Step | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        return self == Edit()
-
 
 @dataclass(frozen=True)
 class Editable:

@@ -46,7 +46,7 @@ class EditHandlers:
         """`/issue 42 close due:friday`; without a change, the form."""
         reply.recovery = partial(self._way_on, reply, number, None)
         edit = await self._read(reply, number, text)
-        if edit.is_empty:
+        if edit == Edit():
             await reply.open(forms.loading(edit_form.title(number)))
             await self._fill(reply, number, edit)
             return

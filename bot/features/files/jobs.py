@@ -16,7 +16,6 @@ from bot.features.files import views
 from bot.features.files.batch import Batch, BatchFile, FileToAttach, State
 from bot.features.files.errors import LostFile, MissingFile
 from bot.features.files.slack_files import download, look_up, name_of
-from bot.features.issues.creating import Created
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, Message
 from bot.slack.buttons import ActionExpired
@@ -145,10 +144,6 @@ class FileJobs:
         files += [file for file in job.files if file.id in checked and file.id not in known]
         batch.in_order = bool(of_thread)
         await self.fill(reply, batch, files, known, own=job.own)
-
-    async def result_blocks(self, reply: Reply, made: Created, batch: Batch) -> tuple[Block, ...]:
-        """The results of a new issue's files, to show below the issue; empty if there were none."""
-        return (await self.results(reply, made.issue.id, batch)).blocks if batch.files else ()
 
     async def results(
         self, reply: Reply, number: int, batch: Batch, *, own: bool = False, rows: tuple[Block, ...] = ()

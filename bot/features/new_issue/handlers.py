@@ -259,7 +259,7 @@ class CreateFormHandlers:
         await self.files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
-            beside = await self.jobs.result_blocks(reply, made, batch)
+            beside = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
             view = forms.said("Created", [*blocks, *beside])
             return FormResult(view=view, then=partial(self.assigned, reply.owner, made.issue))
 
