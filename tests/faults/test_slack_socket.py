@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.people import ANA
 from bot.slack.waits import Waits
 from tests.support.office import Office
+from tests.support.people import IDS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until
 from tests.support.slackwire import SlackWire
@@ -32,18 +32,17 @@ def wire() -> SlackWire:
 
 @pytest.fixture
 async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
-    office = Office(tmp_path, slack_wire=wire, waits=Waits(ping=0.2))
-    await office.open()
-    await office.link(ANA.slack_id, ANA.api_key)
-    yield Person(office, ANA.slack_id)
-    await office.close()
+    async with Office(tmp_path, slack_wire=wire, waits=Waits(ping=0.2)).opened("ana") as office:
+        yield Person(office, IDS["ana"])
 
 
-async def opened(wire: SlackWire, number: int) -> None:
-    """Waits until that many sockets have been opened and one is still open."""
+async def opened(ana: Person, wire: SlackWire, number: int) -> None:
+    """Waits until that many sockets have been opened, and Slack knows the only one that is still open."""
+    delivery = ana.office.workspace._delivery
 
     async def look() -> bool:
-        return len(wire.called("socket")) >= number and bool(wire.sockets)
+        known: list[object] = delivery._connections  # type: ignore[attr-defined] # only Socket Mode's
+        return len(wire.called("socket")) >= number and len(wire.sockets) == len(known) == 1
 
     await until(look)
 
@@ -98,7 +97,7 @@ async def test_bot_reconnects_despite_repeated_failures(
 
     wire.cut()
 
-    await opened(wire, 2 + len([fault for fault in faults if fault != "no hello"]))
+    await opened(ana, wire, 2 + len([fault for fault in faults if fault != "no hello"]))
     await works(ana)
     assert ana.office.violations() == []
 
@@ -110,7 +109,7 @@ async def test_bot_keeps_asking_for_a_socket_url(ana: Person, wire: SlackWire) -
 
     wire.cut()
 
-    await opened(wire, 2)
+    await opened(ana, wire, 2)
     await works(ana)
     assert wire.faults == []
 
@@ -143,7 +142,7 @@ async def test_a_command_on_a_broken_socket_runs_once_despite_retries(ana: Perso
         return not len(ana.office.bot.in_flight)
 
     await until(finished)
-    await opened(wire, 2)
+    await opened(ana, wire, 2)
     envelope = json.loads(next(frame for frame in wire.frames if "/issue" in frame))
     for again in ({}, {"envelope_id": "another"}):
         await wire.sockets[0].send_json(envelope | again)
@@ -160,7 +159,7 @@ async def test_a_retried_submission_is_answered_as_already_sent(ana: Person, wir
 
     await ana.submit(form, {"Subject": "Cut off"})
     await announcements(ana, "Cut off")
-    await opened(wire, 2)
+    await opened(ana, wire, 2)
     envelope = next(frame for frame in wire.frames if "view_submission" in frame)
     await wire.sockets[0].send_str(envelope)
 

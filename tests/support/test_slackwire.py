@@ -10,9 +10,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.people import PEOPLE
-from tests.support.office import Office, Transport
+from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import text_of, until
 from tests.support.slackwire import SlackWire
 
 POST = "chat.postMessage"
@@ -24,15 +23,10 @@ def wire() -> SlackWire:
     return SlackWire()
 
 
-@pytest.fixture(params=["socket", "http"])
-async def ana(wire: SlackWire, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Person]:
-    transport: Transport = request.param
-    office = Office(tmp_path, transport=transport, slack_wire=wire)
-    await office.open()
-    await office.link(ANA.slack_id, ANA.api_key)
-    yield Person(office, ANA.slack_id, channel="webshop")
-    await office.close()
-    assert office.violations() == []
+@pytest.fixture
+async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
+    async with Office(tmp_path, slack_wire=wire).opened() as office:
+        yield Person(office, ANA.slack_id, channel="webshop")
 
 
 @pytest.fixture
@@ -45,22 +39,6 @@ async def slack(ana: Person) -> AsyncIterator[AsyncWebClient]:
         )
 
 
-async def test_commands_forms_answers_and_files_pass_through(ana: Person, wire: SlackWire) -> None:
-    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
-    await ana.command("/issue attach 12")
-    form = await ana.form("Attach files")
-    await ana.submit(form, {"Files": [await ana.upload("cart.log", b"voucher accepted")]})
-
-    async def attached() -> bool:
-        files = ana.office.tracker.data.attachments.values()
-        return any((file.issue_id, file.content) == (12, b"voucher accepted") for file in files)
-
-    assert await until(attached)
-    assert wire.called("views.open")[0].arguments["view"]["type"] == "modal"
-    assert "xoxb" not in str(wire.calls)
-
-
-@pytest.mark.parametrize("ana", ["http"], indirect=True)
 async def test_faults_apply_to_the_calls_of_their_method_in_order(
     ana: Person, slack: AsyncWebClient, wire: SlackWire
 ) -> None:
