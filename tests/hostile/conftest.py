@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot import telemetry
 from bot.slack.waits import Waits
-from tests.hostile.scene import LINKED, Scene, Stranger, Watched, begun
+from tests.hostile.target import LINKED, Stranger, Target, Watched, begun
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.serving import serving
@@ -58,7 +58,7 @@ async def stranger() -> AsyncIterator[Stranger]:
 
 
 @pytest.fixture
-async def scene(tmp_path: Path, stranger: Stranger) -> AsyncIterator[Scene]:
+async def target(tmp_path: Path, stranger: Stranger) -> AsyncIterator[Target]:
     """Opens a separate office that records requests to its service and holds some of Ana's data."""
     watched = Watched()
     waits = Waits(still_working=60, typing=0)

@@ -13,7 +13,7 @@ from tests.support.reading import JSON
 
 THOROUGH = "ISSUEBOT_HOSTILE_EXAMPLES"
 """How many payloads to try; if unset, every run tries the same few."""
-EXAMPLES = int(os.environ.get(THOROUGH, "150"))
+EXAMPLES = int(os.environ.get(THOROUGH, "75"))
 Path = tuple[str | int, ...]
 DEEPEST = 8
 

@@ -79,7 +79,7 @@ class Stranger:
 
 
 @dataclass
-class Scene:
+class Target:
     """An office with data that is only Ana's."""
 
     office: Office
@@ -140,7 +140,7 @@ class Scene:
         return json.dumps([seen, [view.body for view in views]], default=str)
 
 
-async def begun(office: Office, watched: Watched, stranger: Stranger) -> Scene:
+async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     """Creates Ana's time entry, digest, attachment, post and saved input."""
     state, data, store = office.workspace.state, office.tracker.data, office.bot.store
     ana, there = Person(office, ANA.user_id), Person(office, ANA.user_id, ELSEWHERE)
@@ -175,7 +175,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Scene:
     }
     watched.keys.clear()
     watched.written.clear()
-    return Scene(
+    return Target(
         office, watched, stranger, entry, digest, template, announcement, hidden.id, ids,
         f"{mine.issue_id}:{mine.id}", files, metadata,
     )  # fmt: skip
@@ -196,35 +196,35 @@ async def posted(person: Person, name: str) -> str:
 # Payloads
 
 
-def acting(scene: Scene, user_id: str, kind: str) -> JSON:
+def acting(target: Target, user_id: str, kind: str) -> JSON:
     """Returns the fields that every payload from a user has."""
-    state = scene.office.workspace.state
+    state = target.office.workspace.state
     return payloads.interaction(state, kind, state.users[user_id]) | {
-        "trigger_id": scene.office.workspace._triggers.issue(user_id, in_modal=True),
+        "trigger_id": target.office.workspace._triggers.issue(user_id, in_modal=True),
         "action_ts": state.new_ts(),
     }
 
 
-def response_url(scene: Scene, user_id: str) -> str:
-    return scene.office.workspace._response_urls.issue("actions", user_id, scene.where)
+def response_url(target: Target, user_id: str) -> str:
+    return target.office.workspace._response_urls.issue("actions", user_id, target.where)
 
 
-def form_of(scene: Scene, user_id: str, callback_id: str, metadata: str, project: Any = None) -> JSON:
+def form_of(target: Target, user_id: str, callback_id: str, metadata: str, project: Any = None) -> JSON:
     """Returns a form that the user has open, filled in normally, except that the metadata and the targets
     belong to someone else.
     """
-    state = scene.office.workspace.state
-    recorded = (RECORDED.get(f"form:{callback_id}") or RECORDED[f"closed:{callback_id}"]).at(scene.office)
+    state = target.office.workspace.state
+    recorded = (RECORDED.get(f"form:{callback_id}") or RECORDED[f"closed:{callback_id}"]).at(target.office)
     body = {key: recorded["view"][key] for key in ("callback_id", "title", "blocks")}
     values: JSON = recorded["view"]["state"]["values"]
     if "channel" in values:
-        values["channel"]["channel"]["selected_conversation"] = scene.elsewhere
+        values["channel"]["channel"]["selected_conversation"] = target.elsewhere
     if "project" in values and project is not None:
         values["project"]["issue.project"]["selected_option"] = {"text": plain("x"), "value": project}
     if "key" in values:
         values["key"]["key"]["value"] = KEYS[LINKED[user_id]] if user_id in LINKED else WRONG_KEY
     if callback_id == "files.attach":
-        own = scene.files.get(user_id, scene.files[BEN.user_id])
+        own = target.files.get(user_id, target.files[BEN.user_id])
         values["files"]["files"]["files"] = [{"id": own, "name": "own"}]
     if callback_id == "search":
         values["text"]["text"]["value"] = WORD
@@ -237,11 +237,11 @@ def form_of(scene: Scene, user_id: str, callback_id: str, metadata: str, project
 
 
 def submission(
-    scene: Scene, user_id: str, callback_id: str, metadata: str, kind: str = "view_submission"
+    target: Target, user_id: str, callback_id: str, metadata: str, kind: str = "view_submission"
 ) -> tuple[Kind, JSON]:
     """Returns the payload of a form that is submitted or closed."""
-    view = form_of(scene, user_id, callback_id, metadata)
-    return "interactive", acting(scene, user_id, kind) | {"view": view}
+    view = form_of(target, user_id, callback_id, metadata)
+    return "interactive", acting(target, user_id, kind) | {"view": view}
 
 
 FORMS_OF = {
@@ -254,9 +254,11 @@ FORMS_OF = {
 """The form that contains the element, if that isn't the one for a new issue."""
 
 
-def pressed(scene: Scene, user_id: str, action_id: str, value: Any, *, in_form: bool, url: str = "") -> JSON:
+def pressed(
+    target: Target, user_id: str, action_id: str, value: Any, *, in_form: bool, url: str = ""
+) -> JSON:
     """Returns the payload of a press on an element of Ana's announcement or of a form."""
-    body = acting(scene, user_id, "block_actions")
+    body = acting(target, user_id, "block_actions")
     if action_id == "issue.share_listed":
         action_id, value = MENU, f"{action_id} {value}"
     action = {"type": "button", "action_id": action_id, "block_id": "b", "action_ts": body["action_ts"]}
@@ -264,38 +266,38 @@ def pressed(scene: Scene, user_id: str, action_id: str, value: Any, *, in_form: 
     option = {"text": plain("x"), "value": value}
     body["actions"] = [action | ({"selected_option": option} if chosen else {"value": value})]
     if in_form:
-        metadata = json.dumps(scene.metadata | {"place": {"channel_id": scene.elsewhere}})
-        view = form_of(scene, user_id, FORMS_OF.get(action_id, "issue.create"), metadata)
+        metadata = json.dumps(target.metadata | {"place": {"channel_id": target.elsewhere}})
+        view = form_of(target, user_id, FORMS_OF.get(action_id, "issue.create"), metadata)
         return body | {"view": view, "container": {"type": "view", "view_id": view["id"]}}
-    message = {key: scene.announcement[key] for key in ("ts", "text", "blocks")}
+    message = {key: target.announcement[key] for key in ("ts", "text", "blocks")}
     at = {
         "message_ts": message["ts"],
-        "channel_id": scene.where,
+        "channel_id": target.where,
         "is_ephemeral": action_id.startswith("digest"),
     }
     return body | {
         "message": message,
-        "channel": {"id": scene.where, "name": "general"},
+        "channel": {"id": target.where, "name": "general"},
         "container": {"type": "message", **at},
-        "response_url": url or response_url(scene, user_id),
+        "response_url": url or response_url(target, user_id),
     }
 
 
-def metadatas(scene: Scene) -> Iterator[str]:
+def metadatas(target: Target) -> Iterator[str]:
     """Yields another user's metadata, the same from other places, and junk."""
-    hers = scene.office.workspace.state.im(ANA.user_id).id
-    evil = f"http://127.0.0.1:{scene.stranger.port}/metadata"
+    hers = target.office.workspace.state.im(ANA.user_id).id
+    evil = f"http://127.0.0.1:{target.stranger.port}/metadata"
     for place in (
-        {"channel_id": scene.elsewhere},
+        {"channel_id": target.elsewhere},
         {"channel_id": hers, "response_url": evil},
         {"home": True},
     ):
-        yield json.dumps(scene.metadata | {"place": place})
-    yield json.dumps({"place": {"channel_id": scene.elsewhere}})
+        yield json.dumps(target.metadata | {"place": place})
+    yield json.dumps({"place": {"channel_id": target.elsewhere}})
     yield "[]"
     nonsense: Any
     for nonsense in (-1, {"a": 1}, "9" * 40):
-        yield json.dumps(dict.fromkeys([*scene.metadata, "place", "attempted_at"], nonsense))
+        yield json.dumps(dict.fromkeys([*target.metadata, "place", "attempted_at"], nonsense))
 
 
 # Results
@@ -321,15 +323,15 @@ class Sent:
         return self.answer.status == HTTPStatus.OK and not (self.posts or self.calls)
 
 
-async def through(scene: Scene, sending: Iterable[tuple[Kind, JSON]]) -> list[Sent]:
+async def through(target: Target, sending: Iterable[tuple[Kind, JSON]]) -> list[Sent]:
     """Sends the payloads one after the other and waits until each is handled."""
-    workspace = scene.office.workspace
+    workspace = target.office.workspace
     sent = []
     for kind, payload in sending:
         workspace.calls.clear()
         posted = sum(url.posts for url in workspace._response_urls._known.values())
-        answer = await send(scene.office, kind, payload)
-        while len(scene.office.bot.in_flight):
+        answer = await send(target.office, kind, payload)
+        while len(target.office.bot.in_flight):
             await asyncio.sleep(0.001)
         posts = sum(url.posts for url in workspace._response_urls._known.values()) - posted
         calls = [call for call in workspace.calls if call.method in SPEAKING]

@@ -5,7 +5,7 @@ from aiohttp import web
 from structlog.testing import capture_logs
 
 from bot.sandbox.workspace.response_urls import ResponseUrls
-from tests.hostile.scene import BEN, Scene, pressed, through
+from tests.hostile.target import BEN, Target, pressed, through
 
 ADDRESSES = [
     "http://127.0.0.1:{port}/x", "https://127.0.0.1:{port}/x", "//127.0.0.1:{port}/x",
@@ -18,34 +18,34 @@ ADDRESSES = [
 ]  # fmt: skip
 
 
-async def test_answers_go_only_to_slacks_own_hosts(scene: Scene) -> None:
-    api = scene.office.workspace.url.rstrip("/")
+async def test_answers_go_only_to_slacks_own_hosts(target: Target) -> None:
+    api = target.office.workspace.url.rstrip("/")
     host = api.removeprefix("http://")
     answered = []
     with capture_logs() as logged:
         for address in ADDRESSES:
-            url = address.format(port=scene.stranger.port, api=api, host=host)
-            number = scene.office.tracker.data.issues[1].id
-            asked = pressed(scene, BEN.user_id, "issue.show", str(number), in_form=False, url=url)
-            [sent] = await through(scene, [("interactive", asked)])
+            url = address.format(port=target.stranger.port, api=api, host=host)
+            number = target.office.tracker.data.issues[1].id
+            asked = pressed(target, BEN.user_id, "issue.show", str(number), in_form=False, url=url)
+            [sent] = await through(target, [("interactive", asked)])
             answered.append(not sent.silent)
 
-    assert scene.stranger.heard == []
+    assert target.stranger.heard == []
     assert all(answered)
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
 
 
-async def test_answers_follow_no_redirects_off_slack(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_follow_no_redirects_off_slack(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     def elsewhere(*_: object) -> None:
-        raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{scene.stranger.port}/redirected")
+        raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{target.stranger.port}/redirected")
 
     monkeypatch.setattr(ResponseUrls, "_respond", elsewhere)
     number = next(
-        i.id for i in scene.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
+        i.id for i in target.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
     )
-    asked = pressed(scene, BEN.user_id, "issue.show", str(number), in_form=False)
+    asked = pressed(target, BEN.user_id, "issue.show", str(number), in_form=False)
 
-    [sent] = await through(scene, [("interactive", asked)])
+    [sent] = await through(target, [("interactive", asked)])
 
-    assert scene.stranger.heard == []
+    assert target.stranger.heard == []
     assert [call.method for call in sent.calls] == ["chat.postEphemeral"]

@@ -16,7 +16,7 @@ from bot.features.digests.buttons import Act
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from tests.hostile.recording import GONE, name_of
-from tests.hostile.scene import (
+from tests.hostile.target import (
     ALL_FORMS,
     ANA,
     BEN,
@@ -29,8 +29,8 @@ from tests.hostile.scene import (
     RECORDED,
     WORD,
     WRONG_KEY,
-    Scene,
     Sent,
+    Target,
     acting,
     form_of,
     metadatas,
@@ -67,23 +67,26 @@ WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter")
 SEARCHES = tuple(f"search.{way}" for way in WAYS)
 
 
-def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
+def aimed(target: Target) -> dict[str, tuple[str, ...]]:
     """Returns the values with which each button and select could reach Ana's data."""
-    hidden, assigned = str(scene.hidden), scene.office.tracker.data.issues[scene.hidden].assigned_to_id or 1
+    hidden, assigned = (
+        str(target.hidden),
+        target.office.tracker.data.issues[target.hidden].assigned_to_id or 1,
+    )
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
-        ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), scene.kept),
-        (("digest.open_form",), scene.kept),
-        (("digest.project",), tuple(f"4:{saved}" for saved in scene.kept)),
+        ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), target.kept),
+        (("digest.open_form",), target.kept),
+        (("digest.project",), tuple(f"4:{saved}" for saved in target.kept)),
         (("digest.schedule",), ("weekly",)),
-        (("digest.preview",), (str(scene.digest.id),)),
-        (tuple(Act), (str(scene.digest.id), f"{scene.digest.id}:{ANA.user_id}")),
-        (("time.edit", "time.share", "time.delete"), (str(scene.entry.id),) * 2),
+        (("digest.preview",), (str(target.digest.id),)),
+        (tuple(Act), (str(target.digest.id), f"{target.digest.id}:{ANA.user_id}")),
+        (("time.edit", "time.share", "time.delete"), (str(target.entry.id),) * 2),
         (("issue.show", "issue.more", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
         (("time.open", "time.issue", "comment.open", "comment.issue"), (hidden,)),
-        (("comment.with_message",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
-        (("issue.template", "template.edit", "template.remove"), (str(scene.template.id),)),
-        (("template.use",), (f"4:{scene.template.id}",)),
+        (("comment.with_message",), tuple(f"{hidden}:{saved}" for saved in target.kept)),
+        (("issue.template", "template.edit", "template.remove"), (str(target.template.id),)),
+        (("template.use",), (f"4:{target.template.id}",)),
         (("template.new",), ("4",)),
         (("template.issue",), (hidden,)),
         (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
@@ -91,15 +94,15 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
         (("issue.project", "issue.tracker", "project.default", "project.show"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (SEARCHES, (page,)),
-        (("files.open_describe",), (scene.attachment,)),
-        (("issue.open_draft", "comment.open_saved"), scene.kept),
+        (("files.open_describe",), (target.attachment,)),
+        (("issue.open_draft", "comment.open_saved"), target.kept),
         (("issue.edit",), (hidden,)),
-        (("issue.open_edit",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
-        (("issue.delete_post",), (f"{scene.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
+        (("issue.open_edit",), tuple(f"{hidden}:{saved}" for saved in target.kept)),
+        (("issue.delete_post",), (f"{target.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
         (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
-        (("related.everywhere", "related.create"), scene.kept),
-        (("files.from_message",), tuple(f"{hidden}:{saved}" for saved in scene.kept)),
-        (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in scene.kept)),
+        (("related.everywhere", "related.create"), target.kept),
+        (("files.from_message",), tuple(f"{hidden}:{saved}" for saved in target.kept)),
+        (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept)),
         (("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields"), ("",)),
         (("home.create", "home.search", "home.time", "home.mine"), ("",)),
         (("home.tell_when_assigned",), ("0", "1")),
@@ -109,59 +112,59 @@ def aimed(scene: Scene) -> dict[str, tuple[str, ...]]:
     return {action_id: values for action_ids, values in aims for action_id in action_ids}
 
 
-def presses(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
+def presses(target: Target, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     """Yields a press of every button and select, alternating between a message and a form.
 
     Ben presses with each value and some junk, everyone else with one value each, in turn.
     """
     junk, first = cycle(JUNK), [*PRESSERS.values()].index(user_id)
-    for nth, (action_id, values) in enumerate(aimed(scene).items()):
+    for nth, (action_id, values) in enumerate(aimed(target).items()):
         tried = [*values, next(junk)]
         if user_id != BEN.user_id and not THOROUGH:
             tried = [tried[(nth + first) % len(tried)]]
         for turn, value in enumerate(tried, nth):
             in_form = action_id in IN_FORMS_ONLY or turn % 2 == 0
-            yield "interactive", pressed(scene, user_id, action_id, value, in_form=in_form)
+            yield "interactive", pressed(target, user_id, action_id, value, in_form=in_form)
 
 
-def submissions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
+def submissions(target: Target, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     """Yields a submission and a closing of every form, with all metadata for Ben."""
     some = 2 if user_id == CHRIS.user_id else 1
-    for metadata in islice(metadatas(scene), None if THOROUGH or user_id == BEN.user_id else some):
+    for metadata in islice(metadatas(target), None if THOROUGH or user_id == BEN.user_id else some):
         for callback_id in ALL_FORMS:
-            yield submission(scene, user_id, callback_id, metadata)
+            yield submission(target, user_id, callback_id, metadata)
         for callback_id in REGISTERED["closed"]:
-            yield submission(scene, user_id, callback_id, metadata, "view_closed")
+            yield submission(target, user_id, callback_id, metadata, "view_closed")
 
 
-def suggestions(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
+def suggestions(target: Target, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     """Yields a search in every select that searches as the user types."""
     for action_id in REGISTERED["options"]:
         for project in ("4", "x"):
-            view = form_of(scene, user_id, "issue.create", json.dumps(scene.metadata), project)
+            view = form_of(target, user_id, "issue.create", json.dumps(target.metadata), project)
             about = {"action_id": action_id, "block_id": f"{action_id}:4", "value": WORD, "view": view}
-            yield "interactive", acting(scene, user_id, "block_suggestion") | about
+            yield "interactive", acting(target, user_id, "block_suggestion") | about
 
 
-def shortcuts(scene: Scene, user_id: str) -> Iterator[tuple[Kind, JSON]]:
+def shortcuts(target: Target, user_id: str) -> Iterator[tuple[Kind, JSON]]:
     """Yields every shortcut, on a message of Ana's in a channel that only she is in."""
-    state = scene.office.workspace.state
-    url = f"{scene.watched.url}/issues/{scene.hidden}"
+    state = target.office.workspace.state
+    url = f"{target.watched.url}/issues/{target.hidden}"
     message: JSON = {"type": "message", "user": ANA.user_id, "ts": state.new_ts(), "text": url}
-    message |= {"files": [{"id": scene.files[ANA.user_id], "file_access": "check_file_info"}]}
-    at = {"channel": {"id": scene.elsewhere, "name": "privategroup"}, "message": message}
+    message |= {"files": [{"id": target.files[ANA.user_id], "file_access": "check_file_info"}]}
+    at = {"channel": {"id": target.elsewhere, "name": "privategroup"}, "message": message}
     for callback_id in REGISTERED["shortcut"]:
         kind: str = RECORDED[f"shortcut:{callback_id}"].payload["type"]
-        body = acting(scene, user_id, kind) | {"callback_id": callback_id}
+        body = acting(target, user_id, kind) | {"callback_id": callback_id}
         if kind == "message_action":
-            body |= at | {"message_ts": message["ts"], "response_url": response_url(scene, user_id)}
+            body |= at | {"message_ts": message["ts"], "response_url": response_url(target, user_id)}
         yield "interactive", body
 
 
-async def left_alone(scene: Scene, who: str, before: JSON, sent: list[Sent], logged: list[Any]) -> None:
+async def left_alone(target: Target, who: str, before: JSON, sent: list[Sent], logged: list[Any]) -> None:
     """Asserts that none of Ana's data was changed or shown, and that nothing failed."""
-    user_id, after = PRESSERS[who], await scene.own_things()
-    shown = scene.shown_to(user_id) + "".join(one.said for one in sent)
+    user_id, after = PRESSERS[who], await target.own_things()
+    shown = target.shown_to(user_id) + "".join(one.said for one in sent)
     secrets = [HERS, HIDDEN]
     if who == "administrator":  # administrators see every issue, and may change what belongs to a project
         secrets.remove(HIDDEN)
@@ -169,45 +172,45 @@ async def left_alone(scene: Scene, who: str, before: JSON, sent: list[Sent], log
             del before[theirs], after[theirs]
     assert [secret for secret in secrets if secret in shown] == []
     assert after == before
-    assert scene.watched.keys <= MAY_USE.get(who, set())
+    assert target.watched.keys <= MAY_USE.get(who, set())
     assert [one for one in sent if one.answer.status not in ANSWERED] == []
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
 
 
 @pytest.mark.parametrize("who", PRESSERS)
-async def test_no_press_acts_as_another_user_or_on_their_data(scene: Scene, who: str) -> None:
-    user_id, before = PRESSERS[who], await scene.own_things()
-    assert aimed(scene).keys() == REGISTERED["action"]
+async def test_no_press_acts_as_another_user_or_on_their_data(target: Target, who: str) -> None:
+    user_id, before = PRESSERS[who], await target.own_things()
+    assert aimed(target).keys() == REGISTERED["action"]
 
     with capture_logs() as logged:
-        sent = await through(scene, presses(scene, user_id))
-        sent += await through(scene, shortcuts(scene, user_id))
+        sent = await through(target, presses(target, user_id))
+        sent += await through(target, shortcuts(target, user_id))
 
-    await left_alone(scene, who, before, sent, logged)
+    await left_alone(target, who, before, sent, logged)
     silent = {name_of(one.payload).partition(":")[2] for one in sent if one.silent}
     assert silent <= SILENT
 
 
 @pytest.mark.parametrize("who", PRESSERS)
-async def test_no_form_acts_as_another_user_or_on_their_data(scene: Scene, who: str) -> None:
-    user_id, before = PRESSERS[who], await scene.own_things()
+async def test_no_form_acts_as_another_user_or_on_their_data(target: Target, who: str) -> None:
+    user_id, before = PRESSERS[who], await target.own_things()
 
     with capture_logs() as logged:
-        sent = await through(scene, submissions(scene, user_id))
-        searched = await through(scene, suggestions(scene, user_id))
+        sent = await through(target, submissions(target, user_id))
+        searched = await through(target, suggestions(target, user_id))
         found = [one for one in searched if HIDDEN in one.answer.text]
         assert searched
         assert bool(found) is (who == "administrator")
 
-    scene.watched.keys.discard(WRONG_KEY)  # the link form verifies the key that was typed
-    await left_alone(scene, who, before, sent, logged)
+    target.watched.keys.discard(WRONG_KEY)  # the link form verifies the key that was typed
+    await left_alone(target, who, before, sent, logged)
 
 
 ADMINISTRATORS = ("project.new", "user.new", "user.edit")
 
 
-async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None:
-    here = {"place": {"channel_id": scene.where}}
+async def test_forms_denied_to_others_work_for_their_owner(target: Target) -> None:
+    here = {"place": {"channel_id": target.where}}
     own = {
         "issue": ISSUE,
         "user": 4,
@@ -221,39 +224,39 @@ async def test_forms_denied_to_others_work_for_their_owner(scene: Scene) -> None
     idle = []
     for callback_id in ALL_FORMS:
         user_id = (CHRIS if callback_id in ADMINISTRATORS else ANA).user_id
-        key = await scene.office.bot.store.saved_input.put(ANA, {"key": KEYS["ana"]})  # linking deletes it
-        metadata = scene.metadata | here | own | {"key": key}
+        key = await target.office.bot.store.saved_input.put(ANA, {"key": KEYS["ana"]})  # linking deletes it
+        metadata = target.metadata | here | own | {"key": key}
         metadata.pop("draft", None)  # with one, the form is only shown again
         if callback_id == "files.describe":
-            metadata["issue"] = scene.metadata["issue"]
-        before = len(scene.watched.written), await scene.digests()
+            metadata["issue"] = target.metadata["issue"]
+        before = len(target.watched.written), await target.digests()
 
-        [sent] = await through(scene, [submission(scene, user_id, callback_id, json.dumps(metadata))])
+        [sent] = await through(target, [submission(target, user_id, callback_id, json.dumps(metadata))])
 
-        changed = before != (len(scene.watched.written), await scene.digests())
+        changed = before != (len(target.watched.written), await target.digests())
         changed = changed or "Account linked" in sent.said or "is saved" in sent.said
         if "errors" in sent.answer.text or not (changed or HIDDEN in sent.said or HERS in sent.said):
             idle.append((callback_id, sent.answer.text))
 
     assert idle == []
-    assert len((await scene.own_things())["digests"][1]) == 2
+    assert len((await target.own_things())["digests"][1]) == 2
 
 
-async def test_a_form_rejects_files_that_someone_else_uploaded(scene: Scene) -> None:
-    theirs, own = scene.files[BEN.user_id], scene.files[ANA.user_id]
+async def test_a_form_rejects_files_that_someone_else_uploaded(target: Target) -> None:
+    theirs, own = target.files[BEN.user_id], target.files[ANA.user_id]
     number = next(
-        i.id for i in scene.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
+        i.id for i in target.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
     )
-    form = form_of(scene, ANA.user_id, "files.attach", json.dumps({"issue": number}))
+    form = form_of(target, ANA.user_id, "files.attach", json.dumps({"issue": number}))
     given = [{"id": theirs, "name": "theirs"}, {"id": own, "name": "own"}]
     form["state"]["values"] = {"files": {"files": {"files": given}}}
-    body = acting(scene, ANA.user_id, "view_submission") | {"view": form}
+    body = acting(target, ANA.user_id, "view_submission") | {"view": form}
 
-    [sent] = await through(scene, [("interactive", body)])
+    [sent] = await through(target, [("interactive", body)])
 
     assert "*own* attached" in sent.answer.text
     assert "*theirs* wasn't attached. Someone else uploaded it to Slack" in sent.answer.text
-    names = {a.filename for a in scene.office.tracker.data.attachments.values() if a.issue_id == number}
+    names = {a.filename for a in target.office.tracker.data.attachments.values() if a.issue_id == number}
     assert "own" in names
     assert "theirs" not in names
 
@@ -261,14 +264,14 @@ async def test_a_form_rejects_files_that_someone_else_uploaded(scene: Scene) -> 
 LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
 
 
-def events(scene: Scene) -> Iterator[tuple[Kind, JSON]]:
+def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
     """Yields links and requests for details from other users and places, and malformed ones."""
-    state = scene.office.workspace.state
+    state = target.office.workspace.state
     for gone in GONE:
         yield "events_api", payloads.event(state, gone, shared=False)
-    url = f"{scene.watched.url}/issues/{scene.hidden}"
+    url = f"{target.watched.url}/issues/{target.hidden}"
     for user_id in (BEN.user_id, GWEN, LENA, None):
-        for channel in (scene.where, scene.office.channel_id("partners"), "C0NOWHERE", "COMPOSER", None):
+        for channel in (target.where, target.office.channel_id("partners"), "C0NOWHERE", "COMPOSER", None):
             for links in LINKS:
                 about = {
                     "user": user_id,
@@ -278,28 +281,28 @@ def events(scene: Scene) -> Iterator[tuple[Kind, JSON]]:
                 }
                 inner: JSON = {"type": "link_shared", "event_ts": state.new_ts(), **about}
                 yield "events_api", payloads.event(state, inner, shared=False)
-        for reference in (str(scene.hidden), "9" * 5000, "²", "x", "", None, {"a": 1}):
+        for reference in (str(target.hidden), "9" * 5000, "²", "x", "", None, {"a": 1}):
             inner = {
                 "type": "entity_details_requested",
                 "user": user_id,
                 "external_ref": {"id": reference, "type": "issue"},
-                "trigger_id": scene.office.workspace._triggers.issue(user_id or LENA),
+                "trigger_id": target.office.workspace._triggers.issue(user_id or LENA),
                 "event_ts": state.new_ts(),
             }
             yield "events_api", payloads.event(state, inner, shared=False)
         for tab in ("home", "messages", "", None):
-            opened = {"channel": scene.where, "tab": tab, "event_ts": state.new_ts()}
+            opened = {"channel": target.where, "tab": tab, "event_ts": state.new_ts()}
             inner = {"type": "app_home_opened", "user": user_id, **opened}
             yield "events_api", payloads.event(state, inner, shared=False)
 
 
-async def test_no_event_shows_hidden_data(scene: Scene) -> None:
+async def test_no_event_shows_hidden_data(target: Target) -> None:
     with capture_logs() as logged:
-        sent = await through(scene, events(scene))
+        sent = await through(target, events(target))
 
     assert [one for one in sent if one.answer.status not in ANSWERED] == []
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
-    assert scene.watched.keys <= {KEYS["ben"]}
+    assert target.watched.keys <= {KEYS["ben"]}
     assert {one.payload["event"]["type"] for one in sent} == REGISTERED["event"]
     told = [call.arguments for one in sent for call in one.calls]
     assert told

@@ -15,7 +15,6 @@ from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded
 from tests.hostile.test_payloads import broken, fresh
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import text_of, until
 
@@ -28,14 +27,9 @@ FRAMES = [
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, waits=Waits(acknowledged=0.01, typing=0.01))
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    try:
+    async with Office(tmp_path, waits=Waits(acknowledged=0.01, typing=0.01)).opened("ana") as office:
         yield office
         await goes_on(office)
-    finally:
-        await office.close()
 
 
 async def goes_on(office: Office) -> None:

@@ -17,7 +17,6 @@ from bot.slack.http import BODY_LIMIT
 from bot.slack.waits import Waits
 from tests.hostile.sending import FORM, Answer, post, raw, signed
 from tests.support.office import TEAM, Office
-from tests.support.people import KEYS
 from tests.support.person import Person
 
 CANARY = "kanarienvogel-2fd1"
@@ -193,26 +192,24 @@ async def test_an_endless_body_is_rejected_at_the_limit(office: Office) -> None:
 
 async def test_slow_clients_are_dropped_without_blocking_others(tmp_path: Path, logged: io.StringIO) -> None:
     waits = Waits(body=0.2, idle=0.2, linger=0.2)
-    patient = Office(tmp_path / "slow", transport="http", waits=waits)
     (tmp_path / "slow").mkdir()
-    await patient.open()
-    await patient.link("U0ANA0001", KEYS["ana"])
+    patient = Office(tmp_path / "slow", "http", waits=waits)
     head = b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
 
-    slow = asyncio.gather(
-        *(raw(patient) for _ in range(20)),
-        *(raw(patient, head) for _ in range(20)),
-        *(raw(patient, head, b"X-A: b\r\n", b"X-A: b\r\n", b"X-A: b\r\n", pause=0.1) for _ in range(20)),
-        *(raw(patient, head + b"Content-Length: 9\r\n\r\n123") for _ in range(20)),
-    )
-    said = await Person(patient, "U0ANA0001").ask("/tracker whoami")
-    answers = await slow
+    async with patient.opened("ana"):
+        slow = asyncio.gather(
+            *(raw(patient) for _ in range(20)),
+            *(raw(patient, head) for _ in range(20)),
+            *(raw(patient, head, b"X-A: b\r\n", b"X-A: b\r\n", b"X-A: b\r\n", pause=0.1) for _ in range(20)),
+            *(raw(patient, head + b"Content-Length: 9\r\n\r\n123") for _ in range(20)),
+        )
+        said = await Person(patient, "U0ANA0001").ask("/tracker whoami")
+        answers = await slow
 
     assert "Ana Ruiz" in said["text"]
     assert set(answers[:60]) == {b""}
     assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in answers[60:])
     assert "Traceback" not in logged.getvalue()
-    await patient.close()
 
 
 @pytest.mark.parametrize("name", ["/issue", "/issues", "/timelog", "/digest", "/tracker"])

@@ -4,7 +4,7 @@ bot mention, link, show or hide anything that the bot didn't intend.
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,13 @@ from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.state import State
 from bot.slack.waits import Waits
+from tests.hostile.driving import Driver
 from tests.hostile.recording import name_of, registered
 from tests.support.digesting import AT
 from tests.support.office import Office
-from tests.support.people import KEYS
-from tests.support.person import DM, Person
-from tests.support.reading import JSON, until
-from tests.support.registered import REGISTERED
+from tests.support.people import IDS
+from tests.support.person import Person
+from tests.support.reading import JSON
 
 MARKUP = (
     "<!channel> <!here|x> <@U0EVIL0001> <#C0EVIL0001> <http://evil.example|Tracker> &lt;!everyone&gt; *fett* "
@@ -196,8 +196,7 @@ def check(heard: Heard, office: Office) -> None:
     """Asserts that the bot sent only what it intended, and nothing larger than Slack accepts."""
     wrong = []
     for where, body in heard.said:
-        found = list(texts(body))
-        for kind, text in found:
+        for kind, text in texts(body):
             wrong += [f"{where}: {what}: {text[:300]!r}" for what in wrong_in(text, kind, office)]
         if isinstance(body, dict) and "blocks" in body:
             total = sum(len(text) for _, text in texts(body["blocks"]))
@@ -211,10 +210,9 @@ def check(heard: Heard, office: Office) -> None:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", waits=Waits(typing=0), rate_limits=False)
-    await office.open()
-    yield office
-    await office.close()
+    office = Office(tmp_path, "http", waits=Waits(typing=0), rate_limits=False)
+    async with office.opened("ana", "chris"):
+        yield office
 
 
 COMMANDS = (
@@ -244,107 +242,6 @@ LISTING = (
     *("/digest add #1 daily {at} empty:yes", "/digest now", "/tracker projects", "/tracker project #1"),
 )
 """Commands that show lists, where many texts appear together."""
-
-
-async def drive(office: Office, person: Person, evil: str, commands: Sequence[str]) -> None:
-    """Runs every command, presses every button that appears, opens and searches every form, shares links."""
-    short = " ".join(evil.split()).replace('"', "'")[:400]
-    for command in commands:
-        typed = command.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", short)
-        for name in await press_new(office, person, typed):
-            await press_new(office, person, typed, name)
-
-
-async def press_new(office: Office, person: Person, typed: str, only: str = "") -> list[str]:
-    """Runs a command and presses the buttons that appear, or `only` that one.
-
-    Returns the names of the buttons that were gone before their turn came.
-    """
-    before = {(m["ts"], str(m["blocks"])) for m in await person.messages()}
-    await person.command(typed)
-    await office.idle()
-    await search_all(office, person)
-    gone: set[str] = set()
-    for message in await person.messages():
-        if (message["ts"], str(message["blocks"])) not in before:
-            gone |= await press_all(office, person, message, only)
-    return sorted(gone)
-
-
-async def press_all(office: Office, person: Person, message: JSON, only: str) -> set[str]:
-    """Presses the buttons and menus of a message, as it was when posted; returns the names of those gone."""
-    source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
-    gone = set()
-    for block in message["blocks"] or ():
-        accessory = [block["accessory"]] if block.get("accessory") else []
-        for element in [*(block.get("elements") or ()), *accessory]:
-            if element.get("action_id", "open") in ("open", "digest.remove"):
-                continue
-            for option in element.get("options") or [None]:
-                name = option["value"].partition(" ")[0] if option else element["action_id"]
-                if name == "announcement.take_back" or only not in ("", name):
-                    continue
-                chosen = {"selected_option": option} if option else {"value": element.get("value")}
-                if not await person._act(source, block, element, **chosen):
-                    gone.add(name)
-                await office.idle()
-                await search_all(office, person)
-    return gone
-
-
-async def at_home(office: Office, person: Person) -> None:
-    """Opens the Home tab and presses every button there."""
-    await person.open_home()
-    home = await until(person.home)
-    await office.idle()
-    for block in (home := await until(person.home))["blocks"]:
-        for element in block.get("elements") or ():
-            if element.get("type") == "button":
-                source = {"view": {"id": home["id"]}}
-                await person._act(source, block, element, value=element.get("value"))
-                await office.idle()
-                await search_all(office, person)
-
-
-async def press_in_form(office: Office, person: Person) -> None:
-    """Presses the form's own buttons, such as *More fields*, and closes what opens above it."""
-    views = (await person.state())["views"]
-    if not views or not views[-1].get("submit"):
-        return
-    form = views[-1]["id"]
-    for block in views[-1]["blocks"]:
-        for element in block.get("elements", ()):
-            if element["type"] == "button" and element["action_id"] not in ("files.new", "time.delete"):
-                await person._act({"view": {"id": form}}, block, element, value=element.get("value"))
-                await office.idle()
-    while (views := (await person.state())["views"]) and views[-1]["id"] != form:
-        await person.close(views[-1])
-        await office.idle()
-
-
-async def search_all(office: Office, person: Person) -> None:
-    """Presses the buttons of the view on top, types into its selects, submits it, and closes what remains."""
-    await press_in_form(office, person)
-    views = (await person.state())["views"]
-    for block in views[-1]["blocks"] if views else ():
-        element: JSON = block.get("element", {})
-        chosen: JSON = {"value": "x"}
-        if "external_select" in element.get("type", ""):
-            found = (await person._suggest(views[-1], block, "")).get("options")
-            chosen = {"selected_option": found[0]} if found else {}
-        if block.get("dispatch_action") and chosen:
-            await person._act({"view": {"id": views[-1]["id"]}}, block, element, **chosen)
-            await office.idle()
-    views = (await person.state())["views"]
-    if views and views[-1].get("submit"):
-        inputs = {block["block_id"] for block in views[-1]["blocks"]}
-        typed = {"Hours": "1h"} if "hours" in inputs else {}
-        typed |= {"Name": "*fett* <!here>"} if views[-1]["title"]["text"] == "New template" else {}
-        await person.submit(views[-1], typed)
-        await office.idle()
-    while views := (await person.state())["views"]:
-        await person.close(views[-1])
-        await office.idle()
 
 
 UNMET = {
@@ -383,14 +280,19 @@ EVILS = {"short": f"{UNSEEN} {MARKUP}", "long": LONG}
 async def test_hostile_names_never_change_what_the_bot_says(office: Office, heard: Heard, what: str) -> None:
     evil = EVILS[what]
     poison(office.tracker.data, evil)
-    await office.link("U0CHRIS01", KEYS["chris"])
-    chris = Person(office, "U0CHRIS01")
     for user in office.workspace.state.users.values():
         user.real_name = f"{evil[:200]} {user.id}"
+    typed = " ".join(evil.split()).replace('"', "'")[:400]
+    commands = COMMANDS if what == "short" else LISTING
 
     with capture_logs() as logged:
-        await drive(office, chris, evil, COMMANDS if what == "short" else LISTING)
-        await share(office, chris, evil)
+        driver = Driver(Person(office, IDS["chris"]))
+        await driver.run(
+            c.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", typed) for c in commands
+        )
+        await driver.use_home()
+        url = f"{office.tracker.url.rstrip('/')}/issues/{CHILD}"
+        await driver.use_shortcuts(f"{evil[:2000]} {url}", evil[:200])
 
     check(heard, office)
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
@@ -400,36 +302,11 @@ async def test_hostile_names_never_change_what_the_bot_says(office: Office, hear
         assert not missed, "\n".join(missed)
 
 
-async def share(office: Office, chris: Person, evil: str) -> None:
-    """Posts a message with a file and a link, uses its shortcuts, and opens the link's details."""
-    await at_home(office, chris)
-    for shortcut in ("create_issue", "search_issues", "log_time"):
-        await chris.shortcut(shortcut)
-        await office.idle()
-        await search_all(office, chris)
-    file = await chris.upload("x.txt", b"1")
-    office.workspace.state.files[file["id"]].name = evil[:200]
-    text = f"{evil[:2000]} {office.tracker.url.rstrip('/')}/issues/{CHILD}"
-    await chris._post("message", channel=office.channel_id("general"), file_ids=[file["id"]], text=text)
-    await office.idle()
-    message = next(m for m in reversed(await chris.messages()) if m["files"])
-    for shortcut in sorted(REGISTERED["shortcut"] - {"create_issue", "search_issues", "log_time"}):
-        await chris.shortcut(shortcut, message)
-        await office.idle()
-        await search_all(office, chris)
-    for sent in [*await chris.messages(), *await chris.messages(DM)]:
-        for shown in sent.get("unfurls", ()):
-            if shown.get("has_details"):
-                await chris._post("details", channel=sent["channel"], ts=sent["ts"], url=shown["url"])
-    await office.idle()
-
-
 TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")
 
 
 async def test_form_input_reads_in_the_service_as_typed(office: Office) -> None:
-    await office.link("U0ANA0001", KEYS["ana"])
-    ana = Person(office, "U0ANA0001")
+    ana = Person(office, IDS["ana"])
     for typed in TYPED:
         await ana.command("/issue new project:webshop")
         announced = ana.submit(await ana.form("New issue"), {"Subject": typed, "Description": typed})

@@ -24,7 +24,7 @@ from tests.support.person import Person
 
 ANSWERS = {200, 400, 404}
 SECONDS = 15  # a payload that hangs the bot is never answered
-ROUNDS, KEPT = 6, 20_000
+ROUNDS, KEPT = 4, 20_000
 """How often to send everything while memory is watched, and how many bytes each payload may keep at most."""
 
 

@@ -53,9 +53,5 @@ def test_no_regular_expression_is_quadratic(use: Use) -> None:
     assert quadratic(use) is None, f"{use.method} of {use.pattern.pattern!r}"
 
 
-@pytest.mark.parametrize(
-    ("expression", "method"),
-    [(r"^attach\s+\s*y", "search"), (r"X-[\w-]*API-Key", "search")],
-)
-def test_a_quadratic_expression_is_found(expression: str, method: str) -> None:
-    assert quadratic(Use("here", re.compile(expression), method)) is not None
+def test_a_quadratic_expression_is_found() -> None:
+    assert quadratic(Use("here", re.compile(r"X-[\w-]*API-Key"), "search")) is not None

@@ -27,12 +27,11 @@ LOST = "I can't read what I saved for this anymore. Start over."
 
 
 @pytest.fixture
-async def office(tmp_path: Path, url: str) -> AsyncIterator[Office]:
-    office = Office(tmp_path, database_url=url)
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await office.close()
+async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+    """Opens an office on SQLite, or on both databases for tests with the `url` fixture."""
+    url: str = request.getfixturevalue("url") if "url" in request.fixturenames else ""
+    async with Office(tmp_path, database_url=url).opened("ana") as office:
+        yield office
 
 
 @pytest.fixture
@@ -43,8 +42,8 @@ def ben(office: Office) -> Person:
 @pytest.fixture
 async def wire(office: Office) -> AsyncIterator[Wire]:
     """A proxy to the office's service that can be slow."""
-    wire = Wire(office.tracker.url)
-    await wire.up()
+    wire = Wire()
+    await wire.up(office.tracker.url)
     yield wire
     wire.released.set()
     await wire.down()
@@ -87,7 +86,7 @@ async def sealed_of(office: Office, column: InstrumentedAttribute[str], owner: s
 
 
 async def test_encryption_keys_are_rotated_without_downtime(
-    office: Office, ana: Person, ben: Person, url: str, tmp_path: Path
+    url: str, office: Office, ana: Person, ben: Person, tmp_path: Path
 ) -> None:
     """Simulates a rolling restart: one replica still has the new key last, the other has it first."""
     (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
@@ -174,7 +173,7 @@ async def key_of(bot: Bot, owner: Owner) -> str:
     return link.key.get_secret_value()
 
 
-async def test_a_database_copy_reveals_no_keys_or_user_input(office: Office, ben: Person, url: str) -> None:
+async def test_a_database_copy_reveals_no_keys_or_user_input(office: Office, ben: Person) -> None:
     await offered(ben)
     secrets = ("Kanarienvogel", KEYS["ana"], "/commands/", "ana@harbor.example", office.workspace.bot_token)
 
@@ -182,9 +181,8 @@ async def test_a_database_copy_reveals_no_keys_or_user_input(office: Office, ben
     rows = await office.bot.database.read(
         lambda connection: [str(row) for table in tables for row in connection.execute(select(table))]
     )
-    copied = "\n".join(rows).encode()
-    if url.startswith("sqlite"):
-        copied += b"".join(file.read_bytes() for file in sorted(office.directory.glob("bot.db*")))
+    files = sorted(office.directory.glob("bot.db*"))
+    copied = "\n".join(rows).encode() + b"".join(file.read_bytes() for file in files)
 
     assert b"U0BEN0001" in copied
     assert [secret for secret in secrets if secret.encode() in copied] == []
