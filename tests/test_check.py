@@ -26,7 +26,6 @@ from bot.store.vault import Vault
 from tests.support.serving import serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-HERE = "http://127.0.0.1"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -173,15 +172,15 @@ async def slack() -> AsyncIterator[Slack]:
 
 
 @pytest.fixture
-def configured(tmp_path: Path) -> Callable[..., Settings]:
-    """Valid settings, except that the service doesn't exist."""
+def configured(tmp_path: Path, slack: Slack) -> Callable[..., Settings]:
+    """Valid settings for the fake Slack, except that the service doesn't exist."""
 
     def settings(**changes: Any) -> Settings:
         good: dict[str, Any] = {
             "slack_bot_token": SecretStr("xoxb-1"),
             "slack_app_token": SecretStr("xapp-1"),
-            "slack_api_url": f"{HERE}:1/api/",
-            "service_base_url": f"{HERE}:1",
+            "slack_api_url": slack.url,
+            "service_base_url": "http://127.0.0.1:1",
             "database_url": f"sqlite:///{tmp_path / 'bot.db'}",
             "encryption_keys": (Vault.generate_key(),),
         }
@@ -191,10 +190,10 @@ def configured(tmp_path: Path) -> Callable[..., Settings]:
 
 
 async def test_check_rejects_a_user_token(slack: Slack, configured: Callable[..., Settings]) -> None:
-    assert "Missing scopes" not in (await _findings(configured(slack_api_url=slack.url)))["SLACK_BOT_TOKEN"]
+    assert "Missing scopes" not in (await _findings(configured()))["SLACK_BOT_TOKEN"]
     slack.whose.pop("bot_id")
 
-    findings = await _findings(configured(slack_api_url=slack.url))
+    findings = await _findings(configured())
 
     assert "wrong SLACK_BOT_TOKEN: This isn't a bot token." in findings["SLACK_BOT_TOKEN"]
 
@@ -202,7 +201,7 @@ async def test_check_rejects_a_user_token(slack: Slack, configured: Callable[...
 async def test_check_reports_disabled_socket_mode(slack: Slack, configured: Callable[..., Settings]) -> None:
     slack.greeting = {"type": "disconnect", "reason": "link_disabled"}
 
-    findings = await _findings(configured(slack_api_url=slack.url))
+    findings = await _findings(configured())
 
     assert "Socket Mode is off. Turn it on" in findings["SLACK_APP_TOKEN"]
 
@@ -213,18 +212,18 @@ async def test_check_reports_clock_skew(
 ) -> None:
     slack.date = formatdate(time.time() + seconds, usegmt=True)
 
-    findings = await _findings(configured(slack_api_url=slack.url))
+    findings = await _findings(configured())
 
     assert f"s {way} Slack's clock. Sync" in findings["clock"]
 
 
 async def test_check_rejects_a_malformed_signing_secret(
-    slack: Slack, configured: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
+    configured: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slack_check, "SLACK_ITSELF", re.compile(r"127\.0\.0\.1"))
 
     for secret, outcome in {"x" * 32: "wrong", "0123456789abcdef" * 2: "ok "}.items():
-        settings = configured(slack_api_url=slack.url, slack_signing_secret=SecretStr(secret))
+        settings = configured(slack_signing_secret=SecretStr(secret))
         findings = await _findings(settings, slack_app_token=SecretStr(""))
         assert findings["SLACK_SIGNING_SECRET"].startswith(outcome)
 
