@@ -8,7 +8,6 @@ from sqlalchemy import delete, select
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import ChannelDefaultRow
-from bot.store.upsert import upsert
 
 
 @dataclass(frozen=True)
@@ -27,23 +26,23 @@ class ChannelDefault:
     name: str
 
 
+@dataclass(frozen=True)
 class Channels:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
         found = select(ChannelDefaultRow.project_id, ChannelDefaultRow.name).filter_by(
             team_id=team_id, channel_id=channel_id
         )
-        row = await self._database.one(found)
+        row = await self.database.one(found)
         return ChannelDefault(row.project_id, row.name) if row else None
 
     async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
         setter = {f"set_by_{column}": value for column, value in by.columns.items()}
         values = {"project_id": project_id, "name": name, **setter, "set_at": datetime.now(UTC)}
         identity = {"team_id": team_id, "channel_id": channel_id}
-        await self._database.execute(upsert(self._database.dialect, ChannelDefaultRow, identity, values))
+        await self.database.execute(self.database.upsert(ChannelDefaultRow, identity, values))
 
     async def clear_default(self, team_id: str, channel_id: str) -> None:
         default = delete(ChannelDefaultRow).filter_by(team_id=team_id, channel_id=channel_id)
-        await self._database.execute(default)
+        await self.database.execute(default)

@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, and_, select
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import CreatedIssueRow
-from bot.store.upsert import upsert
 
 MAX_FROM_MESSAGE = 5
 
@@ -22,9 +21,9 @@ class CreatedIssue:
     created_at: datetime
 
 
+@dataclass(frozen=True)
 class CreatedIssues:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def put(
         self,
@@ -50,19 +49,19 @@ class CreatedIssues:
             "privacy_refused": privacy_refused,
         }
         identity = {"issue_id": issue_id}
-        await self._database.execute(upsert(self._database.dialect, CreatedIssueRow, identity, values))
+        await self.database.execute(self.database.upsert(CreatedIssueRow, identity, values))
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
         """Return whether the issue was created with the bot before `than`; compares the subject, too."""
         statement = select(CreatedIssueRow.subject, CreatedIssueRow.created_at).where(
             CreatedIssueRow.issue_id == issue_id
         )
-        row = await self._database.one(statement)
+        row = await self.database.one(statement)
         return row is not None and row.subject == subject and row.created_at < than
 
     async def refused_privacy(self) -> frozenset[int]:
         statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
-        return await self._database.read(lambda connection: frozenset(connection.scalars(statement)))
+        return await self.database.read(lambda connection: frozenset(connection.scalars(statement)))
 
     async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
         return await self._found(CreatedIssueRow.of(owner), limit)
@@ -78,7 +77,7 @@ class CreatedIssues:
 
     async def prune(self, older_than: datetime) -> None:
         """Delete the records of issues created before `older_than`; the issues stay in the service."""
-        await self._database.delete_in_batches(CreatedIssueRow, CreatedIssueRow.created_at < older_than)
+        await self.database.delete_in_batches(CreatedIssueRow, CreatedIssueRow.created_at < older_than)
 
     async def _found(self, which: ColumnElement[bool], limit: int) -> tuple[CreatedIssue, ...]:
         statement = (
@@ -87,5 +86,5 @@ class CreatedIssues:
             .order_by(CreatedIssueRow.created_at.desc(), CreatedIssueRow.issue_id.desc())
             .limit(limit)
         )
-        rows = await self._database.rows(statement)
+        rows = await self.database.rows(statement)
         return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +30,7 @@ from sqlalchemy import (
     text,
     tuple_,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as WaitedTooLongError
@@ -146,6 +147,17 @@ class Database:
     async def changes(self, statement: Executable) -> bool:
         """Run a statement that returns the rows it changes; return whether it changed one."""
         return await self.write(lambda connection: connection.execute(statement).first()) is not None
+
+    def insert(self, row: type[DeclarativeBase]) -> postgresql.Insert | sqlite.Insert:
+        """Return an insert with `on_conflict_do_nothing` and `on_conflict_do_update`."""
+        return postgresql.insert(row) if self.dialect == "postgresql" else sqlite.insert(row)
+
+    def upsert(
+        self, row: type[DeclarativeBase], identity: Mapping[str, object], values: Mapping[str, object]
+    ) -> postgresql.Insert | sqlite.Insert:
+        """Return a statement that adds a row, or sets the values of the row with this primary key."""
+        added = self.insert(row).values(**identity, **values)
+        return added.on_conflict_do_update(index_elements=list(identity), set_=values)
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run `work`, which opens its own short transactions with `engine`; otherwise as `write`."""

@@ -18,7 +18,6 @@ from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.tables import DeliveryRow
-from bot.store.upsert import insert
 from bot.store.vault import Vault
 
 ANSWERABLE_FOR = timedelta(minutes=30)
@@ -39,13 +38,13 @@ class UnfinishedRequest:
     payload: dict[str, Any]
 
 
+@dataclass(frozen=True)
 class Deliveries:
     """Claimed deliveries. The caller derives the key from what is the same in repeated deliveries."""
 
-    def __init__(self, database: Database, vault: Vault, processes: Processes) -> None:
-        self._database = database
-        self._vault = vault
-        self._processes = processes
+    database: Database
+    vault: Vault
+    processes: Processes
 
     async def claim(self, key: str, asked: UnfinishedRequest | None = None) -> bool:
         """Claim a delivery; returns True for exactly one caller across all processes.
@@ -57,25 +56,25 @@ class Deliveries:
             owner = asked.owner
             whose = [owner.enterprise_id, owner.team_id, owner.user_id]
             content = SecretStr(json.dumps([whose, asked.installed, asked.payload]))
-            row |= {"holder": self._processes.name, "sealed": self._vault.seal(_bound(key), content)}
-        added = insert(self._database.dialect, DeliveryRow).values(row)
-        return await self._database.changes(added.on_conflict_do_nothing().returning(DeliveryRow.key))
+            row |= {"holder": self.processes.name, "sealed": self.vault.seal(_bound(key), content)}
+        added = self.database.insert(DeliveryRow).values(row)
+        return await self.database.changes(added.on_conflict_do_nothing().returning(DeliveryRow.key))
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """Claim a delivery for the time `age`; after that one caller can claim it again."""
         now = datetime.now(UTC)
-        claimed = insert(self._database.dialect, DeliveryRow).values(key=key, claimed_at=now)
+        claimed = self.database.insert(DeliveryRow).values(key=key, claimed_at=now)
         again = claimed.on_conflict_do_update(
             index_elements=["key"], set_={"claimed_at": now}, where=DeliveryRow.claimed_at <= now - age
         )
-        return await self._database.changes(again.returning(DeliveryRow.key))
+        return await self.database.changes(again.returning(DeliveryRow.key))
 
     async def release(self, key: str) -> None:
-        await self._database.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
+        await self.database.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
 
     async def finish(self, keys: Collection[str]) -> None:
         done = update(DeliveryRow).where(DeliveryRow.key.in_(keys)).values(holder=None, sealed=None)
-        await self._database.execute(done)
+        await self.database.execute(done)
 
     async def take_abandoned(self) -> dict[str, UnfinishedRequest | None]:
         """Take over the in-flight requests of dead processes; only one caller gets each.
@@ -83,7 +82,7 @@ class Deliveries:
         Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
         for a request that is too old to answer or can't be decrypted.
         """
-        dead = self._processes.dead(DeliveryRow.holder, await self._processes.now())
+        dead = self.processes.dead(DeliveryRow.holder, await self.processes.now())
         abandoned = (
             select(DeliveryRow.key, DeliveryRow.sealed, DeliveryRow.claimed_at)
             .where(DeliveryRow.holder.is_not(None), dead)
@@ -95,22 +94,22 @@ class Deliveries:
             rows = connection.execute(abandoned).all()
             if rows:
                 taken = update(DeliveryRow).where(DeliveryRow.key.in_([row.key for row in rows]))
-                connection.execute(taken.values(holder=self._processes.name))
+                connection.execute(taken.values(holder=self.processes.name))
             return rows
 
         latest = datetime.now(UTC) - ANSWERABLE_FOR
         return {
             row.key: self._opened(row.key, row.sealed) if row.claimed_at > latest else None
-            for row in await self._database.write(take)
+            for row in await self.database.write(take)
         }
 
     async def prune(self, older_than: datetime) -> None:
         """Delete claims made before `older_than`. Slack repeats deliveries for minutes, not hours."""
-        await self._database.delete_in_batches(DeliveryRow, DeliveryRow.claimed_at < older_than)
+        await self.database.delete_in_batches(DeliveryRow, DeliveryRow.claimed_at < older_than)
 
     def _opened(self, key: str, sealed: str) -> UnfinishedRequest | None:
         try:
-            match json.loads(self._vault.open(_bound(key), sealed).get_secret_value()):
+            match json.loads(self.vault.open(_bound(key), sealed).get_secret_value()):
                 case [[enterprise_id, str(team_id), str(user_id)], [at_enterprise, at_team], dict(payload)]:
                     owner = Owner(enterprise_id, team_id, user_id)
                     return UnfinishedRequest(owner, (at_enterprise, at_team), payload)

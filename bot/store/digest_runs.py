@@ -28,7 +28,6 @@ from bot.store.database import Database
 from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, seen_kept, seen_of
 from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
-from bot.store.upsert import insert
 
 RUN_COLUMNS = {
     name: getattr(DigestRunRow, name).label(f"run_{name}")  # a digest has columns of the same names
@@ -89,7 +88,7 @@ class StoredRuns:
     """The runs of digests. All times are from the database's clock, which the replicas share."""
 
     def __init__(self, database: Database, processes: Processes) -> None:
-        self._database = database
+        self.database = database
         self._processes = processes
 
     async def now(self) -> datetime:
@@ -110,7 +109,7 @@ class StoredRuns:
             rows = connection.execute(in_order.where(DigestRow.of(digest_of(first).owner)).limit(limit))
             return tuple(digest_of(row) for row in rows)
 
-        return await self._database.read(work)
+        return await self.database.read(work)
 
     async def claim(self, claims: Sequence[Claim], lease_until: datetime) -> tuple[Run, ...]:
         """Claim due times; returns the runs that this process won.
@@ -122,7 +121,7 @@ class StoredRuns:
             claimed = [self._claim_one(connection, claim, lease_until) for claim in claims]
             return tuple(run for run in claimed if run is not None)
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     def _claim_one(self, connection: Connection, claim: Claim, lease_until: datetime) -> Run | None:
         scheduled = claim.next_due is not None
@@ -148,7 +147,7 @@ class StoredRuns:
             "attempts": 0,
         }
         statement = (
-            insert(self._database.dialect, DigestRunRow)
+            self.database.insert(DigestRunRow)
             .values(digest_id=digest.id, lease_until=lease_until, **about)
             .on_conflict_do_nothing()
             .returning(DigestRunRow.digest_id)
@@ -168,7 +167,7 @@ class StoredRuns:
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
-        return await self._database.read(
+        return await self.database.read(
             lambda connection: tuple(_run_of(row) for row in connection.execute(statement))
         )
 
@@ -189,7 +188,7 @@ class StoredRuns:
                     taken.append(replace(run, holder=self._processes.name))
             return tuple(taken)
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def release(self, now: datetime) -> None:
         """Release the runs that this process has claimed but not begun to send."""
@@ -198,7 +197,7 @@ class StoredRuns:
             .where(DigestRunRow.holder == self._processes.name, DigestRunRow.state == RunState.CLAIMED)
             .values(lease_until=now, holder=NO_HOLDER)
         )
-        await self._database.execute(statement)
+        await self.database.execute(statement)
 
     async def begin_sending(
         self,
@@ -237,14 +236,14 @@ class StoredRuns:
                 return False
             if covered:  # one that was closed again replaces its earlier row
                 rows = issues_covered(run.digest.id, run.due_at, covered)
-                new = insert(self._database.dialect, DigestIssueRow)
+                new = self.database.insert(DigestIssueRow)
                 again = {"due_at": new.excluded.due_at, "created_on": new.excluded.created_on}
                 connection.execute(
                     new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again), rows
                 )
             return True
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def undo_sending(self, run: Run) -> None:
         """Record that the message wasn't posted: the run is claimed again and covers no issues."""
@@ -258,7 +257,7 @@ class StoredRuns:
             connection.execute(delete(DigestIssueRow).where(sending))
             connection.execute(_update(run).values(state=RunState.CLAIMED, sending_at=None))
 
-        await self._database.write(work)
+        await self.database.write(work)
 
     async def retry_later(self, run: Run, until: datetime, searched_to: str | None = None) -> None:
         """Release the run in its current state until `until`; then any process can take it over."""
@@ -268,11 +267,11 @@ class StoredRuns:
             attempts=DigestRunRow.attempts + 1,
             searched_to=searched_to or run.searched_to,
         )
-        await self._database.execute(statement)
+        await self.database.execute(statement)
 
     async def drop(self, run: Run) -> None:
         """Finish a run that posted nothing."""
-        await self._database.execute(_update(run).values(state=RunState.DROPPED, lease_until=None))
+        await self.database.execute(_update(run).values(state=RunState.DROPPED, lease_until=None))
 
     async def sent(self, run: Run) -> tuple[Covered, ...]:
         """Return the issues that the run's message covers, oldest first."""
@@ -285,7 +284,7 @@ class StoredRuns:
         def work(connection: Connection) -> tuple[Covered, ...]:
             return tuple(Covered(row.issue_id, row.created_on) for row in connection.execute(statement))
 
-        return await self._database.read(work)
+        return await self.database.read(work)
 
     async def finish(
         self,
@@ -328,13 +327,13 @@ class StoredRuns:
                 connection.execute(delete(DigestIssueRow).where(old))
             return True
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
         """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
         statement = select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
         found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
-        for row in await self._database.read(lambda connection: connection.execute(statement).all()):
+        for row in await self.database.read(lambda connection: connection.execute(statement).all()):
             found[row.digest_id][row.issue_id] = row.created_on
         return found
 
@@ -352,18 +351,18 @@ class StoredRuns:
             connection.execute(moves.values(next_due=newer.next_due))
             return replace(run, digest=replace(run.digest, next_due=newer.next_due), missed=missed)
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def expire_future_leases(self, now: datetime, latest: datetime) -> None:
         """End leases that last beyond `latest`: they were granted while the clock was wrong."""
-        await self._database.execute(
+        await self.database.execute(
             update(DigestRunRow).where(DigestRunRow.lease_until > latest).values(lease_until=now)
         )
 
     async def prune(self, older_than: datetime) -> None:
         """Delete finished runs that were due before `older_than`."""
         old = and_(DigestRunRow.due_at < older_than, DigestRunRow.lease_until.is_(None))
-        await self._database.delete_in_batches(DigestRunRow, old)
+        await self.database.delete_in_batches(DigestRunRow, old)
 
     def _unheld(self, now: datetime) -> ColumnElement[bool]:
         return self._processes.may_take(DigestRunRow.holder, DigestRunRow.lease_until, now)

@@ -15,7 +15,6 @@ from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import FollowedIssueRow, FollowerRow
-from bot.store.upsert import insert
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,15 @@ class StoredFollowed:
         """Follow an issue; returns False if the thread already follows it."""
         now = await self.processes.now()
         columns = {name: value for name, value in vars(followed).items() if name not in ("id", "owner")}
-        dialect, owner = self.database.dialect, followed.owner.columns
+        owner = followed.owner.columns
         follower = (
-            insert(dialect, FollowerRow)
+            self.database.insert(FollowerRow)
             .values(**owner, next_at=now, holder=NO_HOLDER, reads=0)
             # An update, so that the row isn't pruned before this transaction ends.
             .on_conflict_do_update(index_elements=list(owner), set_={"next_at": FollowerRow.next_at})
         )
         issue = (
-            insert(dialect, FollowedIssueRow)
+            self.database.insert(FollowedIssueRow)
             .values(**owner, **columns | {"changed_at": now})
             .on_conflict_do_nothing()
             .returning(FollowedIssueRow.id)

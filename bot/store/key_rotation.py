@@ -30,10 +30,10 @@ KEYS_AND_TOKENS: tuple[Column[str], ...] = (
 ENCRYPTED = (*KEYS_AND_TOKENS, table_of(SavedInputRow).c.sealed, table_of(DeliveryRow).c.sealed)
 
 
+@dataclass(frozen=True)
 class EncryptedValues:
-    def __init__(self, database: Database, vault: Vault) -> None:
-        self._database = database
-        self._vault = vault
+    database: Database
+    vault: Vault
 
     async def rotate(self, batch_size: int = BATCH) -> AsyncIterator[Rotation]:
         """Re-encrypt everything with the first encryption key; yields the progress after each batch.
@@ -50,14 +50,14 @@ class EncryptedValues:
 
     async def count(self) -> int:
         sizes = [select(func.count(column)).scalar_subquery() for column in ENCRYPTED]
-        return await self._database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
+        return await self.database.read(lambda connection: sum(connection.execute(select(*sizes)).one()))
 
     async def unreadable(self) -> int:
         """Return the number of stored API keys and tokens that no encryption key can decrypt."""
         found = 0
         for column in KEYS_AND_TOKENS:
             async for batch in self._batches(column, BATCH):
-                found += sum(not self._vault.fits(content) for *_, content in batch)
+                found += sum(not self.vault.fits(content) for *_, content in batch)
         return found
 
     async def _batches(self, column: Column[str], size: int) -> AsyncIterator[Sequence[Row[Any]]]:
@@ -67,7 +67,7 @@ class EncryptedValues:
         while True:
             more = (tuple_(*identity) > after, column.is_not(None))
             statement = select(*identity, column).where(*more).order_by(*identity).limit(size)
-            if not (batch := await self._database.rows(statement)):
+            if not (batch := await self.database.rows(statement)):
                 return
             yield batch
             after = tuple(batch[-1][:-1])
@@ -75,13 +75,13 @@ class EncryptedValues:
     async def _rotate(self, so_far: Rotation, column: Column[str], row: Row[Any]) -> Rotation:
         identity: tuple[object, ...] = tuple(row[:-1])
         content: str = row[-1]
-        if self._vault.is_current(content):
+        if self.vault.is_current(content):
             return replace(so_far, current=so_far.current + 1)
         try:
-            renewed = self._vault.rotate(content)
+            renewed = self.vault.rotate(content)
         except StoredSecretError:
             return replace(so_far, unreadable=so_far.unreadable + 1)
         # Only if it hasn't changed since: the user may be linking again right now.
         unchanged = and_(tuple_(*column.table.primary_key) == identity, column == content)
-        await self._database.execute(update(column.table).where(unchanged).values({column: renewed}))
+        await self.database.execute(update(column.table).where(unchanged).values({column: renewed}))
         return replace(so_far, rewritten=so_far.rewritten + 1)

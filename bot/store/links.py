@@ -12,7 +12,6 @@ from bot.errors import StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
-from bot.store.upsert import insert, upsert
 from bot.store.vault import Vault
 
 
@@ -27,17 +26,17 @@ class Link:
     linked_at: datetime
 
 
+@dataclass(frozen=True)
 class Links:
-    def __init__(self, database: Database, vault: Vault) -> None:
-        self._database = database
-        self._vault = vault
+    database: Database
+    vault: Vault
 
     async def get(self, owner: Owner) -> Link | None:
         """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
-        row = await self._database.one(select(LinkRow).where(LinkRow.of(owner)))
+        row = await self.database.one(select(LinkRow).where(LinkRow.of(owner)))
         if row is None:
             return None
-        key = self._vault.open(owner, row.sealed_key)
+        key = self.vault.open(owner, row.sealed_key)
         return Link(owner, key, row.service_user_id, row.name, row.linked_at)
 
     async def slack_users(self, owner: Owner, user_id: int) -> tuple[str, ...]:
@@ -49,31 +48,31 @@ class Links:
             )
             .order_by(LinkRow.linked_at.desc())
         )
-        return tuple(row.user_id for row in await self._database.rows(statement))
+        return tuple(row.user_id for row in await self.database.rows(statement))
 
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
         values = self._values(owner, key, user_id, name)
-        await self._database.execute(upsert(self._database.dialect, LinkRow, owner.columns, values))
+        await self.database.execute(self.database.upsert(LinkRow, owner.columns, values))
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
-        added = insert(self._database.dialect, LinkRow).values(
+        added = self.database.insert(LinkRow).values(
             **owner.columns, **self._values(owner, key, user_id, name)
         )
-        return await self._database.changes(added.on_conflict_do_nothing().returning(LinkRow.user_id))
+        return await self.database.changes(added.on_conflict_do_nothing().returning(LinkRow.user_id))
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
         keys = []
-        for row in await self._database.rows(statement):
+        for row in await self.database.rows(statement):
             with suppress(StoredSecretError):
                 owner = Owner(row.enterprise_id or None, row.team_id, row.user_id)
-                keys.append(self._vault.open(owner, row.sealed_key))
+                keys.append(self.vault.open(owner, row.sealed_key))
         return tuple(keys)
 
     async def delete(self, owner: Owner) -> bool:
         """Delete the owner's link; returns whether there was one."""
-        return await self._database.changes(
+        return await self.database.changes(
             delete(LinkRow).where(LinkRow.of(owner)).returning(LinkRow.user_id)
         )
 
@@ -90,11 +89,11 @@ class Links:
             connection.execute(delete(LinkRow).where(LinkRow.of(owner)))
             return True
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
         return {
-            "sealed_key": self._vault.seal(owner, key),
+            "sealed_key": self.vault.seal(owner, key),
             "service_user_id": user_id,
             "name": name,
             "linked_at": datetime.now(UTC),
@@ -102,7 +101,7 @@ class Links:
 
     def _holds(self, sealed: str, owner: Owner, key: SecretStr) -> bool:
         try:
-            stored = self._vault.open(owner, sealed)
+            stored = self.vault.open(owner, sealed)
         except StoredSecretError:
             return False
         return secrets.compare_digest(stored.get_secret_value().encode(), key.get_secret_value().encode())

@@ -18,7 +18,6 @@ from sqlalchemy import (
 
 from bot.store.database import Database, translated_errors
 from bot.store.tables import NOW, ProcessRow
-from bot.store.upsert import upsert
 
 KEPT = timedelta(minutes=30)
 NO_HOLDER = ""
@@ -48,7 +47,7 @@ class Processes:
         def work(connection: Connection) -> datetime:
             now = connection.execute(self._clock).scalar_one()
             row = {"holder": self.name}
-            connection.execute(upsert(self._database.dialect, ProcessRow, row, {"seen_at": now}))
+            connection.execute(self._database.upsert(ProcessRow, row, {"seen_at": now}))
             return now
 
         with translated_errors():

@@ -4,6 +4,7 @@ didn't open, files to attach and time to log.
 
 import json
 import secrets
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ from bot.store.vault import Vault
 LIFETIME = timedelta(days=1)
 
 
+@dataclass(frozen=True)
 class SavedInput:
     """Saved input by random ID, each accessible to its owner only.
 
@@ -26,9 +28,8 @@ class SavedInput:
     StoredTextError if it can't be decrypted.
     """
 
-    def __init__(self, database: Database, vault: Vault) -> None:
-        self._database = database
-        self._vault = vault
+    database: Database
+    vault: Vault
 
     async def put(self, owner: Owner, payload: dict[str, Any]) -> str:
         """Save a JSON object; returns its ID."""
@@ -38,23 +39,23 @@ class SavedInput:
         statement = insert(SavedInputRow).values(
             id=continuation_id,
             **owner.columns,
-            sealed=self._vault.seal(owner, content),
+            sealed=self.vault.seal(owner, content),
             created_at=now,
         )
-        await self._database.execute(statement)
+        await self.database.execute(statement)
         return continuation_id
 
     async def prune(self) -> None:
         """Delete expired requests, including those that the previous version stored unencrypted."""
         too_old = datetime.now(UTC) - LIFETIME
-        await self._database.delete_in_batches(SavedInputRow, SavedInputRow.created_at <= too_old)
-        await self._database.execute(
+        await self.database.delete_in_batches(SavedInputRow, SavedInputRow.created_at <= too_old)
+        await self.database.execute(
             delete(UNENCRYPTED_INPUT).where(UNENCRYPTED_INPUT.c.created_at <= too_old)
         )
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         statement = select(SavedInputRow.sealed).where(_is(owner, continuation_id))
-        sealed = await self._database.read(lambda connection: connection.scalar(statement))
+        sealed = await self.database.read(lambda connection: connection.scalar(statement))
         return self._opened(owner, continuation_id, sealed)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
@@ -64,13 +65,13 @@ class SavedInput:
         def work(connection: Connection) -> dict[str, Any] | None:
             return self._opened(owner, continuation_id, connection.scalar(statement))
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     def _opened(self, owner: Owner, continuation_id: str, sealed: str | None) -> dict[str, Any] | None:
         if sealed is None:
             return None
         try:
-            content = json.loads(self._vault.open(owner, sealed).get_secret_value())
+            content = json.loads(self.vault.open(owner, sealed).get_secret_value())
         except (StoredSecretError, ValueError):
             raise StoredTextError from None
         match content:

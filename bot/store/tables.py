@@ -60,7 +60,6 @@ class Table(DeclarativeBase):
 
 
 def table_of(row: type[Table]) -> SqlTable:
-    """Return the table object of a row class, which makes prebuilt statements faster."""
     return Table.metadata.tables[row.__tablename__]
 
 

@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import TimeEntryRow
-from bot.store.upsert import upsert
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +43,11 @@ _SPENT = [field.name for field in fields(Spent)]
 """The columns that have the names of the fields."""
 
 
+@dataclass(frozen=True)
 class TimeEntries:
     """The entries of all users; each is accessible to its owner only."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def add(self, owner: Owner, entry: Entry) -> None:
         """Record a new entry, replacing an earlier one with this ID, which belonged to another service."""
@@ -59,10 +58,10 @@ class TimeEntries:
             "post_ts": None,
         }
         identity = {"entry_id": entry.id}
-        await self._database.execute(upsert(self._database.dialect, TimeEntryRow, identity, values))
+        await self.database.execute(self.database.upsert(TimeEntryRow, identity, values))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
-        await self._database.execute(
+        await self.database.execute(
             update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
         )
 
@@ -72,17 +71,17 @@ class TimeEntries:
             .where(_is(owner, entry_id))
             .values(post_channel_id=post.channel_id, post_ts=post.ts)
         )
-        await self._database.execute(statement)
+        await self.database.execute(statement)
 
     async def prune(self, older_than: datetime) -> None:
         """Delete the records of entries logged before `older_than`; the entries stay in the service."""
-        await self._database.delete_in_batches(TimeEntryRow, TimeEntryRow.created_at < older_than)
+        await self.database.delete_in_batches(TimeEntryRow, TimeEntryRow.created_at < older_than)
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
-        await self._database.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
+        await self.database.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
-        row = await self._database.one(select(TimeEntryRow).where(_is(owner, entry_id)))
+        row = await self.database.one(select(TimeEntryRow).where(_is(owner, entry_id)))
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int) -> tuple[Entry, ...]:
@@ -92,7 +91,7 @@ class TimeEntries:
             .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
             .limit(limit)
         )
-        return tuple(map(_entry, await self._database.rows(statement)))
+        return tuple(map(_entry, await self.database.rows(statement)))
 
     async def last_in(self, owner: Owner, project_id: int) -> Entry | None:
         """Return the owner's latest entry in a project that has an activity, or None."""
@@ -102,7 +101,7 @@ class TimeEntries:
             .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
             .limit(1)
         )
-        row = await self._database.one(statement)
+        row = await self.database.one(statement)
         return _entry(row) if row else None
 
     async def minutes(self, owner: Owner, since: date, until: date) -> int:
@@ -110,7 +109,7 @@ class TimeEntries:
         statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
             TimeEntryRow.of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
         )
-        return await self._database.read(lambda connection: int(connection.scalar(statement) or 0))
+        return await self.database.read(lambda connection: int(connection.scalar(statement) or 0))
 
 
 def _columns(entry: Entry) -> dict[str, object]:
