@@ -17,7 +17,6 @@ from tests.support.reading import JSON, input_named
 IDS = {"ana": "U0ANA0001", "ben": "U0BEN0001", "chris": "U0CHRIS01", "gwen": "U0GWEN001"}
 LINKED = ("ana", "chris")
 CHANNEL = "C0GENERAL01"
-LONG = 60
 WEBSHOP, NUMBER = 1, 12
 """A public project, and an issue in it that everyone sees."""
 
