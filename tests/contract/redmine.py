@@ -1,6 +1,6 @@
 """Starts a real Redmine for the tests, from Debian's packages, with its own database.
 
-    python -m tests.contract.redmine [--data DIR]
+    python tests/contract/redmine.py [--port N] [--data DIR]
 
 prints one line of JSON when it is ready (its URL, the header for API keys, and the IDs and keys from
 `redmine_seed.rb`), and stops on SIGTERM or Ctrl-C. A DIR with the data of an earlier run is reused.
@@ -58,7 +58,7 @@ def missing() -> str | None:
 
 
 @contextmanager
-def running(data: Path) -> Iterator[dict[str, Any]]:
+def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
     """Runs a Redmine whose files are all in `data`; `redmine.ru` creates and seeds its database if it's new.
 
     Yields what `redmine_seed.rb` wrote, with `url` and `key_header`. Raises RuntimeError, with the end of the
@@ -69,9 +69,9 @@ def running(data: Path) -> Iterator[dict[str, Any]]:
     world = data / "world.json"
     if not world.is_file():
         _make_instance(data)
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    serve = ("puma", "--bind", f"tcp://127.0.0.1:{port}", "--threads", "1:4", str(APP))
+    port = port or free_port()
+    url, bind = f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"
+    serve = ("puma", "--bind", bind, "--threads", "1:4", str(APP))
     with _bundle_exec(data, environment, *serve) as server:
         _await_answer(server, url, data)
         yield {
@@ -165,6 +165,7 @@ def _end_of_log(data: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Starts a real Redmine for the tests.")
+    parser.add_argument("--port", type=int, default=0, help="default: any free one")
     parser.add_argument("--data", type=Path, help="where its files are kept; default: for this run only")
     options = parser.parse_args()
     absent = missing()
@@ -174,7 +175,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="redmine-") as own:
         data = options.data or Path(own)
         try:
-            with running(data) as world:
+            with running(data, options.port) as world:
                 sys.stdout.write(json.dumps(world) + "\n")
                 sys.stdout.flush()
                 signal.pause()

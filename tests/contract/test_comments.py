@@ -47,7 +47,6 @@ async def test_others_read_a_message_its_file_and_only_the_notes_they_may_see(
     assert (hidden["notes"], hidden["private_notes"]) == ("Between us", True)
     bold = "*this*" if office.bot.settings.service_text_format == "textile" else "**this**"
     assert f"> Look at {bold}, #{number}" in added["notes"]
-    files = (await wire("GET", f"/issues/{number}.json", include="attachments")).json["issue"]["attachments"]
-    assert [file["filename"] for file in files] == ["a.log"]
+    assert [detail["new_value"] for detail in added["details"]] == ["a.log"]
     assert {entry["user"]["id"] for entry in (typed, hidden, added)} == {world.users["dora"]}
     assert [entry["id"] for entry in await history(wire, number, "ben")] == [typed["id"], added["id"]]

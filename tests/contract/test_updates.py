@@ -16,6 +16,7 @@ from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of
 
+DONE = "Resolved"
 ANA, BEN = "U0ANA0001", "U0BEN0001"
 
 
@@ -35,6 +36,48 @@ async def read(wire: Wire, number: int, who: str = "ana", include: str = "") -> 
 async def new(wire: Wire, **fields: Any) -> int:
     number: int = (await an_issue(wire, **fields)).json["issue"]["id"]
     return number
+
+
+async def test_update_sets_every_field_and_the_history_names_them(wire: Wire, world: World) -> None:
+    number = await new(wire, project_id=world.project("public"), tracker_id=world.trackers["Feature"])
+    sent: dict[str, Any] = {
+        "subject": "Changed",
+        "description": "More",
+        "status_id": world.statuses[DONE],
+        "priority_id": world.priorities["High"],
+        "assigned_to_id": world.users["dora"],
+        "category_id": world.categories["Checkout"],
+        "fixed_version_id": world.versions["1.0"],
+        "due_date": "2036-05-31",
+        "estimated_hours": 2.5,
+        "done_ratio": 60,
+        "custom_fields": [{"id": world.custom_fields["Environment"], "value": "staging"}],
+        "notes": "See above",
+    }
+
+    answer = await change(wire, number, **sent)
+
+    assert (answer.status, answer.text) == (204, "")
+    issue = await read(wire, number, include="journals")
+    shown = {
+        name: issue[name] for name in ("subject", "description", "due_date", "estimated_hours", "done_ratio")
+    }
+    assert shown == {name: sent[name] for name in shown}
+    ids = ("status", "priority", "assigned_to", "category", "fixed_version")
+    assert {name: issue[name]["id"] for name in ids} == {name: sent[f"{name}_id"] for name in ids}
+    assert {"See above"} == {journal["notes"] for journal in issue["journals"]}
+    details = [detail for journal in issue["journals"] for detail in journal["details"]]
+    assert {detail["name"] for detail in details if detail["property"] == "attr"} == {
+        *(name for name in sent if name not in ("custom_fields", "notes")),
+    }
+    environment = str(world.custom_fields["Environment"])
+    assert [detail["new_value"] for detail in details if detail["property"] == "cf"] == ["staging"]
+    assert [detail["name"] for detail in details if detail["property"] == "cf"] == [environment]
+    status = next(detail for detail in details if detail["name"] == "status_id")
+    assert (status["old_value"], status["new_value"]) == (
+        str(world.statuses["New"]),
+        str(world.statuses[DONE]),
+    )
 
 
 async def test_invalid_update_is_rejected_and_changes_nothing(wire: Wire, world: World) -> None:

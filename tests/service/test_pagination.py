@@ -74,7 +74,7 @@ async def all_ids(client: Client, key: SecretStr, filters: IssueFilters | None =
     return [issue.id async for issue in client.iter_issues(key, filters or IssueFilters())]
 
 
-@pytest.mark.parametrize("count", [0, 1, 100, 101, 750])
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 199, 200, 750])
 @pytest.mark.parametrize("cap", [100, 25])
 async def test_every_issue_appears_once_in_the_order_of_ids(
     client: Client, service: Service, key: SecretStr, count: int, cap: int

@@ -142,13 +142,24 @@ class Project(Named):
     updated_on: datetime = LONG_AGO
 
 
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One change of an issue: of an attribute, a custom field ("cf") or an attachment."""
+
+    property: Literal["attr", "cf", "attachment"]
+    name: str
+    old_value: str | None
+    new_value: str | None
+
+
 @dataclass(slots=True)
 class Note:
-    """A journal entry of an issue: a comment, changes (which aren't kept), or both."""
+    """A journal entry of an issue: a comment, changes, or both."""
 
     user_id: int
     text: str
     created_on: datetime
+    details: tuple[Detail, ...] = ()
     is_private: bool = False
 
 

@@ -1,7 +1,7 @@
 """GET and POST /issues.json; GET and PUT /issues/{id}.json when enabled."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from aiohttp import web
 
@@ -10,6 +10,7 @@ from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_bool, 
 from bot.sandbox.tracker.data import Issue, Note, Project
 from bot.sandbox.tracker.draft import Draft
 from bot.sandbox.tracker.filters import FilterContext, tests
+from bot.sandbox.tracker.journal import changes
 from bot.sandbox.tracker.sorting import order
 
 
@@ -98,16 +99,19 @@ async def update_issue(request: web.Request) -> web.Response:
         raise ValidationError
     draft = Draft(call, sent if edits else {"uploads": sent.get("uploads")}, issue)
     changed = draft.issue(call.user)
-    altered = bool(draft.files) or _filled(issue) != _filled(changed)
+    details = changes(issue, changed, draft.files)
     text = crlf(as_text(sent.get("notes"))) if notes else ""
     private = (
         bool(text) and as_bool(sent.get("private_notes")) and call.viewer.may("set_notes_private", project)
     )
-    if altered and (private or not text):
-        changed.notes = [*changed.notes, Note(call.user.id, "", call.now)]
+    if details and (private or not text):
+        changed.notes = [*changed.notes, Note(call.user.id, "", call.now, details)]
     if text:
-        changed.notes = [*changed.notes, Note(call.user.id, text, call.now, private)]
-    if text or altered:
+        changed.notes = [
+            *changed.notes,
+            Note(call.user.id, text, call.now, () if private else details, private),
+        ]
+    if text or details:
         changed.updated_on = call.now
         _touch_parent(call, issue)
         _touch_parent(call, changed)
@@ -116,10 +120,6 @@ async def update_issue(request: web.Request) -> web.Response:
     for row in fields(Issue):
         setattr(issue, row.name, getattr(changed, row.name))
     return call.updated()
-
-
-def _filled(issue: Issue) -> Issue:
-    return replace(issue, custom={number: value for number, value in issue.custom.items() if value})
 
 
 def _touch_parent(call: Call, issue: Issue) -> None:

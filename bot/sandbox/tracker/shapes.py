@@ -126,6 +126,7 @@ def _journal(data: Data, row: Issue, number: int) -> Shape:
         "notes": note.text,
         "created_on": stamp(note.created_on),
         "private_notes": note.is_private,
+        "details": [picked(detail, "property", "name", "old_value", "new_value") for detail in note.details],
     }
 
 

@@ -105,6 +105,7 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     [note] = office.tracker.data.issues[number].notes
     assert "[Ben Okafor in Slack](" in note.text
     assert "> Only in **Safari**  \r\n>  \r\n> 1. open" in note.text
+    assert [detail.new_value for detail in note.details] == ["cart.log"]
     assert names(office.tracker, number) == ["cart.log"]
     posted = [m for m in await ben.messages() if "this message" in text_of(m)]
     assert [m["thread_ts"] for m in posted] == [first["ts"]]
