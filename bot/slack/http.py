@@ -32,7 +32,6 @@ BODY_LIMIT = 1024 * 1024
 SIGNATURE_SECONDS = 300  # Slack's rule: older requests may be replays
 PROBE_SECONDS = 5
 MALFORMED_HTTP = (HttpProcessingError, web.RequestPayloadError)
-PROBE_KEPT_SECONDS = 5
 
 Probe = Callable[[], Awaitable[bool]]
 
@@ -54,26 +53,27 @@ def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: floa
 
 
 class Readiness:
-    """Checks whether the bot's dependencies respond; results are cached for a few seconds."""
+    """Checks whether the bot's dependencies respond within `seconds`; results are cached as long."""
 
-    def __init__(self, probes: Mapping[str, Probe]) -> None:
+    def __init__(self, probes: Mapping[str, Probe], seconds: float = PROBE_SECONDS) -> None:
         self._probes = probes
+        self._seconds = seconds
         self._asking = asyncio.Lock()
-        self._recent: TtlCache[None, dict[str, bool]] = TtlCache(PROBE_KEPT_SECONDS)
+        self._recent: TtlCache[None, dict[str, bool]] = TtlCache(seconds)
 
     async def answers(self) -> dict[str, bool]:
         """The result of each probe by name; False if it fails or times out."""
-
-        async def ask_all() -> dict[str, bool]:
-            found = await asyncio.gather(*(self._ask(name) for name in self._probes))
-            return dict(zip(self._probes, found, strict=True))
-
         async with self._asking:
-            return await self._recent.get(None, ask_all)
+            answers = self._recent.peek(None)
+            if answers is None:
+                found = await asyncio.gather(*(self._ask(name) for name in self._probes))
+                answers = dict(zip(self._probes, found, strict=True))
+                self._recent.put(None, answers)  # fresh from now on, however long the probes took
+            return answers
 
     async def _ask(self, name: str) -> bool:
         try:
-            return await asyncio.wait_for(self._probes[name](), PROBE_SECONDS)
+            return await asyncio.wait_for(self._probes[name](), self._seconds)
         except Exception as error:  # noqa: BLE001 - any error means unreachable
             log.warning(
                 "dependency unreachable", action="readiness.failed", what=name, error=type(error).__name__

@@ -186,7 +186,7 @@ class FormSubmission(Interaction):
     """A submitted form."""
 
     kind = "form"
-    view: View
+    view: View = field()
 
     @property
     def key(self) -> str:
@@ -199,7 +199,7 @@ class FormClosed(Interaction):
     """A form with `notify_on_close` was closed."""
 
     kind = "closed"
-    view: View
+    view: View = field()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,7 +71,8 @@ def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
         _make_instance(data)
     port = port or free_port()
     url, bind = f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"
-    serve = ("puma", "--bind", bind, "--threads", "1:4", str(APP))
+    # One thread: while one waits for SQLite's lock, Ruby runs no other, so the lock's holder can't go on.
+    serve = ("puma", "--bind", bind, "--threads", "1:1", str(APP))
     with _bundle_exec(data, environment, *serve) as server:
         _await_answer(server, url, data)
         yield {

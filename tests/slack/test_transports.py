@@ -90,3 +90,17 @@ async def test_readiness_asks_each_dependency_once_for_all_callers() -> None:
 
     assert answers == [{"database": True, "slack": False}] * 5
     assert asked == ["database"]
+
+
+async def test_callers_share_the_result_of_a_dependency_that_hangs() -> None:
+    asked = []
+
+    async def hang() -> bool:
+        asked.append("slack")
+        await asyncio.Event().wait()
+        return True
+
+    readiness = Readiness({"slack": hang}, seconds=0.5)
+
+    assert await asyncio.gather(*(readiness.answers() for _ in range(3))) == [{"slack": False}] * 3
+    assert asked == ["slack"]

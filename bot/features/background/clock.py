@@ -1,4 +1,4 @@
-"""The database's clock, which decides when digests are due."""
+"""The database's clock, which decides when background work is due."""
 
 import time
 from datetime import UTC, datetime, timedelta

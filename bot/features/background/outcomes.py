@@ -1,4 +1,4 @@
-"""What came of a write to Slack that no user waits for, and of looking for it later."""
+"""Outcomes of background posts, and of looking them up later."""
 
 from dataclasses import dataclass
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Slack as it is used without a user who waits: channels are checked first, and writes are never retried."""
+"""Posts to Slack in the background: checks channels first, and never retries a write."""
 
 import asyncio
 import math

@@ -67,7 +67,7 @@ class Delivery:
     timings: Timings = DEFAULT
     clock: Clock = field(default_factory=Clock)
     in_flight: dict[tuple[int, datetime], float] = field(default_factory=dict)
-    _readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READERS))
+    _readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READERS), init=False)
 
     def lease_until(self) -> datetime:
         """The latest time, by the database's clock, when a message sent now may still arrive."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -108,6 +108,8 @@ class FileHandlers:
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: choose files of the message, and an issue."""
         reply, message = await reply.opened_for(shortcut, loading("Attach files")), shortcut.message
+        # The upload may take longer than the response URL works.
+        reply = reply.at(replace(reply.place, response_url=None))
         async with self.accounts.reading(reply.owner) as session:
             job = await self.jobs.from_message(reply, message)
             issue = await self._named_issue(reply, session, message)

@@ -15,18 +15,19 @@ class ShowMore(Button):
     issue: Number
 
 
+class ShareListedIssue(Button):
+    """In a menu, which can't ask first."""
+
+    action = "issue.share_listed"
+    issue: Number
+
+
 class ShareIssue(Button):
     """On a card. `asked` is whether the button asks first, as it must unless everyone can see the issue."""
 
     action = "issue.share"
     issue: Number
     asked: bool = False
-
-
-class ShareListedIssue(ShareIssue):
-    """In a menu, which can't ask first."""
-
-    action = "issue.share_listed"
 
 
 class AssignToMe(Button):

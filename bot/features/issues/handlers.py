@@ -183,10 +183,11 @@ class IssueHandlers:
         said = sentence(f"The post is deleted. The issue stays in {reply.wording.service}.")
         await reply.privately(said, replace=True)
 
-    async def share_pressed(self, press: ButtonPress[ShareIssue], reply: Reply) -> None:
+    async def share_pressed(self, press: ButtonPress[ShareIssue | ShareListedIssue], reply: Reply) -> None:
         """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
         shown = await self.issues.show(reply.owner, press.button.issue)
-        if press.button.asked or shown.public or shown.issue.is_private:
+        asked = isinstance(press.button, ShareIssue) and press.button.asked
+        if asked or shown.public or shown.issue.is_private:
             await self.share(reply, shown)
         else:
             await reply.privately(await self._card(reply, shown, asks_first=True))

@@ -134,6 +134,18 @@ class Issues:
         page = await self.client.list_issues(session.key, filters, limit=len(wanted))
         return {issue.id: issue for issue in page.items if issue.id in wanted}
 
+    async def public(self, owner: Owner, numbers: Sequence[int]) -> list[Issue]:
+        """Those of the first MOST issues that everyone may see, read with the owner's key.
+
+        Leaves out those that were meant to be private. Raises NotLinked, KeyRejected, ServiceError.
+        """
+        async with self.accounts.reading(owner) as session:
+            visible = await self.several(session, numbers)
+            meant_private = await self.store.created_issues.refused_privacy()
+            found = [visible[n] for n in numbers if n in visible and n not in meant_private]
+            projects = await asyncio.gather(*(self.project_of(session, issue) for issue in found))
+        return [issue for issue, project in zip(found, projects, strict=True) if is_public(issue, project)]
+
     async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
         filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
         page = await self.client.list_issues(session.key, filters, limit=100)

@@ -1,6 +1,5 @@
 """Unfurls links to issues in conversations and shows each viewer the details they can see."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,10 +10,9 @@ from slack_sdk.errors import SlackApiError
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.features.accounts import views as account_views
 from bot.features.accounts.accounts import Accounts
-from bot.features.issues.issues import Issues, is_public
+from bot.features.issues.issues import Issues
 from bot.features.links import views
 from bot.service.conventions import issue_number
-from bot.service.models import Issue
 from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
@@ -22,7 +20,6 @@ from bot.slack.forms import number_in
 from bot.slack.interaction import Event, Place
 from bot.slack.posting import reason
 from bot.slack.replies import Reply
-from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
@@ -79,7 +76,7 @@ class LinkHandlers:
                 await deliveries.release(claims[number])
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        issues = await self._public_issues(reply.owner, tuple(urls))
+        issues = await self.issues.public(reply.owner, tuple(urls))
         if not issues:
             return frozenset()
         unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
@@ -94,18 +91,6 @@ class LinkHandlers:
             log.info("work objects unavailable", action="unfurl.no_work_objects", error=why)
             await reply.slack.chat_unfurl(**arguments)
         return frozenset(issue.id for issue in issues)
-
-    async def _public_issues(self, owner: Owner, numbers: Sequence[int]) -> list[Issue]:
-        """Those of the issues that everyone in a conversation may see, read with the poster's key.
-
-        Leaves out those that were meant to be private. Raises NotLinked, KeyRejected, ServiceError.
-        """
-        async with self.accounts.reading(owner) as session:
-            visible = await self.issues.several(session, numbers)
-            meant_private = await self.store.created_issues.refused_privacy()
-            found = [visible[n] for n in numbers if n in visible and n not in meant_private]
-            projects = [await self.issues.project_of(session, issue) for issue in found]
-        return [issue for issue, project in zip(found, projects, strict=True) if is_public(issue, project)]
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
         """Show a card's details with the viewer's own key."""

@@ -7,8 +7,8 @@ from bot.slack.metadata import Metadata
 
 
 class NewIssueMetadata(Metadata):
-    """Texts are IDs of saved input: `files` of a job, `thread` of an offered thread, `rest` of a description
-    that is too long for the form, and `draft` of what waits for a project.
+    """The strings are IDs of saved input: `files` of a job, `thread` of an offered thread, `rest` of a
+    description that is too long for the form, and `draft` of what waits for a project.
 
     `source` is the message that the issue is created from. `template` is the ID of the one that filled the
     form in, and `more` is whether *More fields* was pressed. `attempted_at` is when an attempt ended with an

@@ -85,7 +85,7 @@ class EntryHandlers:
     async def share_pressed(self, press: ButtonPress[ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""
         entry = await self.entries.one(reply.owner, press.button.entry)
-        on = await self.timelog.on_of(reply.owner, entry)
+        on = await self.timelog.target_of(reply.owner, entry)
         if on.private:
             raise PrivateTimeNotShared
         if not (on.public or press.button.asked):
@@ -148,7 +148,7 @@ class EntryHandlers:
             return ""
         stale = views.stale_post(post.channel_id)
         try:
-            on = await self.timelog.on_of(reply.owner, entry)
+            on = await self.timelog.target_of(reply.owner, entry)
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return stale
@@ -189,7 +189,7 @@ class EntryHandlers:
             await reply.at(place).privately(told, replace=metadata.replace)
 
 
-# What the form that logs time has too
+# Shared with the form that logs time
 
 
 async def entered(form: FormSubmission, reply: Reply, metadata: TimeMetadata) -> TimeChange:

@@ -122,7 +122,7 @@ class Timelog:
                 return None
             return await self._on(session, draft)
 
-    async def on_of(self, owner: Owner, entry: Entry) -> Loggable:
+    async def target_of(self, owner: Owner, entry: Entry) -> Loggable:
         """What an entry is on, as the user sees it now."""
         project = None if entry.issue_id else f"#{entry.project_id}"
         draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)

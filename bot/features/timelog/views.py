@@ -79,9 +79,11 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
         search = forms.searched(ChooseIssue.action, chosen, "Search by number or subject")
         blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
     if on is None:
-        blocks += [context("Choose an issue to see its activities."), *_fields(values)]
+        fields = _fields(values)
+        fields.insert(1, context("Choose an issue to see its activities."))
     else:
-        blocks += _fields(values, on.activities, _activity(values.activity, on), on.project.id)
+        fields = _fields(values, on.activities, _activity(values.activity, on), on.project.id)
+    blocks += fields
     view = forms.form("time.log", "Log time", blocks, submit="Log time", metadata=metadata)
     return forms.warned(view, said) if said else view
 

@@ -30,7 +30,7 @@ class UserNotNamed(UserError):
 
 
 class Bare(Enum):
-    """Subcommands that carry nothing, as typed."""
+    """Subcommands without arguments, as typed."""
 
     ACCOUNT = ""
     LINK = "link"

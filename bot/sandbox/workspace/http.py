@@ -42,7 +42,7 @@ class HttpDelivery:
     """
 
     request_url: str
-    signing_secret: str
+    signing_secret: str = field(repr=False)
     state: State
     connected: bool = field(default=True, init=False)
     _session: aiohttp.ClientSession | None = field(default=None, init=False)
