@@ -18,6 +18,7 @@ from tests.support.reading import JSON, input_named, option_saying, text_of, unt
 TEAM_SIZE = 5
 PROJECT = "Web Shop"
 TIMEOUT = 30.0
+STILL_WORKING = "Still working on it"
 WORDS = ("cart", "login", "delivery", "password", "push", "invoice", "search", "slow", "error", "page")
 
 
@@ -85,7 +86,9 @@ class Colleague(Person):
         }
 
     async def after(self, action: Awaitable[object], channel: str | None = None) -> JSON:
-        """Awaits `action` and returns the bot's next message to the user or about them."""
+        """Awaits `action` and returns the bot's next message to the user or about them, but not the notice
+        that it is still working.
+        """
         state = self.office.workspace.state
         said = state.messages[self.office.channel_id(channel or self.channel)]
         since = said[-1].ts if said else ""
@@ -95,6 +98,8 @@ class Colleague(Person):
             for message in reversed(said):
                 if message.ts <= since:
                     return None
+                if STILL_WORKING in message.text:
+                    continue
                 if message.by_app and (
                     message.to == self.user_id or message.text.startswith(f"<@{self.user_id}>")
                 ):
@@ -166,9 +171,10 @@ class Colleague(Person):
         return mark
 
     def note(self, mark: str, said: str, done: str) -> None:
-        """Records what the user was told about a write."""
-        self.told.writes[mark] = "done" if done in said else said
-        if done not in said:
+        """Records what the user was told about a write. An error repeats what they typed."""
+        succeeded = done in said and "You typed:" not in said
+        self.told.writes[mark] = "done" if succeeded else said
+        if not succeeded:
             self.told.trouble(mark.split(" ", maxsplit=1)[0], said)
 
     async def create(self) -> None:

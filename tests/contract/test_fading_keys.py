@@ -143,8 +143,9 @@ async def test_nothing_is_written_with_a_revoked_key(
         rejected = [REJECTED in text for text in said]
         assert rejected == sorted(rejected, reverse=True), name  # a check after the write doesn't undo it
         assert rejected[0], name
-        # A write slips past when its key is revoked after the check, or after a read that the check overtook.
-        assert len(wire.written_faded) <= 2, name
+        # One slips past if its key is revoked after the last check, and one if that check overtook a read
+        # beside it, which only a new issue has.
+        assert len(wire.written_faded) <= (2 if name == "a new issue" else 1), name
     found = await client.list_issues(world.key("chris"), IssueFilters(subject="Fading away"))
     assert {issue.author.id for issue in found.items if issue.author} <= {world.users["ana"]}
 

@@ -4,12 +4,13 @@ from contextlib import aclosing
 from pathlib import Path
 
 from bot.slack.waits import Waits
-from tests.faults.scenarios import SCENARIOS, WHOLE
+from tests.faults.scenarios import SCENARIOS, WHOLE, first_of_each_handler
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.wire import Wire
 
-WRITING = [scenario for scenario in SCENARIOS.values() if scenario.effect][:: 1 if WHOLE else 3]
+EACH = SCENARIOS.values() if WHOLE else first_of_each_handler()
+WRITING = [scenario for scenario in EACH if scenario.effect]
 SILENT = {
     *("unlink", "delete post", "delete post in answer"),
     *("digest pause", "digest remove", "undo removal"),

@@ -8,10 +8,11 @@ import pytest
 
 from tests.faults.replicas import Mode, Replicas, replicas
 from tests.faults.scenario import Scenario
-from tests.faults.scenarios import SCENARIOS, WHOLE, sampled
+from tests.faults.scenarios import SCENARIOS, WHOLE, first_of_each_handler, sampled
 
 DELIVERED = [one for one in sampled(2) if not one.handlers[0].startswith("options:")][:: 1 if WHOLE else 2]
-PRESSED = [one for one in sampled(2) if one.effect and one.handlers[0].startswith(("action:", "form:"))]
+EACH = SCENARIOS.values() if WHOLE else first_of_each_handler()
+PRESSED = [one for one in EACH if one.effect and one.handlers[0].startswith(("action:", "form:"))]
 HEARD = [one for one in SCENARIOS.values() if one.handlers[0].startswith("event:")]
 READS = ("auth.", "conversations.", "users.", "files.info")
 

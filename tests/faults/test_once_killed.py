@@ -79,7 +79,7 @@ async def kill_during(pair: Pair, wire: Wire, action: Awaitable[object]) -> str:
         return str((await pair.post(session, *pair.delivered[-1])).payload or "")
 
 
-async def test_a_killed_replicas_work_is_never_repeated_and_its_users_are_told_once(
+async def test_a_killed_replicas_work_is_never_repeated_and_always_told(
     pair: Pair, wire: Wire, service: Tracker
 ) -> None:
     ana = Person(pair.office, ANA.slack_id)

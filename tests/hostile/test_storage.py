@@ -250,3 +250,14 @@ async def test_linking_works_despite_undecryptable_saved_input(office: Office, b
     assert "Ben Okafor" in text_of(await ben.form_saying("Account linked", "Ben Okafor"))
     count = text("select count(*) from links where user_id = 'U0BEN0001'")
     assert await office.bot.database.read(lambda connection: connection.scalar(count)) == 1
+
+
+async def test_links_survive_a_wrong_encryption_key(office: Office, ana: Person) -> None:
+    right = office.bot.settings.encryption_keys
+    await with_keys(office, Vault.generate_key())
+    await ana.command("/issue 28")
+    await ana.close(await ana.form("Link account"))
+
+    await with_keys(office, *right)
+
+    assert "#28" in (await ana.ask("/issue 28"))["text"]

@@ -140,7 +140,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("act", [create, update])
 @pytest.mark.parametrize("name", UNUSABLE)
-async def test_the_outcome_of_a_write_without_a_usable_answer_is_unknown(
+async def test_a_write_without_a_usable_answer_has_unknown_outcome(
     client: Client, service: Service, key: SecretStr, act: Act, name: str
 ) -> None:
     service.replies.append(UNUSABLE[name])

@@ -94,3 +94,20 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
 
     for typed in ("²", "|", "0", "9" * 30):
         assert (await ana.suggest(form, "Parent issue", typed))["options"] == []
+
+
+async def test_a_saved_command_resumes_once(office: Office, ana: Person) -> None:
+    state = office.workspace.state
+    state.trigger_seconds, usual = 0, state.trigger_seconds
+    offer = await ana.ask("/issue new project:webshop due:2030-01-02")
+    state.trigger_seconds = usual
+    state.violations.clear()
+
+    for count in (1, 0):
+        await ana.press(offer, "Open form")
+        await office.idle()
+
+        views = (await ana.state())["views"]
+        assert len(views) == count
+        for view in views:
+            await ana.close(view)

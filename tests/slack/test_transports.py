@@ -48,8 +48,9 @@ async def test_new_requests_are_rejected_while_stopping(office: Office) -> None:
     office.bot._web.stopping = True
 
     assert (await post(office, b"", signed(office, b""))).status == 503
-    async with office.http.get(f"http://127.0.0.1:{office.bot.port}/readyz") as answer:
-        assert answer.status == 503
+    for path, status in (("readyz", 503), ("healthz", 200)):
+        async with office.http.get(f"http://127.0.0.1:{office.bot.port}/{path}") as answer:
+            assert answer.status == status, path
 
 
 MALFORMED = (

@@ -1,8 +1,9 @@
-"""Issues created and time logged with the bot."""
+"""Issues created and time logged with the bot, and the projects of channels."""
 
 from dataclasses import replace
 from datetime import date
 
+from bot.store.channels import ChannelDefault
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.time_entries import Entry
@@ -57,3 +58,41 @@ async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner,
     assert await store.time_entries.minutes(ana, MONDAY, MONDAY) == 40
     assert await store.time_entries.minutes(ana, MONDAY, date(2026, 7, 19)) == 60
     assert await store.time_entries.minutes(ben, date(2026, 8, 1), date(2026, 8, 7)) == 0
+
+
+async def test_issues_of_a_message_are_its_workspaces_latest_first(
+    store: Store, ana: Owner, ben: Owner
+) -> None:
+    await store.created_issues.put(ana, 1, "From it", "C1", "10.1")
+    await store.created_issues.put(ben, 2, "From it too", "C1", "10.1")
+
+    assert [i.issue_id for i in await store.created_issues.from_message("T1", "C1", "10.1")] == [2, 1]
+    assert await store.created_issues.from_message("T2", "C1", "10.1") == ()
+
+
+async def test_users_see_their_own_issues_latest_first(store: Store, ana: Owner, ben: Owner) -> None:
+    for number, owner in ((1, ana), (2, ben), (3, ana)):
+        await store.created_issues.put(owner, number, "x")
+
+    assert [i.issue_id for i in await store.created_issues.latest(ana, 5)] == [3, 1]
+    assert [i.issue_id for i in await store.created_issues.latest(ana, 1)] == [3]
+
+
+async def test_the_latest_entry_comes_first_even_after_a_change(store: Store, ana: Owner) -> None:
+    later = replace(ENTRY, id=8)
+    await store.time_entries.add(ana, ENTRY)
+    await store.time_entries.add(ana, later)
+
+    await store.time_entries.change(ana, replace(ENTRY, minutes=30))
+
+    assert await store.time_entries.latest(ana, 5) == (later, replace(ENTRY, minutes=30))
+    assert await store.time_entries.latest(ana, 1) == (later,)
+
+
+async def test_a_default_project_is_the_latest_of_one_channel(store: Store, ana: Owner, ben: Owner) -> None:
+    await store.channels.set_default("T1", "C1", 1, "Web shop", ana)
+    await store.channels.set_default("T1", "C1", 2, "Mobile app", ben)
+
+    assert await store.channels.default_project("T1", "C1") == ChannelDefault(2, "Mobile app")
+    assert await store.channels.default_project("T1", "C2") is None
+    assert await store.channels.default_project("T2", "C1") is None

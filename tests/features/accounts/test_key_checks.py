@@ -53,7 +53,7 @@ async def in_a_block(accounts: Accounts, client: Client) -> None:
         await read(client, session)
 
 
-async def test_each_round_of_reads_has_its_check_until_there_are_too_many(
+async def test_each_round_of_reads_up_to_the_limit_is_checked(
     accounts: Accounts, client: Client, wire: Wire
 ) -> None:
     for rounds, background, expected in (

@@ -272,3 +272,17 @@ async def test_digests_wait_while_slack_is_unreachable(digests: Digests) -> None
     assert await digests.posts() == []
     await digests.tick()
     assert len(await digests.posts()) == 1
+
+
+async def test_the_notice_of_a_stopped_digest_resumes_it(digests: Digests) -> None:
+    await digests.add("mobile")
+    digests.report()
+    digests.wire.faults = [(POST, "refuse:is_archived")]
+    for _ in range(2):
+        await digests.tick()
+
+    message = (await digests.person.messages(DM))[-1]
+    await digests.person.after(digests.person.press(message, "Resume"), DM)
+    await digests.tick()
+
+    assert len(await digests.posts("mobile")) == 1

@@ -90,6 +90,7 @@ async def test_only_the_uploader_can_rename_a_file(office: Office, ana: Person) 
     await ana.press_in_form(told, "Rename or describe")
 
     await ana.form_saying("Files", "Someone else attached this file")
+    assert names(office.tracker) == ["x.csv"]
 
 
 async def test_same_file_is_attached_to_an_issue_once(office: Office, ana: Person) -> None:

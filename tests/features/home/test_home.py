@@ -33,7 +33,7 @@ def published(office: Office) -> list[str]:
     return [text_of(c.arguments["view"]) for c in office.workspace.calls if c.method == "views.publish"]
 
 
-async def test_publishes_right_away_only_once_then_adds_open_issues(office: Office, ana: Person) -> None:
+async def test_shows_loading_only_the_first_time(office: Office, ana: Person) -> None:
     own = open_issues_of(office, 1)
     await ana.open_home()
 

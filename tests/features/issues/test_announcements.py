@@ -68,7 +68,7 @@ async def test_asks_before_sharing_an_issue_that_left_its_public_project(office:
     assert "*Share here* asks first" in text_of(answer)
 
 
-async def test_says_what_became_of_a_post_and_retries_a_failed_one(tmp_path: Path) -> None:
+async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) -> None:
     wire = SlackWire()
     office = Office(tmp_path, slack_wire=wire)
     await office.open()

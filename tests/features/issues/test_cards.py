@@ -1,5 +1,7 @@
 """Showing and sharing issues."""
 
+import asyncio
+
 from bot.sandbox.tracker.data import Attachment
 from tests.support.office import Office
 from tests.support.person import Person
@@ -72,3 +74,13 @@ async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, lin
     assert (one, other) == (said.format(hidden), said.format(99999))
     elsewhere = await linked_ben.ask("/issue https://elsewhere.example/issues/28")
     assert "That link isn't an issue in Tracker" in text_of(elsewhere)
+
+
+async def test_a_double_click_shares_an_issue_once(office: Office, ana: Person, ben: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    card = await ana.ask(f"/issue {issue.id}")
+
+    await asyncio.gather(*(ana.press(card, "Share here") for _ in range(2)))
+    await office.idle()
+
+    assert ["Ana Ruiz shared" in m["text"] for m in await ben.messages()].count(True) == 1

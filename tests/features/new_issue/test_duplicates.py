@@ -62,7 +62,7 @@ async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
     assert kept == ("Mobile App", "Urgent", "Ana Ruiz", "2030-01-01")
 
 
-async def test_warns_who_can_see_it_that_a_message_already_became_an_issue(
+async def test_warns_that_a_message_already_became_a_visible_issue(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     ana.channel = linked_ben.channel = "webshop"

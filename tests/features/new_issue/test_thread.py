@@ -98,7 +98,7 @@ async def test_includes_the_thread_as_it_is_now(office: Office, ana: Person) -> 
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_waits_for_slack_shows_how_far_it_is_and_keeps_the_order(office: Office, ana: Person) -> None:
+async def test_a_slow_slack_is_waited_for_with_progress(office: Office, ana: Person) -> None:
     office.workspace.state.history_page, office.workspace.state.history_seconds = 15, 1
     form = await form_on(ana, thread_of(office, 40))
     assert "40 messages, with their authors" in text_of(form)

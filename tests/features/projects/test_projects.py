@@ -33,7 +33,7 @@ async def test_sets_shows_uses_and_clears_the_channels_project(ana: Person, link
     assert "has no project that you can see" in (await linked_ben.ask("/tracker default"))["text"]
 
 
-async def test_a_name_that_is_no_projects_offers_the_projects_it_may_mean(ana: Person) -> None:
+async def test_an_unknown_project_name_offers_those_it_may_mean(ana: Person) -> None:
     offer = await ana.ask("/tracker project nope")
     assert "Infrastructure, Mobile App, Security, or Web Shop" in offer["text"]
     assert "Mobile App" in text_of(await ana.after(ana.choose_in_message(offer, "Mobile App")))

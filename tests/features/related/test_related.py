@@ -81,7 +81,7 @@ async def test_searches_the_channels_project_first_and_then_all(ana: Person) -> 
     assert "VPN drops" in text_of(await find(ana, await ana.say("The VPN hangs")))
 
 
-async def test_the_message_and_its_files_are_added_to_a_found_issue(office: Office, ana: Person) -> None:
+async def test_a_message_and_its_files_are_added_to_an_issue(office: Office, ana: Person) -> None:
     files = ("a.csv", b"a"), ("b.csv", b"b")
     view = await find(ana, await shared(ana, *files, text="Delivery costs differ again"))
     await ana.choose_in_form(view, row_with(view, "#12 "), "Attach files")

@@ -27,17 +27,20 @@ async def test_edit_changes_the_entry_its_confirmation_and_its_post(
 
     await ana.submit(form, {"Hours": "soon"})
     assert (await ana.errors())["hours"].endswith("isn't a duration. Try 1.5, 90m, 1h 30m or 1:30.")
-    await ana.submit(form, {"Hours": "0,75", "Activity": "Testing", "Date": "2026-01-05", "Comment": ""})
+    await ana.submit(
+        form, {"Hours": "0,75", "Activity": "Testing", "Date": "2026-01-05", "Comment": "All of it"}
+    )
 
     changed = await logged(ana, "Changed to 45m on ")
     entry = office.newest_time()
     assert (entry.minutes, entry.activity_id, str(entry.spent_on)) == (45, TESTING, "2026-01-05")
-    assert entry.comments is None
+    assert entry.comments == "All of it"
     assert changed["ts"] == answer["ts"]
     assert "nothing today" in text_of(changed)
     after = await announcement(ben)
     assert after["ts"] == before["ts"]
     assert after["text"].startswith("Ana Ruiz logged 45m on <")
+    assert "All of it" in text_of(after)
     await ana.delete_post(after)
 
     async def gone() -> bool:

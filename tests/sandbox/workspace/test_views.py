@@ -13,8 +13,6 @@ from tests.sandbox.workspace.harness import (
     text_input,
 )
 
-GENERAL = "C0GENERAL01"
-
 
 async def triggered(app: App, page: Page) -> str:
     """Return a fresh trigger ID, from the global shortcut."""

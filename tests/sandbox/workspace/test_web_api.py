@@ -109,3 +109,13 @@ async def test_oversized_and_malformed_bodies_are_rejected(workspace: Workspace)
             assert response.status == 413
         async with session.post(f"{workspace.api_url}auth.test", data=b"{") as response:
             assert (await response.json())["error"] == "invalid_json"
+
+
+async def test_history_has_no_ephemeral_messages(app: App) -> None:
+    shop = "C0WEBSHOP01"
+    await app.web.chat_postEphemeral(channel=shop, user="U0ANA0001", text="psst")
+
+    history = (await app.web.conversations_history(channel=shop))["messages"]
+
+    assert history
+    assert "psst" not in [message["text"] for message in history]

@@ -138,7 +138,9 @@ async def test_events_for_a_working_installation_delete_nothing(company: Company
 
 
 @pytest.mark.usefixtures("remembered")
-@pytest.mark.parametrize("trouble", ["503", "broken", "ratelimited", "token_expired"])
+@pytest.mark.parametrize(
+    "trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"]
+)
 async def test_nothing_is_deleted_until_slack_rejects_the_token(
     company: Company, slack: Slack, trouble: str
 ) -> None:
