@@ -12,7 +12,7 @@
     ├── ServiceError            a request to the service failed; has method, path, and status
     │   ├── Unauthorized        401: the key is missing, wrong, or locked, or counts as anonymous
     │   ├── Forbidden           403
-    │   ├── SwitchedOff         403 for the current user: the service's REST API is turned off
+    │   ├── SwitchedOff         403 for /users/current: the service's REST API is turned off
     │   ├── NotFound            404
     │   ├── Refused             406, 409, 412, 422: with the service's own error messages
     │   ├── TooLarge            413: the request is too large for the service or its proxy
@@ -102,7 +102,7 @@ class Forbidden(ServiceError):
 
 
 class SwitchedOff(ServiceError):
-    """403 for the current user: the service's REST API is turned off (docs/service.md, Answers)."""
+    """403 for `/users/current`: the service's REST API is turned off (docs/service.md, Answers)."""
 
 
 class NotFound(ServiceError):

@@ -178,7 +178,7 @@ def test_every_log_call_has_a_constant_action() -> None:
     assert without == []
 
 
-def test_the_readme_lists_every_metric() -> None:
+def test_the_documents_list_every_metric() -> None:
     listed = re.findall(
         r"^\| `(issuebot_\w+)` \|", (ROOT / "docs" / "operations.md").read_text("utf-8"), re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""The parts of a payload saved to resume it later: no tokens, no triggers, no other people's data."""
+"""The parts of a payload saved to resume it later: no tokens and no triggers."""
 
 from bot.slack.blocks import JSON
 from bot.slack.forms import without_secrets

@@ -1,8 +1,8 @@
 """The runs of digests: one for each digest and due time, held by one process at a time.
 
-A run is `claimed`, and then `sending` from before its message is posted until the post is confirmed. The
-issues that the message covers are recorded in the same transaction. If a process crashes, another one takes
-over its runs after `lease_until`: until then a message may still be in flight.
+A run is `claimed`. It becomes `sending`, with the issues that its message covers, before the message is
+posted, and ends when the post is confirmed. If a process crashes, another one takes over its runs once the
+process counts as dead and `lease_until` has passed: until then a message may still be in flight.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -96,8 +96,9 @@ class StoredRuns:
         return await self._processes.now()
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
-        """Return the due digests of one owner, the longest overdue first. The owner is that of the longest
-        overdue digest. Leaves out digests with an unfinished run.
+        """Return the due digests of one owner, whose digest is the longest overdue; that one comes first.
+
+        Leaves out digests with an unfinished run.
         """
         due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
         in_order = select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id)

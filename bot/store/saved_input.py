@@ -1,5 +1,5 @@
 """What users entered and may need again, saved for a day: requests made before linking, forms that Slack
-didn't open, files to attach and time to log.
+didn't open, files to attach, time to log, and a key whose account they are asked to confirm.
 """
 
 import json
