@@ -60,7 +60,7 @@ submit(
     "submit time",
     "time.log",
     form("Log time", LOG),
-    {"Hours": "1h30", "Activity": "Design", "Comment": "{word}"},
+    {"Hours": "1m", "Activity": "Design", "Comment": "{word}"},
     **LOGGED,
 )
 choose("choose issue for time", "time.issue", form_of_shortcut, "Issue", f"#{NUMBER}")
@@ -80,7 +80,7 @@ submit(
     "submit changed time",
     "time.change",
     form_of_entry,
-    {"Hours": "2h", "Comment": "{word}"},
+    {"Hours": "2m", "Comment": "{word}"},
     effect=entries_logged,
     said="Changed to",
     typed=True,
