@@ -186,7 +186,7 @@ class FormSubmission(Interaction):
     """A submitted form."""
 
     kind = "form"
-    view: View = field()
+    view: View = field()  # required again: without `field()` it has the default of the base class
 
     @property
     def key(self) -> str:
@@ -199,7 +199,7 @@ class FormClosed(Interaction):
     """A form with `notify_on_close` was closed."""
 
     kind = "closed"
-    view: View = field()
+    view: View = field()  # as above
 
 
 @dataclass(frozen=True, kw_only=True)

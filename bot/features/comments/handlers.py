@@ -157,7 +157,7 @@ class CommentHandlers:
             text,
             metadata.dump(),
             fixed=metadata.issue is not None,
-            files=await self.jobs.form_field(reply, metadata.model_dump()),
+            files=await self.jobs.form_field(reply, metadata.files),
             said=said,
         )
         await reply.show(view)

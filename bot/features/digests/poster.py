@@ -24,7 +24,7 @@ from bot.features.digests import message as digest_message
 from bot.features.digests import notices as digest_notices
 from bot.features.digests.posts import Edition
 from bot.slack.blocks import JSON, Message
-from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.posting import SLACK_FAILED, why
 from bot.slack.rate_limiter import RateLimiter
 from bot.slack.waits import Waits
 from bot.slack.wording import Wording
@@ -100,8 +100,7 @@ class SlackPoster:
                     return Hidden()
                 latest = searched_to = str(messages[-1]["ts"])
         except SLACK_FAILED as error:
-            why = reason(error) or type(error).__name__
-            log.warning("digest post not looked up", action="digest.look_up", error=why)
+            log.warning("digest post not looked up", action="digest.look_up", error=why(error))
             seconds = seconds_to_next_search(error)
             return Hidden() if seconds is None else Unfinished(seconds, searched_to)
         return Unfinished(WAIT, searched_to)

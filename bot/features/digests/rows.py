@@ -10,7 +10,7 @@ from bot.features.digests import message as digest_message
 from bot.features.issues.assign import FRESH
 from bot.service.models import Issue
 from bot.slack.blocks import JSON
-from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.posting import SLACK_FAILED, why
 from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
@@ -51,8 +51,7 @@ class DigestRows:
                     text = str(digest.get("text") or "")
                     await slack.chat_update(channel=channel_id, ts=ts, text=text, blocks=blocks)
             except SLACK_FAILED as error:
-                why = reason(error) or type(error).__name__
-                log.info("digest row not updated", action="digest.row_not_updated", error=why)
+                log.info("digest row not updated", action="digest.row_not_updated", error=why(error))
 
 
 async def _no_changes() -> _Changes:

@@ -124,11 +124,11 @@ class FileJobs:
         downloads = (download(reply.slack, self.file_hosts, stub, uploader) for stub in stubs)
         batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
 
-    async def form_field(self, reply: Reply, metadata: JSON) -> list[Block]:
+    async def form_field(self, reply: Reply, job_id: str | None) -> list[Block]:
         """The checkboxes for the files of a form's job; empty for a form without one."""
-        if not metadata.get("files"):
+        if not job_id:
             return []
-        job = await self.load(reply, str(metadata["files"]))
+        job = await self.load(reply, job_id)
         return views.files_field([(file.id, file.name) for file in job.files], job.missing, reply.wording)
 
     async def fill_from_form(

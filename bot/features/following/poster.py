@@ -15,7 +15,7 @@ from bot.features.following.buttons import FollowIssue, StopFollowing
 from bot.features.following.reading import Seen
 from bot.slack import posting
 from bot.slack.blocks import Message
-from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.posting import SLACK_FAILED, why
 from bot.slack.replies import Platform
 from bot.slack.retractable import deletable
 from bot.store.followed import Followed
@@ -98,8 +98,7 @@ class SlackThreadPoster:
                 if not page.get("has_more"):
                     return Absent()
         except SLACK_FAILED as error:
-            why = reason(error) or type(error).__name__
-            log.warning("line not looked up", action="follow.look_up", error=why)
+            log.warning("line not looked up", action="follow.look_up", error=why(error))
             seconds = seconds_to_next_search(error)
             return Hidden() if seconds is None else Unfinished(seconds)
         return Hidden()

@@ -10,7 +10,7 @@ from bot.features.home.home import Home, StoredItems
 from bot.service.models import Issue, Page
 from bot.slack.feature import Feature
 from bot.slack.interaction import Event
-from bot.slack.posting import SLACK_FAILED, reason
+from bot.slack.posting import SLACK_FAILED, why
 from bot.slack.replies import Reply
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class HomeHandlers:
                 log.info(
                     "Home tab not published",
                     action="home.not_published",
-                    error=reason(error) or type(error).__name__,
+                    error=why(error),
                 )
         try:
             open_issues = await self.home.open_issues(reply.owner)

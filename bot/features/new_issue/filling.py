@@ -132,7 +132,7 @@ class FormFilling:
         rest, offered, files = await asyncio.gather(
             long_description.field(self.saved, reply.owner, metadata),
             self.thread.offered(reply, metadata),
-            self.jobs.form_field(reply, metadata.model_dump()),
+            self.jobs.form_field(reply, metadata.files),
         )
         attached = [*rest, *([create_form.thread_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bot.errors import UserError
-from bot.slack.grammar import values
 from bot.slack.grammar.errors import KeyTyped
 from bot.slack.grammar.options import Parsed
 from bot.slack.grammar.requests import Me, Named, Person, SlackUser
 from bot.slack.grammar.tokens import words
-from bot.slack.grammar.values import person, unknown_word
+from bot.slack.grammar.values import person, reject_api_key, unknown_word
 
 
 class NothingTakenAfter(UserError):
@@ -115,7 +114,7 @@ def may_hold_key(text: str) -> bool:
 
 def tracker_command(text: str) -> TrackerRequest:
     """Parse `/tracker <text>`. Raises UserError, never with a typed API key in its text."""
-    values.reject_api_key(text)
+    reject_api_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Bare.ACCOUNT
