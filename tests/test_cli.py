@@ -69,9 +69,7 @@ def test_db_upgrade_creates_the_database_and_lists_migrations(command: Command, 
     first, second = (command("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db") for _ in range(2))
 
     assert (first.exit_code, first.stdout) == (0, "The database is up to date.\n")
-    numbers = [line.partition(": ")[0] for line in first.stderr.splitlines()]
-    assert numbers == [f"{number:04}" for number in range(1, len(numbers) + 1)]
-    assert "0003: Digests, their runs, and the issues that they cover." in first.stderr
+    assert first.stderr == "0001: The tables of the first release.\n"
     assert (second.exit_code, second.stdout, second.stderr) == (0, first.stdout, "")
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select
 from bot.errors import StoredSecretError, StoredTextError
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import UNENCRYPTED_INPUT, SavedInputRow
+from bot.store.tables import SavedInputRow
 from bot.store.vault import Vault
 
 LIFETIME = timedelta(days=1)
@@ -46,12 +46,8 @@ class SavedInput:
         return continuation_id
 
     async def prune(self) -> None:
-        """Delete expired requests, including those that the previous version stored unencrypted."""
         too_old = datetime.now(UTC) - LIFETIME
         await self.database.delete_in_batches(SavedInputRow, SavedInputRow.created_at <= too_old)
-        await self.database.execute(
-            delete(UNENCRYPTED_INPUT).where(UNENCRYPTED_INPUT.c.created_at <= too_old)
-        )
 
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         statement = select(SavedInputRow.sealed).where(_is(owner, continuation_id))

@@ -18,10 +18,8 @@ from sqlalchemy import (
     Text,
     and_,
     column,
-    false,
     func,
     select,
-    table,
     type_coerce,
 )
 from sqlalchemy import Table as SqlTable
@@ -153,15 +151,11 @@ class ProcessRow(Table):
 class SavedInputRow(Owned, Table):
     """What a user entered and may need again, encrypted."""
 
-    __tablename__ = "sealed_continuations"
+    __tablename__ = "saved_input"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     sealed: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(index=True)
-
-
-UNENCRYPTED_INPUT = table("continuations", column("created_at", UtcDateTime))
-"""The previous version's table of unencrypted requests; the next version drops it."""
 
 
 class CreatedIssueRow(Owned, Table):
@@ -179,7 +173,7 @@ class CreatedIssueRow(Owned, Table):
     channel_id: Mapped[str | None]
     message_ts: Mapped[str | None]
     created_at: Mapped[datetime]
-    privacy_refused: Mapped[bool] = mapped_column(default=False, server_default=false())
+    privacy_refused: Mapped[bool] = mapped_column(default=False)
 
 
 class TimeEntryRow(Owned, Table):
@@ -239,7 +233,7 @@ class DigestRow(Owned, Table):
     filters: Mapped[dict[str, Any]]
     grouped_by: Mapped[str]
     empty: Mapped[bool]
-    kind: Mapped[str] = mapped_column(server_default="new")
+    kind: Mapped[str]
     stale_days: Mapped[int | None] = mapped_column(Integer)
     seen: Mapped[dict[str, Any] | None]
     next_due: Mapped[datetime | None] = mapped_column(index=True)

@@ -212,7 +212,7 @@ async def test_the_running_program_never_leaks_a_secret(tmp_path: Path, transpor
         await chris.ask("/issue 12")
         await chris.ask("/issue new Nobody hears this project:webshop")
         stored = seen.on_disk()
-        lose(office, "sealed_continuations")
+        lose(office, "saved_input")
         await ana.command("/issue 12")  # she isn't linked, so her command is saved
         await until(logging_of(bot, "answer failed"))
         lose(office, "deliveries")

@@ -18,8 +18,6 @@ from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 
-BEFORE = {"continuations"}
-"""Tables that only the previous version still uses."""
 HOLDS_THE_LOCK = """
 import sqlite3, sys, time
 other = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -67,11 +65,7 @@ async def test_replicas_starting_together_migrate_once(empty_url: str) -> None:
 
 async def test_migrations_match_the_table_definitions(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
-        context = MigrationContext.configure(
-            connection,
-            opts={"include_name": lambda name, kind, _: kind != "table" or name not in BEFORE},
-        )
-        return list(compare_metadata(context, Table.metadata))
+        return list(compare_metadata(MigrationContext.configure(connection), Table.metadata))
 
     assert await database.read(differences) == []
 

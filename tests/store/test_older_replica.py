@@ -1,7 +1,4 @@
-"""A replica of this version works on a database that the next version has migrated.
-
-The test applies everything that `tests/store/test_migrations.py` allows to every table.
-"""
+"""A replica of this version works on a database that the next version has migrated by additions."""
 
 from collections.abc import AsyncIterator
 from functools import partial

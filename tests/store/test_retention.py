@@ -52,6 +52,7 @@ def digest(now: datetime) -> Insert:
         **ANA,
         **about,
         owner_name="",
+        kind="new",
         channel_id="C1",
         project_id=1,
         empty=False,
