@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from bot import telemetry
 from bot.config import Settings, ignore_proxies
 from bot.features import registry
+from bot.features.accounts.accounts import Accounts
 from bot.jobs import periodic_jobs
 from bot.service.client import Client
 from bot.slack import sentences, web_client
@@ -95,7 +96,7 @@ class Bot:
             sentences=(sentences.sentence, *registry.SENTENCES),
             lacks=self.client.optional.is_missing,
         )
-        self.platform = Platform(wording, Audiences(), Profiles())
+        self.platform = Platform(wording, Audiences(), Profiles(), Accounts(self.client, self.store).link_of)
         self.features = registry.build(
             self.client,
             self.store,

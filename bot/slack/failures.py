@@ -129,7 +129,9 @@ class Failures:
         saved = await self.saved.put(reply.owner, saveable(reply.interaction.payload))
         said = reply.wording.sentence(why)
         form = self.linking.form(reply, said, saved)
-        if not (reply.acknowledge(response_action="update", view=form) or await reply.shown(form)):
+        if not (
+            reply.acknowledge(response_action="update", view=form) or await reply.shown(form, for_anyone=True)
+        ):
             await reply.privately(self.linking.offer(reply, said, saved))
 
     async def _offer_form(self, reply: Reply, why: str | None) -> None:

@@ -42,6 +42,8 @@ class Platform:
     wording: Wording
     audiences: Audiences
     profiles: Profiles
+    linked: Callable[[Owner], Awaitable[object]]
+    """Raises NotLinked for a user without a linked account."""
 
 
 class Acknowledgement:
@@ -166,33 +168,33 @@ class Reply:
                 return why_not, None
         return await posting.publicly(self.slack, self.place, await retractable(message, self))
 
-    async def show(self, view: JSON, *, over: str | None = None) -> None:
+    async def show(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> None:
         """Open a form, or replace the one that is open.
 
-        `over` is the hash of the only version that it may replace. Raises FormNotShown, with `hash_conflict`
-        for another version.
+        `over` is the hash of the only version that it may replace. A form opens only for linked users unless
+        it is `for_anyone`. Raises NotLinked, and FormNotShown, with `hash_conflict` for another version.
         """
         self.answered.set()
         if self.view_id:
             await _shown(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
         else:
-            await self._open(self.slack.views_open, view)
+            await self._open(self.slack.views_open, view, for_anyone=for_anyone)
 
-    async def shown(self, view: JSON, *, over: str | None = None) -> bool:
+    async def shown(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> bool:
         """As `show`; returns whether Slack accepted it."""
         try:
-            await self.show(view, over=over)
+            await self.show(view, over=over, for_anyone=for_anyone)
         except FormNotShown as error:
             log.info("form is closed", action="form.gone", error=reason(error) or "no answer")
             return False
         return True
 
-    async def open(self, view: JSON) -> None:
-        """Open a form, on top of the one whose button was pressed, if any. Raises FormNotShown."""
+    async def open(self, view: JSON, *, for_anyone: bool = False) -> None:
+        """As `show`, on top of the form whose button was pressed, if any."""
         if self.in_form:
-            await self._open(self.slack.views_push, view)
+            await self._open(self.slack.views_push, view, for_anyone=for_anyone)
         else:
-            await self.show(view)
+            await self.show(view, for_anyone=for_anyone)
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""
@@ -200,8 +202,10 @@ class Reply:
         if not (self.view_id and await self.shown(notice(title, said.text))):
             await self.privately(said)
 
-    async def _open(self, opening: Callable[..., Awaitable[Any]], view: JSON) -> None:
+    async def _open(self, opening: Callable[..., Awaitable[Any]], view: JSON, *, for_anyone: bool) -> None:
         """Open a form with a unique `external_id`, to find it if Slack's response is lost."""
+        if not for_anyone:
+            await self.platform.linked(self.owner)
         name = secrets.token_hex(16)
         trigger_id = self.interaction.trigger_id or ""
         try:

@@ -3,6 +3,7 @@
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features import registry
+from bot.features.accounts.accounts import Accounts
 from bot.service.client import Client
 from bot.slack.audience import Audiences
 from bot.slack.buttons import ReopenForm, ResumeRequest
@@ -23,9 +24,10 @@ URL = "http://127.0.0.1:1"
 def _routes() -> Feature:
     """Builds the bot's features from unused parts."""
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
-    platform = Platform(WORDING, Audiences(), Profiles())
+    client = Client(URL)
+    platform = Platform(WORDING, Audiences(), Profiles(), Accounts(client, store).link_of)
     return registry.build(
-        Client(URL),
+        client,
         store,
         OneWorkspace(AsyncWebClient()),
         platform,

@@ -48,7 +48,7 @@ class AccountHandlers:
         await reply.privately(views.account(reply.wording, link.name if link else None))
 
     async def open_link(self, reply: Reply) -> None:
-        await reply.show(views.link_form(reply.wording, reply.place))
+        await reply.show(views.link_form(reply.wording, reply.place), for_anyone=True)
 
     def form(self, reply: Reply, why: str, saved: str) -> JSON:
         """The form for an API key. `why` is the reason it opened, `saved` the ID of the saved request."""
@@ -67,7 +67,8 @@ class AccountHandlers:
         saved_id = press.button.saved or None
         saved = await self.saved.get(reply.owner, saved_id) if saved_id else None
         waiting = _typed(saved) if saved else None
-        await reply.show(views.link_form(reply.wording, reply.place, saved_id, waiting=waiting, offered=True))
+        form = views.link_form(reply.wording, reply.place, saved_id, waiting=waiting, offered=True)
+        await reply.show(form, for_anyone=True)
 
     async def unlink(self, reply: Reply) -> None:
         if await self.accounts.unlink(reply.owner):

@@ -14,4 +14,4 @@ class HelpHandlers:
 
     async def pressed(self, _: ButtonPress[ShowHelp], reply: Reply) -> None:
         message = views.overview(reply.wording.command)
-        await reply.open(forms.said("Help", message.blocks))
+        await reply.open(forms.said("Help", message.blocks), for_anyone=True)
