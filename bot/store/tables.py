@@ -200,6 +200,7 @@ class TimeEntryRow(Owned, Table):
     created_at: Mapped[datetime]
     post_channel_id: Mapped[str | None]
     post_ts: Mapped[str | None]
+    post_thread_ts: Mapped[str | None]
 
 
 class AssignmentMessagesOffRow(OnePerOwner, Table):

@@ -27,10 +27,13 @@ class Spent:
 
 @dataclass(frozen=True)
 class Post:
-    """The message that announced an entry; `ts` is None if Slack didn't confirm it."""
+    """The message that announced an entry; `ts` is None if Slack didn't confirm it, `thread_ts` outside of
+    threads.
+    """
 
     channel_id: str
     ts: str | None
+    thread_ts: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +59,7 @@ class TimeEntries:
             "created_at": datetime.now(UTC),
             "post_channel_id": None,
             "post_ts": None,
+            "post_thread_ts": None,
         }
         identity = {"entry_id": entry.id}
         await self.database.execute(self.database.upsert(TimeEntryRow, identity, values))
@@ -69,7 +73,7 @@ class TimeEntries:
         statement = (
             update(TimeEntryRow)
             .where(_is(owner, entry_id))
-            .values(post_channel_id=post.channel_id, post_ts=post.ts)
+            .values(post_channel_id=post.channel_id, post_ts=post.ts, post_thread_ts=post.thread_ts)
         )
         await self.database.execute(statement)
 
@@ -117,7 +121,8 @@ def _columns(entry: Entry) -> dict[str, object]:
 
 
 def _entry(row: Row[Any]) -> Entry:
-    post = Post(row.post_channel_id, row.post_ts) if row.post_channel_id else None
+    channel = row.post_channel_id
+    post = Post(channel, row.post_ts, row.post_thread_ts) if channel else None
     return Entry(id=row.entry_id, post=post, **{name: getattr(row, name) for name in _SPENT})
 
 

@@ -242,8 +242,8 @@ class CommentHandlers:
             announced: Announced | None = None
             meant_private = number in await self.store.created_issues.refused_privacy()
             if done.public and done.certain and not meant_private:
-                by = (await reply.profile()).name
-                announced = await reply.announce(views.announced(done, wording, by, permalink))
+                by, thread = (await reply.profile()).name, reply.place.thread_ts
+                announced = await reply.announce(views.announced(done, wording, by, permalink, thread))
             await reply.privately(views.added(done, wording, announced, meant_private=meant_private))
 
         return FormResult(then=tell)

@@ -82,11 +82,13 @@ def _with(answer: Message, *blocks: Block) -> Message:
     return Message(answer.text, (*answer.blocks, *blocks))
 
 
-def announced(done: Commented, wording: Wording, by: str, permalink: str | None) -> Message:
-    """The post about a message that `by` added to an issue."""
+def announced(
+    done: Commented, wording: Wording, by: str, permalink: str | None, thread: str | None
+) -> Message:
+    """The post, in a thread, about a message that `by` added to an issue."""
     message = link(permalink, "this message") if permalink else "this message"
     text = f"{line(by)} added {message} to {title(done.issue, wording)}"
-    return Message(text, (section(text, post_menu(done.issue.id, wording)),))
+    return Message(text, (section(text, post_menu(done.issue.id, wording, thread=thread)),))
 
 
 def _answer(done: Commented, wording: Wording, text: str) -> Message:

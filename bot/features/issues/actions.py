@@ -84,11 +84,15 @@ def post_menu(
     *,
     assign: AssignToMe | None = None,
     follow: FollowIssue | StopFollowing | None = None,
+    thread: str | None = None,
 ) -> Element:
     """The `…` menu of an issue in a post, with room for *Delete post*.
 
-    `assign` replaces what *Assign to me* carries. `follow` is for a post in a thread.
+    `assign` replaces what *Assign to me* carries. `follow` is for a post that can be kept up to date itself.
+    Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
     """
+    if thread and follow is None:
+        follow = FollowIssue(issue=number, thread=thread)
     text = STOP_FOLLOWING if isinstance(follow, StopFollowing) else FOLLOW
     last = [menu_option(text, follow)] if follow else []
     return _menu([], assign or AssignToMe(issue=number), wording, last, room=MENU_OPTIONS - 1)

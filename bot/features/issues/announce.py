@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from bot.features.following.buttons import StopFollowing
+from bot.features.following.buttons import FollowIssue, StopFollowing
 from bot.features.issues import views
 from bot.features.issues.buttons import DeleteAnnouncement
 from bot.features.issues.creating import Created
@@ -20,9 +20,10 @@ async def announce_and_confirm(
     """
     announced = ts = None
     if made.public:
-        stop = StopFollowing(issue=made.issue.id, created=True) if follow else None
         does = f"{(await reply.profile()).name} created"
-        post = views.posted(does, made.issue, reply.wording, made.mention, stop)
+        button = StopFollowing if follow else FollowIssue if reply.place.thread_ts else None
+        carries = button(issue=made.issue.id, created=True) if button else None
+        post = views.posted(does, made.issue, reply.wording, made.mention, carries)
         announced, ts = await reply.post(post)
         if follow and ts:
             await follow(reply, made, ts)

@@ -100,11 +100,12 @@ class EntryHandlers:
 
     async def post(self, reply: Reply, spent: Spent) -> Announced:
         """Post logged time where the user asked."""
-        message = views.announced(spent, reply.wording, (await reply.profile()).name)
+        place = reply.place
+        message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
         announced, ts = await reply.post(message)
         posted = announced in (Announced.YES, Announced.UNSURE)
-        if posted and reply.place.channel_id and isinstance(spent, Entry):
-            await self.entries.posted(reply.owner, spent, Post(reply.place.channel_id, ts))
+        if posted and place.channel_id and isinstance(spent, Entry):
+            await self.entries.posted(reply.owner, spent, Post(place.channel_id, ts, place.thread_ts))
         return announced
 
     # Editing
@@ -156,7 +157,7 @@ class EntryHandlers:
         if post.ts is None or not on.public or blocked:
             return stale
         name = (await reply.profile()).name
-        message = await retractable(views.announced(entry, reply.wording, name), reply)
+        message = await retractable(views.announced(entry, reply.wording, name, post.thread_ts), reply)
         return "" if await posting.update(reply.slack, post.channel_id, post.ts, message) else stale
 
     # Deleting

@@ -192,10 +192,10 @@ def share_anyway(entry: Entry, project: str) -> Message:
     return Message(text, (section(text), button_row("Share here", ShareTime(entry=entry.id, asked=True))))
 
 
-def announced(spent: Spent, wording: Wording, name: str) -> Message:
-    """The public post about logged time; `name` is who logged it."""
+def announced(spent: Spent, wording: Wording, name: str, thread: str | None) -> Message:
+    """The public post about logged time, in a `thread` or not; `name` is who logged it."""
     text = f"{line(name)} logged {_long(spent.minutes)} on {_what(spent, wording)}"
-    menu = post_menu(spent.issue_id, wording) if spent.issue_id else None
+    menu = post_menu(spent.issue_id, wording, thread=thread) if spent.issue_id else None
     return Message(text, (section(f"{text} · {_details(spent)}", menu),))
 
 
