@@ -15,7 +15,7 @@ from tests.features.following.threads import change, create_from_message, in_thr
 from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.person import DM, Person
-from tests.support.reading import text_of
+from tests.support.reading import JSON, text_of
 
 WEBSHOP = "webshop"
 
@@ -105,6 +105,27 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
     assert [m["text"].split(":")[1] for m in (await in_thread(ana, post))[1:]] == [
         "leftwards_arrow_with_hook"
     ]
+
+
+@pytest.mark.parametrize(
+    ("shortcut", "title", "values"),
+    [("comment_from_message", "Comment", {}), ("time_from_message", "Log time", {"Hours": "2"})],
+)
+async def test_any_announcement_in_a_thread_offers_to_follow(
+    office: Office, ana: Person, shortcut: str, title: str, values: JSON
+) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    await ana.shortcut(shortcut, await ana.say(f"Deployed #{issue.id}"))
+    told = await ana.after(ana.submit(await ana.form(title), values))
+
+    followed = await ana.after(ana.choose_from_menu(told, "Ana Ruiz", "Follow in this thread"))
+    change(issue, status_id=defaults.CLOSED)
+    await read_followed(office)
+
+    thread = await in_thread(ana, told)
+    assert thread[0]["text"] == told["text"]
+    assert [m["ts"] for m in thread[:2]] == [told["ts"], followed["ts"]]
+    assert ":white_check_mark: Closed" in thread[1]["text"]
 
 
 @pytest.mark.parametrize("deleted", [True, False])
