@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from bot import ttl_cache
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
 from bot.slack.crash_recovery import CrashRecovery
@@ -49,6 +50,7 @@ def periodic_jobs(
             Job("due digests", start_due_digests, interval, at_once=True, finishes=True),
             Job("followed issues", following.run_due, interval, finishes=True),
             Job("crash recovery", recovery.check, interval),
+            Job("expired caches", ttl_cache.sweep, interval),
             Job("retention", partial(delete_expired, store), SECONDS_BETWEEN_CLEANUPS, at_once=True),
         ),
     )

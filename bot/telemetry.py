@@ -33,6 +33,8 @@ from prometheus_client import (
 from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bot import ttl_cache
+
 REDACTED = "[redacted]"
 
 log = structlog.get_logger(__name__)
@@ -69,6 +71,8 @@ DIGEST_LAG_SECONDS = Histogram(
     registry=REGISTRY,
 )
 DIGESTS_WAITING = Gauge("issuebot_digests_waiting", "Digests waiting to be posted", registry=REGISTRY)
+CACHED = Gauge("issuebot_cached_items", "Items in all caches", registry=REGISTRY)
+CACHED.set_function(ttl_cache.weight)
 for _collector in (GCCollector, PlatformCollector, ProcessCollector):
     _collector(registry=REGISTRY)
 BUILD = Info("issuebot_build", "The running version", registry=REGISTRY)

@@ -144,7 +144,7 @@ def build(
     pauses, rows = Debouncer(waits.typing), DigestRows()
     accounts = Accounts(client, store)
     projects, catalogs, people = (
-        Projects(client, store, accounts, waits.lookups),
+        Projects(client, store, accounts, waits.lookups, waits.cached),
         Catalogs(client),
         People(store),
     )

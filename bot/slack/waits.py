@@ -49,3 +49,5 @@ class Waits:
     """
     channels: float = 5.0
     """While the list of conversations is cached, and so until outsiders in one are noticed."""
+    cached: float = 60.0
+    """While a user's projects, and the choices in them, are cached."""

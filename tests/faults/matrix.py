@@ -262,9 +262,9 @@ class Matrix:
         """Clears the bot's caches of the service's answers."""
         bot = self.scene.office.bot
         projects, catalogs = bot.features.projects, bot.features.catalogs
-        projects._recent._kept.clear()
-        projects._recent_each._kept.clear()
-        projects._recent_activities._kept.clear()
+        projects._listed._kept.clear()
+        projects._detailed._kept.clear()
+        projects._activities._kept.clear()
         catalogs._recent._kept.clear()
         catalogs._required._kept.clear()
         bot.client.optional._missing.clear()

@@ -9,8 +9,9 @@ from bot.features.digests.errors import collected
 from bot.features.digests.schedules import Schedule, parse
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.projects import KnownProject
 from bot.features.users.people import People, Who
-from bot.service.models import Project, Ref
+from bot.service.models import Ref
 from bot.store.choice import Choice
 from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
 
@@ -43,7 +44,7 @@ class Plans:
     async def of(
         self,
         session: Session,
-        project: Project | None,
+        project: KnownProject | None,
         wanted: DigestSettings,
         problems: list[UserError] | None = None,
     ) -> Plan:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bot.errors import AnswerTooLarge, Forbidden, NotFound, ServiceBroken
 from bot.features.accounts.accounts import Session
 from bot.features.issues.issues import IssueNotFound, Issues, is_public
+from bot.features.projects.projects import KnownProject
 from bot.service.client import Client
 from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue, Project
@@ -21,7 +22,7 @@ class Seen:
     """An issue, its project if that can be read, and who commented last for everyone to see."""
 
     issue: Issue
-    project: Project | None
+    project: Project | KnownProject | None
     closed: bool
     commenter: str = ""
 

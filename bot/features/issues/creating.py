@@ -20,13 +20,13 @@ from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW, looked_for
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.permissions import may
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.conventions import SETS_PRIVACY
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewIssue, UploadInput
-from bot.service.models import Issue, Project, Ref
+from bot.service.models import Issue, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -63,7 +63,7 @@ class Created:
     """A created issue, with the values that the service changed."""
 
     issue: Issue
-    project: Project
+    project: KnownProject
     changes: tuple[ServiceChange, ...] = ()
     requested_private: bool = False
     """Whether the user asked for a private issue."""

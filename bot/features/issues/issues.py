@@ -10,7 +10,7 @@ import structlog
 
 from bot.errors import ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.service.client import Client
 from bot.service.conventions import IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
@@ -32,7 +32,7 @@ class IssueNotFound(UserError):
     number: int
 
 
-def is_public(issue: Issue, project: Project | None) -> bool:
+def is_public(issue: Issue, project: Project | KnownProject | None) -> bool:
     """Whether everyone can see the issue in the service; False if that isn't known."""
     return project is not None and project.is_public is True and not issue.is_private
 
@@ -44,7 +44,7 @@ class Shown:
     issue: Issue
     children: tuple[Child, ...]
     subjects: dict[int, str]
-    project: Project | None
+    project: KnownProject | None
 
     @property
     def public(self) -> bool:
@@ -155,7 +155,7 @@ class Issues:
             if i.parent and i.parent.id == number
         )
 
-    async def project_of(self, session: Session, issue: Issue) -> Project | None:
+    async def project_of(self, session: Session, issue: Issue) -> KnownProject | None:
         """The issue's project; None if it can't be read, and then the issue doesn't count as public."""
         with suppress(ServiceError):
             return await self.projects.by_id(session, issue.project.id) if issue.project else None

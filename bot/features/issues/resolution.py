@@ -7,9 +7,10 @@ from bot.features.accounts.accounts import Session
 from bot.features.issues.fields import FIELDS, Draft, Kind, Meant
 from bot.features.name_matching import pick, probable
 from bot.features.projects.catalog import Catalog
+from bot.features.projects.projects import KnownProject
 from bot.features.users.people import People
 from bot.service.inputs import CustomFieldInput, NewIssue
-from bot.service.models import Project, Ref
+from bot.service.models import Ref
 
 
 async def resolved(
@@ -41,7 +42,7 @@ async def resolved(
     return found, errors
 
 
-def request(draft: Draft, meant: Mapping[str, Meant], project: Project, catalog: Catalog) -> NewIssue:
+def request(draft: Draft, meant: Mapping[str, Meant], project: KnownProject, catalog: Catalog) -> NewIssue:
     """The request that creates the issue, with the fields that have a value."""
     fields: dict[str, object] = {FIELDS[key].sent: sent(value) for key, value in meant.items()}
     if draft.custom_fields:

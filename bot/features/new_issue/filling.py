@@ -19,10 +19,9 @@ from bot.features.new_issue.form import Shown
 from bot.features.new_issue.metadata import NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import NoVisibleProject, ProjectNotChosen, Projects
+from bot.features.projects.projects import KnownProject, NoVisibleProject, ProjectNotChosen, Projects
 from bot.features.templates.templates import Templates
 from bot.features.users.people import People
-from bot.service.models import Project
 from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON, Block
 from bot.slack.interaction import Place, View
@@ -117,7 +116,7 @@ class FormFilling:
         reply: Reply,
         session: Session,
         draft: Draft,
-        project: Project | None,
+        project: KnownProject | None,
         *,
         metadata: NewIssueMetadata,
         shown: Shown,

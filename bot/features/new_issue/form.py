@@ -20,9 +20,10 @@ from bot.features.new_issue.duplicates import PossibleDuplicates
 from bot.features.new_issue.thread import FIELD as THREAD
 from bot.features.new_issue.thread import OfferedThread, Unread
 from bot.features.projects.catalog import Catalog, Required
+from bot.features.projects.projects import KnownProject
 from bot.features.templates.buttons import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
-from bot.service.models import Issue, Project, Ref
+from bot.service.models import Issue, Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, actions, button, context, option, section, shortened
 from bot.slack.grammar.durations import hours
@@ -64,7 +65,7 @@ class Shown:
 
 def create_form(
     draft: Draft,
-    project: Project | None,
+    project: KnownProject | None,
     shown: Shown,
     *,
     description: JSON | None,

@@ -3,10 +3,10 @@
 from bot.features.accounts.accounts import Session
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.new_issue.metadata import NewIssueMetadata
+from bot.features.projects.projects import KnownProject
 from bot.features.templates.applying import applied, missing, own_subject, with_headings, withdrawn
 from bot.features.templates.errors import PartsMissing
 from bot.features.templates.templates import Templates
-from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.interaction import View
 from bot.slack.replies import Reply
@@ -15,7 +15,7 @@ NO_TEMPLATE = "#0"
 
 
 async def opened(
-    templates: Templates, reply: Reply, session: Session, project: Project, draft: Draft, *, preset: bool
+    templates: Templates, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, preset: bool
 ) -> Draft:
     """The draft of a form that opens, filled in from the template that it names.
 
@@ -34,7 +34,7 @@ async def switched(
     templates: Templates,
     reply: Reply,
     session: Session,
-    project: Project,
+    project: KnownProject,
     draft: Draft,
     *,
     before: int,

@@ -6,14 +6,15 @@ from contextlib import suppress
 
 from bot.errors import ServiceError
 from bot.features.accounts.accounts import Session
+from bot.features.projects.projects import KnownProject
 from bot.service.client import Client
-from bot.service.models import Project, Ref
+from bot.service.models import Ref
 
 MOST_ROLES = 20
 
 
 async def may(
-    client: Client, session: Session, project: Project | Ref, any_of: Collection[str]
+    client: Client, session: Session, project: KnownProject | Ref, any_of: Collection[str]
 ) -> bool | None:
     """Whether the user has one of the service's permissions in the project; None if the service doesn't tell.
 

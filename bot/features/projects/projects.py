@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Self
 
 from pydantic import SecretStr
 
@@ -20,8 +21,14 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.ttl_cache import TtlCache
 
-ACTIVITIES: tuple[ProjectInclude, ...] = ("time_entry_activities",)
-DETAILS: tuple[ProjectInclude, ...] = (*ACTIVITIES, "trackers", "issue_categories", "issue_custom_fields")
+DETAILS: tuple[ProjectInclude, ...] = (
+    "time_entry_activities",
+    "trackers",
+    "issue_categories",
+    "issue_custom_fields",
+)
+MOST_CACHED = 20_000
+"""How many projects of all users are cached, and how many choices in them."""
 
 
 class CreationForbidden(UserError):
@@ -38,6 +45,37 @@ class ProjectNotChosen(UserError):
     projects: Sequence[Ref]
 
 
+@dataclass(frozen=True, slots=True)
+class KnownProject:
+    """What is cached of a project."""
+
+    id: int
+    name: str
+    identifier: str
+    parent: Ref | None
+    status: int | None
+    is_public: bool | None
+
+    @classmethod
+    def of(cls, project: Project) -> Self:
+        return cls(**{name: getattr(project, name) for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True, slots=True)
+class DetailedProject(KnownProject):
+    """A project with the choices in it that every service lists."""
+
+    time_entry_activities: tuple[Ref, ...]
+    trackers: tuple[Ref, ...]
+    issue_categories: tuple[Ref, ...]
+    issue_custom_fields: tuple[Ref, ...]
+
+    @property
+    def weight(self) -> int:
+        choices = (self.time_entry_activities, self.trackers, self.issue_categories, self.issue_custom_fields)
+        return 1 + sum(map(len, choices))
+
+
 @dataclass(frozen=True)
 class ProjectDraft:
     """The values of the form for a new project."""
@@ -51,25 +89,31 @@ class ProjectDraft:
 class Projects:
     """Reads and creates projects with the caller's key."""
 
-    def __init__(self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float]) -> None:
+    def __init__(
+        self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float], cached: float = 60.0
+    ) -> None:
+        """`cached` is for how many seconds projects are cached."""
         self._looks = looks
         self._client = client
         self._store = store
         self._accounts = accounts
-        self._recent: TtlCache[tuple[Owner, SecretStr], tuple[Project, ...]] = TtlCache(seconds=60)
-        self._recent_each: TtlCache[tuple[Owner, SecretStr, int], Project] = TtlCache(seconds=60)
-        self._recent_activities: TtlCache[tuple[Owner, SecretStr], tuple[Ref, ...]] = TtlCache(seconds=60)
+        self._listed: TtlCache[tuple[Owner, SecretStr], tuple[KnownProject, ...]]
+        self._listed = TtlCache(cached, MOST_CACHED, len)
+        self._detailed: TtlCache[tuple[Owner, SecretStr, int], DetailedProject]
+        self._detailed = TtlCache(cached, MOST_CACHED, lambda project: project.weight)
+        self._activities: TtlCache[tuple[Owner, SecretStr], tuple[Ref, ...]]
+        self._activities = TtlCache(cached, MOST_CACHED, len)
 
-    async def visible(self, session: Session) -> tuple[Project, ...]:
-        """The open projects that the user can see, by name. Cached for a minute."""
+    async def visible(self, session: Session) -> tuple[KnownProject, ...]:
+        """The open projects that the user can see, by name. Cached."""
 
-        async def read() -> tuple[Project, ...]:
-            found = [project async for project in self._client.iter_projects(session.key)]
+        async def read() -> tuple[KnownProject, ...]:
+            found = [KnownProject.of(project) async for project in self._client.iter_projects(session.key)]
             return tuple(sorted(found, key=lambda project: project.name.casefold()))
 
-        return await self._recent.get((session.owner, session.key), read)
+        return await self._listed.get((session.owner, session.key), read)
 
-    async def find(self, session: Session, wanted: str) -> Project:
+    async def find(self, session: Session, wanted: str) -> KnownProject:
         """The project with that name, identifier or ID. Raises UnknownName, AmbiguousName."""
         projects = await self.visible(session)
         query = wanted.strip().casefold().lstrip("#")
@@ -88,38 +132,39 @@ class Projects:
             raise
         return await self.by_id(session, ref.id)
 
-    async def by_id(self, session: Session, project_id: int) -> Project:
-        """One project, from the cached list or the service. Cached for a minute."""
-        for project in self._recent.peek((session.owner, session.key)) or ():
+    async def by_id(self, session: Session, project_id: int) -> KnownProject:
+        """One project, from the cached list or the service. Cached."""
+        for project in self._listed.peek((session.owner, session.key)) or ():
             if project.id == project_id:
                 return project
-        return await self.with_activities(session, project_id)
+        return await self.detailed(session, project_id)
 
-    async def with_activities(self, session: Session, project_id: int) -> Project:
-        """One project with its activities. Cached for a minute."""
-        return await self._recent_each.get(
-            (session.owner, session.key, project_id),
-            lambda: self._client.get_project(session.key, project_id, ACTIVITIES),
-        )
+    async def detailed(self, session: Session, project_id: int) -> DetailedProject:
+        """One project with the choices in it. Cached."""
+
+        async def read() -> DetailedProject:
+            return DetailedProject.of(await self._client.get_project(session.key, project_id, DETAILS))
+
+        return await self._detailed.get((session.owner, session.key, project_id), read)
 
     async def activities(self, session: Session) -> tuple[Ref, ...]:
-        """The activities of all projects, if the service lists them. Cached for a minute."""
+        """The activities of all projects, if the service lists them. Cached."""
 
         async def read() -> tuple[Ref, ...]:
             return tuple(await self._client.optional.time_entry_activities(session.key) or ())
 
-        return await self._recent_activities.get((session.owner, session.key), read)
+        return await self._activities.get((session.owner, session.key), read)
 
-    async def _unlisted(self, session: Session, identifier: str) -> Project | None:
+    async def _unlisted(self, session: Session, identifier: str) -> KnownProject | None:
         """The project with that identifier, or None. Finds closed projects, which lists leave out."""
         if not identifier.replace("-", "").replace("_", "").isalnum():
             return None
         try:
-            return await self._client.get_project(session.key, identifier)
+            return KnownProject.of(await self._client.get_project(session.key, identifier))
         except (NotFound, Forbidden):
             return None
 
-    async def search(self, owner: Owner, text: str) -> tuple[Project, ...]:
+    async def search(self, owner: Owner, text: str) -> tuple[KnownProject, ...]:
         """The user's projects whose name or identifier contains `text`."""
         async with self._accounts.reading(owner) as session:
             query = text.strip().casefold()
@@ -164,7 +209,7 @@ class Projects:
             if found is None:
                 raise
             project = found
-        self._recent.discard((session.owner, session.key))
+        self._listed.discard((session.owner, session.key))
         return project
 
     async def _created_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:
@@ -175,7 +220,7 @@ class Projects:
         recent = found.created_on is not None and found.created_on >= since - CLOCK_SKEW
         return found if recent and found.name == draft.name else None
 
-    async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> Project:
+    async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> KnownProject:
         """Set the channel's project."""
         async with self._accounts.reading(owner) as session:
             project = await self.find(session, wanted)
@@ -190,7 +235,7 @@ class Projects:
             pass
         await self._store.channels.clear_default(channel.team_id, channel.channel_id)
 
-    async def default_in(self, session: Session, channel: Channel | None) -> Project | None:
+    async def default_in(self, session: Session, channel: Channel | None) -> KnownProject | None:
         """The channel's project if it has one that the user can see."""
         if channel is None:
             return None
@@ -202,7 +247,7 @@ class Projects:
         except (NotFound, Forbidden):
             return None
 
-    async def chosen(self, session: Session, wanted: str | None, channel: Channel | None) -> Project:
+    async def chosen(self, session: Session, wanted: str | None, channel: Channel | None) -> KnownProject:
         """The named project, the channel's, or the user's only one. Raises UserError if there is none."""
         if wanted is not None:
             return await self.find(session, wanted)
@@ -216,5 +261,5 @@ class Projects:
         raise ProjectNotChosen(_refs(projects))
 
 
-def _refs(projects: Iterable[Project]) -> list[Ref]:
+def _refs(projects: Iterable[KnownProject]) -> list[Ref]:
     return [Ref(id=project.id, name=project.name) for project in projects]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.features.name_matching import identifier_of
 from bot.features.projects.buttons import MakeDefault, ShowProject
-from bot.features.projects.projects import ProjectDraft
+from bot.features.projects.projects import KnownProject, ProjectDraft
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
 from bot.service.models import Project, Ref
 from bot.slack import forms
@@ -30,7 +30,7 @@ NAME_TYPED = "project.name"
 """The action of the name's input, which Slack reports at every keystroke."""
 
 
-def projects(found: Sequence[Project], text: str, wording: Wording) -> Message:
+def projects(found: Sequence[KnownProject], text: str, wording: Wording) -> Message:
     tracker = wording.command("tracker")
     if not found:
         return sentence(f"No project matches “{text}”. Type `{tracker} projects` to list all.")
@@ -70,7 +70,9 @@ def project(shown: Project, wording: Wording, description: str) -> Message:
     return Message(text, tuple(blocks))
 
 
-def default(shown: Project | None, found: Sequence[Project], channel: Channel, wording: Wording) -> Message:
+def default(
+    shown: KnownProject | None, found: Sequence[KnownProject], channel: Channel, wording: Wording
+) -> Message:
     """The channel's project, and how to choose another of those that were `found`."""
     change = f"`{wording.command('tracker')} default"
     if shown is None:
@@ -83,7 +85,7 @@ def default(shown: Project | None, found: Sequence[Project], channel: Channel, w
     return Message(said, (section(said, _choice(found, MakeDefault) if found else None), context(purpose)))
 
 
-def default_set(shown: Project, channel: Channel) -> Message:
+def default_set(shown: KnownProject, channel: Channel) -> Message:
     said = f"{_named(channel)} now uses {bold(shown.name)} for new issues and searches."
     return Message(said, (section(said),))
 
@@ -93,7 +95,7 @@ def default_cleared(channel: Channel) -> Message:
     return Message(said, (section(said),))
 
 
-def _choice(found: Sequence[Project | Ref], action: type[MakeDefault | ShowProject]) -> Element:
+def _choice(found: Sequence[KnownProject | Ref], action: type[MakeDefault | ShowProject]) -> Element:
     """A select that acts on the chosen project as a button would."""
     options = [(action(project=one.id).pack(), one.name) for one in found[: forms.LIST]]
     return forms.choice(action.action, options, None, "Choose a project")
@@ -167,27 +169,27 @@ def created(shown: Project, wording: Wording, *, offer: bool) -> Message:
     return Message(text, (section(text), _facts(shown), actions(buttons)))
 
 
-def _line(shown: Project, wording: Wording) -> str:
+def _line(shown: KnownProject, wording: Wording) -> str:
     parent = f" in {line(shown.parent.name)}" if shown.parent and shown.parent.name else ""
     return f"• {_link(shown, wording)} {code(shown.identifier)}{parent} · {_visibility(shown)}"
 
 
-def _facts(shown: Project) -> Block:
+def _facts(shown: Project | KnownProject) -> Block:
     return context(f"{code(shown.identifier)} · {_visibility(shown)}")
 
 
-def _link(shown: Project, wording: Wording) -> str:
+def _link(shown: Project | KnownProject, wording: Wording) -> str:
     return link(_url(shown, wording), shown.name)
 
 
-def _open_button(shown: Project, wording: Wording) -> Element:
+def _open_button(shown: Project | KnownProject, wording: Wording) -> Element:
     return link_button(f"Open in {wording.service}", _url(shown, wording))
 
 
-def _url(shown: Project, wording: Wording) -> str:
+def _url(shown: Project | KnownProject, wording: Wording) -> str:
     return project_url(wording.base_url, shown.identifier or shown.id)
 
 
-def _visibility(shown: Project) -> str:
+def _visibility(shown: Project | KnownProject) -> str:
     closed = " · Closed" if shown.status == ProjectStatus.CLOSED else ""
     return ("Public" if shown.is_public else ":lock: Private") + closed

@@ -12,11 +12,11 @@ from typing import Literal
 
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.features.related.words import fit, telling_words
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
-from bot.service.models import Issue, Page, Project
+from bot.service.models import Issue, Page
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -38,7 +38,7 @@ class Found:
     """
 
     issues: tuple[Issue, ...]
-    project: Project | None
+    project: KnownProject | None
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class RelatedIssues:
         return Found((*first, *others)[:SHOWN], project)
 
     async def _nearest(
-        self, session: Session, words: Sequence[str], project: Project | None
+        self, session: Session, words: Sequence[str], project: KnownProject | None
     ) -> tuple[Issue, ...]:
         asked, project_id = words[:ASKED], project.id if project else None
         pages = await with_words(self.client, session, asked, project_id, status="any", most=CANDIDATES)

@@ -10,12 +10,12 @@ from bot.errors import ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalogs, CustomField
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.features.search.query import Change, Query, changed
 from bot.features.users.people import People, Who
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort, searchable
-from bot.service.models import Issue, Page, Project
+from bot.service.models import Issue, Page
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -64,7 +64,7 @@ class Resolved:
     """
 
     query: Query
-    project: Project | None
+    project: KnownProject | None
     filters: IssueFilters
     me: int
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -182,7 +182,7 @@ class Search:
         custom = [(one.name, value) for one, value in custom_fields]
         return Resolved(query, project, filters, session.user_id, names, custom)
 
-    async def _project(self, session: Session, query: Query, channel: Channel | None) -> Project | None:
+    async def _project(self, session: Session, query: Query, channel: Channel | None) -> KnownProject | None:
         if query.project == "any" or (query.ids and not query.project):
             return None
         if query.project:
@@ -190,7 +190,7 @@ class Search:
         return await self.projects.default_in(session, channel)
 
     async def _found(
-        self, session: Session, project: Project | None, name: str, typed: Who
+        self, session: Session, project: KnownProject | None, name: str, typed: Who
     ) -> tuple[int | str, str]:
         """One value of the filter `name`: its ID, and what it is called."""
         people = name in ("assigned_to", "author")
@@ -208,7 +208,7 @@ class Search:
         return ref.id, ref.name
 
     async def _custom_fields(
-        self, session: Session, project: Project | None, query: Query
+        self, session: Session, project: KnownProject | None, query: Query
     ) -> list[tuple[CustomField, str]]:
         if not query.custom_fields:
             return []
@@ -216,7 +216,7 @@ class Search:
         fields = ((catalog.custom_field(number), typed) for number, typed in query.custom_fields.items())
         return [(field, field.known(typed)) for field, typed in fields]  # the service is case-sensitive
 
-    async def _subproject(self, session: Session, project: Project, wanted: str) -> Project:
+    async def _subproject(self, session: Session, project: KnownProject, wanted: str) -> KnownProject:
         """The subproject of `project` with that name. Raises NotASubproject for a project elsewhere."""
         found = await self.projects.find(session, wanted)
         ancestor = found.parent
@@ -227,7 +227,7 @@ class Search:
         return found
 
 
-def _filters(project: Project | None, **values: Any) -> IssueFilters:  # noqa: ANN401 - IssueFilters checks them
+def _filters(project: KnownProject | None, **values: Any) -> IssueFilters:  # noqa: ANN401 - IssueFilters checks them
     try:
         return IssueFilters(project_id=project.id if project else None, **values)
     except ValueError as error:

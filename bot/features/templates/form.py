@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from bot.features.issues.fields import DESCRIPTION
 from bot.features.issues.inputs import field_input
 from bot.features.projects.catalog import Catalog
+from bot.features.projects.projects import KnownProject
 from bot.features.templates.applying import TEMPLATED
 from bot.features.templates.buttons import CopyIssue
-from bot.service.models import Project
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, context
 from bot.slack.buttons import Number
@@ -58,7 +58,7 @@ def values_of(template: Template, description: JSON | None) -> Entered:
 
 
 def template_form(
-    entered: Entered, project: Project, catalog: Catalog, metadata: TemplateMetadata, *, in_channel: bool
+    entered: Entered, project: KnownProject, catalog: Catalog, metadata: TemplateMetadata, *, in_channel: bool
 ) -> JSON:
     """The form. With `in_channel`, the template may be for the channel only."""
     # New block IDs once something is copied, so that Slack drops what was there.
@@ -102,7 +102,7 @@ def template_form(
     return forms.form(CALLBACK_ID, title, blocks, submit="Save template", metadata=metadata.dump())
 
 
-def _scope(entered: Entered, project: Project) -> Block:
+def _scope(entered: Entered, project: KnownProject) -> Block:
     known = [(EVERYWHERE, f"All of {project.name}"), (HERE, "Only this channel")]
     chosen = HERE if entered.here else EVERYWHERE
     return forms.field("scope", "Available in", forms.choice("scope", known, chosen, "All"), optional=False)

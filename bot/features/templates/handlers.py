@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.features.templates import form as template_form
 from bot.features.templates import views
 from bot.features.templates.applying import TEMPLATED
@@ -14,7 +14,7 @@ from bot.features.templates.buttons import CopyIssue, EditTemplate, NewTemplate,
 from bot.features.templates.form import Entered, TemplateMetadata
 from bot.features.templates.outline import key
 from bot.features.templates.templates import Offered, Templates, copyable
-from bot.service.models import Project, Ref
+from bot.service.models import Ref
 from bot.slack import rich_input
 from bot.slack.blocks import JSON
 from bot.slack.buttons import ActionExpired
@@ -52,7 +52,7 @@ class TemplateHandlers:
         offered = await self.templates.listed(reply.owner, project, reply.channel)
         await reply.privately(views.listing(offered))
 
-    async def _show(self, reply: Reply, project: Project, said: str, *, replace: bool = False) -> None:
+    async def _show(self, reply: Reply, project: KnownProject, said: str, *, replace: bool = False) -> None:
         """The templates below what was done. It reads nothing from the service, which might fail."""
         templates = await self.templates.offered(reply.owner, project, reply.channel)
         await reply.privately(views.listing(Offered(project, templates), said), replace=replace)
@@ -148,7 +148,12 @@ class TemplateHandlers:
         return FormResult(then=confirm)
 
     async def _form(
-        self, reply: Reply, session: Session, project: Project, entered: Entered, metadata: TemplateMetadata
+        self,
+        reply: Reply,
+        session: Session,
+        project: KnownProject,
+        entered: Entered,
+        metadata: TemplateMetadata,
     ) -> JSON:
         catalog = await self.templates.changeable(session, project)
         default = await self.projects.default_in(session, reply.channel)

@@ -10,7 +10,7 @@ from bot.features.issues.issues import Issues
 from bot.features.name_matching import pick
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.permissions import may
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.features.templates.applying import TEMPLATED, applied, missing
 from bot.features.templates.errors import (
     DescriptionTooLong,
@@ -28,7 +28,7 @@ from bot.features.templates.outline import read, written
 from bot.service.client import Client
 from bot.service.conventions import CREATES_ISSUES, ProjectStatus
 from bot.service.filters import IssueFilters
-from bot.service.models import Issue, Project, Ref
+from bot.service.models import Issue, Ref
 from bot.store.channels import Channel
 from bot.store.choice import Choice
 from bot.store.owner import Owner
@@ -45,7 +45,7 @@ LONGEST = 3000
 class Offered:
     """A project, and its templates for new issues in a channel."""
 
-    project: Project
+    project: KnownProject
     templates: tuple[Template, ...]
 
 
@@ -69,7 +69,9 @@ class Templates:
             chosen = await self.projects.chosen(session, project, channel)
             return Offered(chosen, await self.offered(owner, chosen, channel))
 
-    async def offered(self, owner: Owner, project: Project, channel: Channel | None) -> tuple[Template, ...]:
+    async def offered(
+        self, owner: Owner, project: KnownProject, channel: Channel | None
+    ) -> tuple[Template, ...]:
         """The templates for new issues of a project that the user can see, the channel's own first.
 
         A channel's template hides the project's with the same name.
@@ -79,7 +81,9 @@ class Templates:
         names = {template.name.casefold() for template in own}
         return (*own, *(one for one in found if not one.channel_id and one.name.casefold() not in names))
 
-    async def named(self, session: Session, project: Project, channel: Channel | None, name: str) -> Template:
+    async def named(
+        self, session: Session, project: KnownProject, channel: Channel | None, name: str
+    ) -> Template:
         """The template with that name, or ID as `#5`. Raises WrongField."""
         known = {template.id: template for template in await self.offered(session.owner, project, channel)}
         try:
@@ -110,7 +114,7 @@ class Templates:
         """A template, for a form that was filled in from it."""
         return await self.store.templates.get(owner.team_id, template_id)
 
-    async def one(self, session: Session, template_id: int) -> tuple[Project, Template]:
+    async def one(self, session: Session, template_id: int) -> tuple[KnownProject, Template]:
         """A template and its project. Raises TemplateGone, also if the user can't see the project."""
         template = await self.store.templates.get(session.owner.team_id, template_id)
         if template is None:
@@ -120,7 +124,7 @@ class Templates:
         except (Forbidden, NotFound):
             raise TemplateGone from None
 
-    async def changeable(self, session: Session, project: Project) -> Catalog:
+    async def changeable(self, session: Session, project: KnownProject) -> Catalog:
         """The choices for a project's templates. Raises TemplatesForbidden if the user can't change them."""
         if project.status == ProjectStatus.CLOSED:
             raise TemplatesForbidden(project.name, known=True)
@@ -131,12 +135,12 @@ class Templates:
             raise TemplatesForbidden(project.name, known=allowed is False)
         return await self.catalogs.of(session, project.id)
 
-    async def _has_created(self, session: Session, project: Project) -> bool:
+    async def _has_created(self, session: Session, project: KnownProject) -> bool:
         mine = IssueFilters(project_id=project.id, author=("me",), status="any")
         found = (await self.client.list_issues(session.key, mine, limit=1)).items
         return any(issue.author is not None and issue.author.id == session.user_id for issue in found)
 
-    async def to_copy(self, session: Session, project: Project, number: int) -> Issue:
+    async def to_copy(self, session: Session, project: KnownProject, number: int) -> Issue:
         """The issue that a template is made from. Raises NothingToCopy, UserError, ServiceError."""
         issue = await self.issues.one(session, number)
         if not copyable(issue, project.id):
@@ -145,7 +149,7 @@ class Templates:
 
     async def save(
         self, owner: Owner, template: Template, chosen: Mapping[str, int], text_format: str
-    ) -> tuple[Project, Template]:
+    ) -> tuple[KnownProject, Template]:
         """Add a template, or change the one with its ID; `chosen` are its choices' IDs by option key.
 
         Raises WrongField, UserError, NotLinked, ServiceError.
@@ -177,7 +181,7 @@ class Templates:
             raise WrongField("name", NameTaken(template.name))
         return project, template
 
-    async def remove(self, owner: Owner, template_id: int) -> tuple[Project, Template]:
+    async def remove(self, owner: Owner, template_id: int) -> tuple[KnownProject, Template]:
         """Remove a template. Raises TemplateGone, TemplatesForbidden, NotLinked, ServiceError."""
         async with self.accounts.reading(owner) as session:
             project, template = await self.one(session, template_id)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bot.errors import ServiceError
 from bot.features.accounts.accounts import Session
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import DetailedProject, Projects
 from bot.service.client import Client
-from bot.service.models import Project, Ref
+from bot.service.models import Ref
 from bot.store.time_entries import TimeEntries
 
 LATEST = 20
@@ -28,7 +28,7 @@ class Activities:
         with suppress(ServiceError):
             await self.projects.activities(session)
 
-    async def of(self, session: Session, project: Project) -> tuple[Ref, ...]:
+    async def of(self, session: Session, project: DetailedProject) -> tuple[Ref, ...]:
         """The project's activities, those that the user logged last in it first."""
         known = project.time_entry_activities or await self.projects.activities(session)
         latest = await self.entries.latest(session.owner, LATEST)
@@ -37,7 +37,7 @@ class Activities:
         used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in here_first)))}
         return tuple(sorted(known, key=lambda ref: used.get(ref.name, LATEST)))
 
-    async def last_used(self, session: Session, project: Project, known: Sequence[Ref]) -> Ref | None:
+    async def last_used(self, session: Session, project: DetailedProject, known: Sequence[Ref]) -> Ref | None:
         """The activity that the user last logged in the project, through the bot or else in the service."""
         entry = await self.entries.last_in(session.owner, project.id)
         name = entry.activity if entry else await self._last_in_service(session, project)
@@ -48,7 +48,7 @@ class Activities:
         offered = await self.projects.activities(session)
         return bool(offered) and not any((ref.model_extra or {}).get("is_default") for ref in offered)
 
-    async def _last_in_service(self, session: Session, project: Project) -> str | None:
+    async def _last_in_service(self, session: Session, project: DetailedProject) -> str | None:
         with suppress(ServiceError):
             for entry in await self.client.optional.latest_time(session.key, project.id) or ():
                 if entry.activity and entry.project and entry.project.id == project.id:

@@ -102,7 +102,7 @@ class OwnEntries:
         """As `one`, with the activities that it can have."""
         async with self.accounts.reading(owner) as session:
             entry = await self.one(owner, entry_id)
-            project = await self.projects.with_activities(session, entry.project_id)
+            project = await self.projects.detailed(session, entry.project_id)
             found = await self.activities.of(session, project)
         if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
             found = (Ref(id=entry.activity_id, name=entry.activity), *found)

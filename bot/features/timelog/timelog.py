@@ -13,13 +13,13 @@ from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
 from bot.features.lost_writes import looked_for
 from bot.features.name_matching import pick
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import DetailedProject, Projects
 from bot.features.timelog.activities import Activities
 from bot.features.timelog.own_entries import MINUTES, OwnEntries
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewTimeEntry
-from bot.service.models import Issue, Project, Ref, TimeEntry
+from bot.service.models import Issue, Ref, TimeEntry
 from bot.store.created_issues import CreatedIssues
 from bot.store.owner import Owner
 from bot.store.time_entries import Entry, Spent
@@ -58,7 +58,7 @@ class Loggable:
     """
 
     issue: Issue | None
-    project: Project
+    project: DetailedProject
     activities: tuple[Ref, ...]
     usual: Ref | None = None
     requested_private: bool = False
@@ -173,7 +173,7 @@ class Timelog:
             project_id = (await self.projects.find(session, draft.project)).id
         else:
             raise NothingToLogOn
-        project = await self.projects.with_activities(session, project_id)
+        project = await self.projects.detailed(session, project_id)
         known = await self.activities.of(session, project)
         usual = known[0] if len(known) == 1 else None
         if usual is None and draft.activity is None:

@@ -9,6 +9,7 @@ from bot.features.issues import views
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Meant
 from bot.features.issues.service_changes import service_changes
+from bot.features.projects.projects import KnownProject
 from bot.service.inputs import CustomFieldInput
 from bot.service.models import Issue, Project, Ref
 from bot.slack.posting import Announced
@@ -28,7 +29,9 @@ def token(day: int) -> str:
 def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> list[str]:
     """What the confirmation of a created issue says about its values."""
     issue = Issue.model_validate({"id": 7, "subject": "One", "is_private": False, **got})
-    made = Created(issue, Project(id=1, is_public=True), service_changes(meant, custom, issue))
+    made = Created(
+        issue, KnownProject.of(Project(id=1, is_public=True)), service_changes(meant, custom, issue)
+    )
     *blocks, note, _ = views.created(made, WORDING, Announced.YES, notes=["Cut short."]).blocks
     assert note["elements"][0]["text"] == "Cut short."
     texts = [block["text"]["text"] for block in blocks[1:]]
