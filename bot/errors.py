@@ -3,7 +3,7 @@
     BotError
     ├── UserError               invalid input; the sentence says what to do instead
     │   ├── NotLinked           the Slack user has no linked account
-    │   │   ├── KeyRejected     the linked key just stopped working; raised once
+    │   │   ├── KeyRejected     the service refuses the linked key
     │   │   └── KeyUnreadable   the linked key can't be decrypted
     │   ├── AccountChanged      the user linked another account during the operation
     │   ├── KeyInRequest        what the user typed contains their API key
@@ -11,6 +11,7 @@
     │   └── StoredTextError     saved input can't be decrypted
     ├── ServiceError            a request to the service failed; has method, path, and status
     │   ├── Unauthorized        401: the key is missing, wrong, or locked, or counts as anonymous
+    │   │   └── KeySuspended        the linked key was refused lately: background work waits
     │   ├── Forbidden           403
     │   ├── SwitchedOff         403 for /users/current: the service's REST API is turned off
     │   ├── NotFound            404
@@ -52,7 +53,7 @@ class NotLinked(UserError):
 
 
 class KeyRejected(NotLinked):
-    """The linked key stopped working, so the link was deleted. Raised once; the next call is NotLinked."""
+    """The service refuses the linked key. In the background: so often that the link was deleted."""
 
 
 class KeyUnreadable(NotLinked):
@@ -95,6 +96,14 @@ class ServiceError(BotError):
 
 class Unauthorized(ServiceError):
     """401, or the service treats the key as anonymous."""
+
+
+class KeySuspended(Unauthorized):
+    """The linked key was refused lately, so background work waits for `retry_after` seconds."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("GET", "/users/current.json", 401)
+        self.retry_after = retry_after
 
 
 class Forbidden(ServiceError):

@@ -1,6 +1,25 @@
-"""Timings of crash detection and recovery."""
+"""Timings of crash detection and recovery, and of keys that the service refuses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyTimings:
+    """When a refused key is tried again, and when it is forgotten. Durations in seconds."""
+
+    recheck: float = 0.5
+    """The pause before a refused key is checked again at once."""
+    first_retry: float = 60.0
+    """How long background work waits after a refusal; the wait doubles with each one."""
+    longest_retry: float = 3600.0
+    forget_after: float = 3 * 3600.0
+    """A key is forgotten only after refusals for this long …"""
+    refusals: int = 4
+    """… of which there were this many, each after such a wait …"""
+    together: float = 2 * 3600.0
+    """… and unless another person's key was refused within this time, since the service may be at fault."""
+    others_for: float = 7 * 86400.0
+    """A key that has been refused for longer than this says nothing about the service anymore."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +40,7 @@ class Timings:
     """The delay before the bot looks for a message whose post request failed."""
     follow_every: float = 60.0
     """The interval at which the issues that a user follows are read."""
+    keys: KeyTimings = field(default_factory=KeyTimings)
 
 
 DEFAULT = Timings()

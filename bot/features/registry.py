@@ -142,7 +142,7 @@ def build(
     waits: Waits,
 ) -> Features:
     pauses, rows = Debouncer(waits.typing), DigestRows()
-    accounts = Accounts(client, store)
+    accounts = Accounts(client, store, timings.keys)
     projects, catalogs, people = (
         Projects(client, store, accounts, waits.lookups, waits.cached),
         Catalogs(client),

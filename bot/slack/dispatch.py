@@ -18,7 +18,6 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot import telemetry
-from bot.errors import KeyRejected
 from bot.slack import forms
 from bot.slack.blocks import JSON, sentence
 from bot.slack.buttons import ReopenForm, ResumeRequest
@@ -182,7 +181,8 @@ class Dispatch(AsyncMiddleware):
         with measured(interaction) as act:
             reported = self.failures.reported(act, reply, self.waits.last_answer)
             async with reported, self._still_working(reply):
-                await handler(interaction, reply)
+                if saved := await handler(interaction, reply):
+                    await self.resume(reply, saved)
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
         """Run an event's handler and return whether it succeeded; no one is waiting for an answer."""
@@ -205,9 +205,6 @@ class Dispatch(AsyncMiddleware):
                 async with asyncio.timeout(self.waits.options):
                     found: list[JSON] = await handler(request, reply)
                     return found
-            except KeyRejected as error:  # this is the only chance to say so: the key is deleted now
-                act.outcome = "not_linked"
-                self._start(log_if_undelivered(self.failures.offer_link_only(reply, error)), None)
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
             return []
@@ -249,12 +246,12 @@ class Dispatch(AsyncMiddleware):
         if not isinstance(handler, Form):
             await self._run(interaction, resumed, handler)
 
-    async def _resume_pressed(self, press: ButtonPress[ResumeRequest], reply: Reply) -> None:
+    async def _resume_pressed(self, press: ButtonPress[ResumeRequest], reply: Reply) -> JSON:
         """*Open form*: resume a request whose form Slack didn't open in time, once."""
         saved = await self.failures.saved.take(reply.owner, press.button.saved)
         if saved is None:
             raise ResumedAlready
-        await self.resume(reply, saved)
+        return saved
 
     async def _reopen_pressed(self, press: ButtonPress[ReopenForm], reply: Reply) -> None:
         """*Reopen form*: restore a form that was closed before its result arrived."""

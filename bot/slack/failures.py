@@ -108,10 +108,6 @@ class Failures:
             shown = (block for block in result.view["blocks"] if block["type"] != "input")
             await reply.privately(Message(result.view["title"]["text"], tuple(shown)))
 
-    async def offer_link_only(self, reply: Reply, why: NotLinked) -> None:
-        """Offer to link where nothing can be resumed afterwards."""
-        await reply.privately(self.linking.offer(reply, reply.wording.sentence(why), ""))
-
     async def _check_key(self, reply: Reply, error: Unauthorized) -> None:
         """After Unauthorized: tell whether the key is invalid or just lacks permission."""
         said: BotError = Forbidden(error.method, error.path)

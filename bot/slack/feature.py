@@ -21,7 +21,8 @@ from bot.slack.replies import Reply
 
 Handled = TypeVar("Handled", bound=Interaction)
 
-Handler = Callable[[Handled, Reply], Awaitable[None]]
+Handler = Callable[[Handled, Reply], Awaitable[JSON | None]]
+"""May return a saved request, which runs next."""
 Submit = Callable[[FormSubmission, Reply], Awaitable[FormResult]]
 Options = Callable[[OptionsRequest, Reply], Awaitable[list[JSON]]]
 
@@ -75,7 +76,7 @@ def merged(features: Sequence[Feature]) -> Feature:
 def unpacking(button: type[Button], handler: Handler[ButtonPress[Any]]) -> Handler[ButtonPress[Any]]:
     """The handler of a button, given what the button carries. Raises ActionExpired if that can't be read."""
 
-    async def handle(press: ButtonPress[Any], reply: Reply) -> None:
-        await handler(replace(press, button=button.unpack(press.carried)), reply)
+    async def handle(press: ButtonPress[Any], reply: Reply) -> JSON | None:
+        return await handler(replace(press, button=button.unpack(press.carried)), reply)
 
     return handle

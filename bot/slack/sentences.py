@@ -90,7 +90,7 @@ def _of_account(error: BotError, wording: Wording) -> str | None:
     service, link = wording.service, wording.command("tracker link")
     match error:
         case general.KeyRejected():
-            return f"{service} no longer accepts your API key, so I deleted it. Link your account again."
+            return f"{service} refused your API key. Try again in a minute, or link your account again."
         case general.KeyUnreadable():
             return "I can't read your saved API key anymore. Link your account again."
         case general.NotLinked():

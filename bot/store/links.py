@@ -1,18 +1,26 @@
 """The links from Slack users to their accounts in the service."""
 
-import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import ColumnElement, and_, delete, exists, select, update
 
 from bot.errors import StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """How often the service has refused a key since it last accepted it, by the database's clock."""
+
+    since: datetime
+    latest: datetime
+    count: int
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,8 @@ class Link:
     user_id: int
     name: str
     linked_at: datetime
+    sealed: str = field(repr=False)
+    refusals: Refusals | None = None
 
 
 @dataclass(frozen=True)
@@ -37,7 +47,10 @@ class Links:
         if row is None:
             return None
         key = self.vault.open(owner, row.sealed_key)
-        return Link(owner, key, row.service_user_id, row.name, row.linked_at)
+        refusals = None
+        if row.refused_since:
+            refusals = Refusals(row.refused_since, row.refused_at, row.refusals)
+        return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.sealed_key, refusals)
 
     async def slack_users(self, owner: Owner, user_id: int) -> tuple[str, ...]:
         """Return the Slack users in the owner's workspace that are linked to an account, the latest first."""
@@ -76,20 +89,29 @@ class Links:
             delete(LinkRow).where(LinkRow.of(owner)).returning(LinkRow.user_id)
         )
 
-    async def delete_if_key(self, owner: Owner, key: SecretStr) -> bool:
-        """Delete the link if it still has this key; returns whether this call deleted it.
+    async def forget(self, link: Link) -> bool:
+        """Delete a link unless its key or refusals changed since it was read; returns whether it did."""
+        return await self.database.changes(delete(LinkRow).where(_as_read(link)).returning(LinkRow.user_id))
 
-        So a rejected key never deletes a newer link, and the user is notified once.
-        """
+    async def refused(self, link: Link, refusals: Refusals) -> None:
+        """Record refusals of a link's key, unless that or they changed since the link was read."""
+        await self._record(_as_read(link), refusals)
 
-        def work(connection: Connection) -> bool:
-            sealed = connection.scalar(select(LinkRow.sealed_key).where(LinkRow.of(owner)).with_for_update())
-            if sealed is None or not self._holds(sealed, owner, key):
-                return False
-            connection.execute(delete(LinkRow).where(LinkRow.of(owner)))
-            return True
+    async def accepted(self, link: Link) -> None:
+        """Record that the service accepts a link's key again."""
+        await self._record(_same_key(link), None)
 
-        return await self.database.write(work)
+    async def others_refused(self, link: Link, *, since: datetime, latest: datetime) -> bool:
+        """Return whether another account's key was refused since `latest`, but never before `since`."""
+        refused = and_(
+            LinkRow.service_user_id != link.user_id,
+            LinkRow.refused_since >= since,
+            LinkRow.refused_at >= latest,
+        )
+        return bool(await self.database.read(lambda it: it.scalar(select(exists().where(refused)))))
+
+    async def _record(self, which: ColumnElement[bool], refusals: Refusals | None) -> None:
+        await self.database.execute(update(LinkRow).where(which).values(_refusal_columns(refusals)))
 
     def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
         return {
@@ -97,11 +119,22 @@ class Links:
             "service_user_id": user_id,
             "name": name,
             "linked_at": datetime.now(UTC),
+            **_refusal_columns(None),
         }
 
-    def _holds(self, sealed: str, owner: Owner, key: SecretStr) -> bool:
-        try:
-            stored = self.vault.open(owner, sealed)
-        except StoredSecretError:
-            return False
-        return secrets.compare_digest(stored.get_secret_value().encode(), key.get_secret_value().encode())
+
+def _same_key(link: Link) -> ColumnElement[bool]:
+    return and_(LinkRow.of(link.owner), LinkRow.sealed_key == link.sealed)
+
+
+def _as_read(link: Link) -> ColumnElement[bool]:
+    count = link.refusals.count if link.refusals else 0
+    return and_(_same_key(link), LinkRow.refusals == count)
+
+
+def _refusal_columns(refusals: Refusals | None) -> dict[str, object]:
+    return {
+        "refused_since": refusals and refusals.since,
+        "refused_at": refusals and refusals.latest,
+        "refusals": refusals.count if refusals else 0,
+    }

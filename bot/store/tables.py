@@ -80,12 +80,19 @@ class OnePerOwner(Owned):
 
 
 class LinkRow(OnePerOwner, Table):
+    """A linked account. The service refused its key `refusals` times from `refused_since` to `refused_at`,
+    which are null if it accepted the key last. Refusals in quick succession count as one.
+    """
+
     __tablename__ = "links"
 
     sealed_key: Mapped[str]
     service_user_id: Mapped[int]
     name: Mapped[str]
     linked_at: Mapped[datetime]
+    refused_since: Mapped[datetime | None]
+    refused_at: Mapped[datetime | None]
+    refusals: Mapped[int] = mapped_column(Integer, server_default="0")
 
 
 class ChannelDefaultRow(Table):

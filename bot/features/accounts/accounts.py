@@ -3,12 +3,17 @@
 A key can stop working without an error: the service then answers lists as for an anonymous visitor. So every
 operation verifies its key with `GET /users/current.json`, right before a write and right after the last reads
 were sent, while their answers are still on their way.
+
+A refused key may be fine: the service or a proxy may refuse all of them for a while. So a refusal only
+suspends background work with the key, for longer each time, until the next success. The key is forgotten
+after refusals over hours, but not while other people's keys are refused as well (`bot.timings.KeyTimings`).
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 
 from pydantic import SecretStr
@@ -17,6 +22,7 @@ from bot.errors import (
     AccountChanged,
     Forbidden,
     KeyRejected,
+    KeySuspended,
     KeyUnreadable,
     NotLinked,
     Redirected,
@@ -31,9 +37,10 @@ from bot.errors import (
 from bot.features.accounts.key_checks import KeyChecks
 from bot.service.client import Client, watched_reads
 from bot.service.models import User
-from bot.store.links import Link
+from bot.store.links import Link, Refusals
 from bot.store.owner import Owner
 from bot.store.store import Store
+from bot.timings import DEFAULT, KeyTimings
 
 ROUNDS_CHECKED = 3
 """Rounds of reads with a check beside them; more would double the requests for a list of many pages."""
@@ -55,8 +62,7 @@ class Accounts:
 
     client: Client
     store: Store
-    recheck_delay: float = 0.5
-    """The pause in seconds before a refused key is checked again."""
+    timings: KeyTimings = DEFAULT.keys
 
     async def owner_of(self, key: SecretStr) -> User:
         """The user that a key belongs to. Raises SwitchedOff, Unauthorized."""
@@ -90,6 +96,15 @@ class Accounts:
             raise NotLinked
         return link
 
+    async def background_link(self, owner: Owner) -> Link:
+        """As `link_of`, for work that no user waits for. Raises KeySuspended, too."""
+        link = await self.link_of(owner)
+        if link.refusals:
+            wait = (self._retry_at(link.refusals) - await self.store.processes.now()).total_seconds()
+            if 0 < wait <= self.timings.longest_retry:  # longer only if the clock was set back
+                raise KeySuspended(wait)
+        return link
+
     async def whoami(self, owner: Owner) -> User:
         """Read the linked user from the service. Raises NotLinked, KeyRejected."""
         return await self._verify(await self.link_of(owner))
@@ -113,9 +128,10 @@ class Accounts:
 
         Exiting raises KeyRejected if the key no longer works, so that an anonymous visitor's view is never
         returned as the user's own. A write that depends on these reads comes right after the block. In the
-        `background`, where nobody waits, the key is checked only on exit, which takes fewer requests.
+        `background`, where nobody waits, the key is checked only on exit, which takes fewer requests, and
+        KeySuspended is raised instead until the key is forgotten.
         """
-        link = await self.link_of(owner)
+        link = await (self.background_link(owner) if background else self.link_of(owner))
         checks = KeyChecks(partial(self.owner_of, link.key), 0 if background else ROUNDS_CHECKED)
         try:
             with watched_reads(checks.read_starts):
@@ -123,31 +139,63 @@ class Accounts:
         except (Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
             raise  # nothing was read, so there is nothing to verify
         except Exception:
-            await self._verify(link, checks.last())
+            await self._verify(link, checks.last(), background=background)
             raise
         else:
-            await self._verify(link, checks.last())
+            await self._verify(link, checks.last(), background=background)
         finally:
             await checks.close()
 
-    async def _verify(self, link: Link, check: Awaitable[User] | None = None) -> User:
+    async def _verify(
+        self, link: Link, check: Awaitable[User] | None = None, *, background: bool = False
+    ) -> User:
         """The user the key belongs to, by `check` if it was sent already.
 
-        Deletes the key only if it is refused twice, since a proxy may have caused the first refusal. Raises
-        AccountChanged if the user has linked another account in the meantime.
+        Counts a refusal only if the key is refused twice in a row. Raises AccountChanged if the user has
+        linked another account in the meantime.
         """
         try:
             user = await (check or self.owner_of(link.key))
         except Unauthorized:
-            await asyncio.sleep(self.recheck_delay)
+            await asyncio.sleep(self.timings.recheck)
             try:
                 user = await self.owner_of(link.key)
             except Unauthorized:
-                removed = await self.store.links.delete_if_key(link.owner, link.key)
-                raise (KeyRejected() if removed else NotLinked()) from None
-        if (await self.link_of(link.owner)).user_id != link.user_id:
+                wait = await self._refused(link)
+                suspended = background and wait is not None
+                raise (KeySuspended(wait or 0) if suspended else KeyRejected()) from None
+        now = await self.link_of(link.owner)
+        if now.user_id != link.user_id:
             raise AccountChanged
+        if now.refusals:
+            await self.store.links.accepted(link)
         return user
+
+    async def _refused(self, link: Link) -> float | None:
+        """Record a refusal; returns the seconds until the key is tried again, None if it was forgotten."""
+        now = await self.store.processes.now()
+        past = link.refusals
+        refusals = past or Refusals(now, now, 1)
+        if past is None or now >= self._retry_at(past):
+            refusals = Refusals(refusals.since, now, past.count + 1 if past else 1)
+            if await self._is_dead(link, refusals) and await self.store.links.forget(link):
+                return None
+            await self.store.links.refused(link, refusals)
+        return (self._retry_at(refusals) - now).total_seconds()
+
+    def _retry_at(self, refusals: Refusals) -> datetime:
+        wait = self.timings.first_retry * 2.0 ** min(refusals.count - 1, 20)
+        return refusals.latest + timedelta(seconds=min(wait, self.timings.longest_retry))
+
+    async def _is_dead(self, link: Link, refusals: Refusals) -> bool:
+        lasted = refusals.latest - refusals.since
+        if refusals.count < self.timings.refusals or lasted.total_seconds() < self.timings.forget_after:
+            return False
+        return not await self.store.links.others_refused(
+            link,
+            since=refusals.latest - timedelta(seconds=self.timings.others_for),
+            latest=refusals.latest - timedelta(seconds=self.timings.together),
+        )
 
 
 def full_name(user: User) -> str:

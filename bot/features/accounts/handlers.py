@@ -14,6 +14,7 @@ from bot.features.accounts.buttons import LinkAccount
 from bot.service.models import User
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message
+from bot.slack.buttons import ActionExpired
 from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult
@@ -62,13 +63,20 @@ class AccountHandlers:
         """Check the user's key with the service. Raises NotLinked, KeyRejected."""
         await self.accounts.whoami(owner)
 
-    async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> None:
-        """Open the form and resume the saved request after linking."""
+    async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> JSON | None:
+        """Open the form, which resumes the saved request; resume it at once if the user has linked since."""
         saved_id = press.button.saved or None
+        link = await self.accounts.linked_as(reply.owner) if saved_id else None
+        if saved_id and link and not link.refusals:
+            if (taken := await self.saved.take(reply.owner, saved_id)) is None:
+                raise ActionExpired
+            await posting.dismiss(reply.slack, reply.place)
+            return taken
         saved = await self.saved.get(reply.owner, saved_id) if saved_id else None
         waiting = _typed(saved) if saved else None
         form = views.link_form(reply.wording, reply.place, saved_id, waiting=waiting, offered=True)
         await reply.show(form, for_anyone=True)
+        return None
 
     async def unlink(self, reply: Reply) -> None:
         if await self.accounts.unlink(reply.owner):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from bot.errors import KeyRejected, NotLinked
+from bot.errors import KeySuspended, NotLinked
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.models import Issue
@@ -27,16 +27,13 @@ class Assignments:
         return assignee if await self.store.assignment_messages.wanted(assignee) else None
 
     async def as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
-        """The issue, read with the assignee's key; None if they can't see it or it isn't theirs anymore.
-
-        Raises KeyRejected, ServiceError.
+        """The issue, read with the assignee's key; None if that's refused, they can't see the issue, or it
+        isn't theirs anymore. Raises ServiceError.
         """
         try:
             async with self.accounts.reading(assignee, background=True) as session:
                 issue = await self.issues.one(session, number)
-        except KeyRejected:
-            raise
-        except (IssueNotFound, NotLinked):
+        except (IssueNotFound, KeySuspended, NotLinked):
             return None
         return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
 

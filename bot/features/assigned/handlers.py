@@ -8,8 +8,6 @@ from datetime import datetime
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import KeyRejected
-from bot.features.accounts import views as account_views
 from bot.features.assigned import views
 from bot.features.assigned.assigned import Assignments
 from bot.features.assigned.buttons import TellWhenAssigned
@@ -63,14 +61,10 @@ class AssignedHandlers:
         if assignee is None:
             return
         slack = await self.workspaces.client(assignee.enterprise_id, assignee.team_id)
-        try:
-            seen = await self.assignments.as_seen_by(assignee, issue.id)
-        except KeyRejected as error:  # tell the user now: the key is deleted
-            message = account_views.link_offer(self.platform.wording.sentence(error))
-        else:
-            if seen is None or not await self.assignments.claim(assignee, issue):
-                return
-            message = await self._message(slack, by, assignee, seen)
+        seen = await self.assignments.as_seen_by(assignee, issue.id)
+        if seen is None or not await self.assignments.claim(assignee, issue):
+            return
+        message = await self._message(slack, by, assignee, seen)
         await posting.to_person(slack, assignee.user_id, message)
 
     async def _message(self, slack: AsyncWebClient, by: Owner, assignee: Owner, issue: Issue) -> Message:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.errors import BotError, KeyUnreadable, NotLinked, TooManyRequests
+from bot.errors import BotError, KeySuspended, KeyUnreadable, NotLinked, TooManyRequests
 from bot.features.accounts.accounts import Accounts
 from bot.features.background.clock import Clock
 from bot.features.background.outcomes import (
@@ -134,6 +134,10 @@ class Delivery:
         except KeyUnreadable:  # the operator may restore the right encryption key
             log.warning("stored key can't be decrypted", action="digest.key_unreadable")
             await asyncio.gather(*(self.postpone(run) for run in runs))
+        except KeySuspended as error:  # the owner isn't told of any delay
+            log.info("key suspended", action="digest.key_suspended", seconds=round(error.retry_after))
+            until = self.clock.now() + timedelta(seconds=min(LONGEST_BACKOFF, error.retry_after))
+            await asyncio.gather(*(self.store.digest_runs.retry_later(run, until) for run in runs))
         except NotLinked:
             # Stop all of the owner's digests, so that they get one notice.
             others = await self.store.digests.of_owner(runs[0].digest.owner)
@@ -146,12 +150,12 @@ class Delivery:
             await asyncio.gather(*(self.postpone(run, wait) for run in runs))
         return None
 
-    async def contents(self, runs: Sequence[Run]) -> Contents:
+    async def contents(self, runs: Sequence[Run], *, background: bool = True) -> Contents:
         """What one owner's runs list. Raises NotLinked and ServiceError."""
         digests = [run.digest for run in runs]
         covered = await self.store.digest_runs.covered([digest.id for digest in digests])
         hidden = await self.store.created_issues.refused_privacy()
-        reading = self.accounts.reading(digests[0].owner, background=True)
+        reading = self.accounts.reading(digests[0].owner, background=background)
         async with self._readers, reading as session:
             now = self.clock.now()
             return await read(self.client, session, digests, covered=covered, hidden=hidden, now=now)

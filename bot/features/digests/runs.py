@@ -175,7 +175,7 @@ class DigestRuns:
             channel_status = await self._delivery.channel_status(run.digest)
             if channel_status is not ChannelStatus.OPEN:
                 return await self._delivery.settle_closed(run, channel_status)
-            contents = await self._delivery.contents([run])
+            contents = await self._delivery.contents([run], background=False)
             delivering = self._start(self._delivered(run, contents[run.digest.id]))
         except (NotLinked, ServiceError):
             await self._store.digest_runs.drop(run)

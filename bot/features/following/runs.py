@@ -14,7 +14,7 @@ from functools import partial
 
 import structlog
 
-from bot.errors import BotError, KeyRejected, KeyUnreadable, NotLinked, Unauthorized
+from bot.errors import BotError, KeyRejected, KeySuspended, KeyUnreadable, NotLinked, Unauthorized
 from bot.features.accounts.accounts import Accounts
 from bot.features.following.reading import IssueReader, Seen
 from bot.features.following.showing import Showing
@@ -107,6 +107,8 @@ class FollowRuns:
                     covered_to = await self._turn(follower)
             except KeyUnreadable:  # the operator may restore the right encryption key
                 log.warning("stored key can't be decrypted", action="follow.key_unreadable")
+            except KeySuspended as error:
+                log.info("key suspended", action="follow.key_suspended", seconds=round(error.retry_after))
             except BotError as error:
                 why = str(error) or type(error).__name__
                 log.warning("followed issues not read", action="follow.not_read", error=why)
@@ -146,7 +148,7 @@ class FollowRuns:
 
     async def _poll(self, follower: Follower, followed: Sequence[Followed]) -> Poll:
         """One request for each hundred issues. Raises NotLinked, KeyRejected, ServiceError."""
-        link = await self.accounts.link_of(follower.owner)
+        link = await self.accounts.background_link(follower.owner)
         everything = follower.covered_to is None or follower.reads % ALL_EVERY == 0
         since = follower.covered_to
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
@@ -162,8 +164,8 @@ class FollowRuns:
             try:
                 page = await self.client.list_issues(link.key, filters)
             except Unauthorized:
-                await self.accounts.whoami(follower.owner)
-                raise
+                async with self.accounts.reading(follower.owner, background=True):
+                    raise
             found |= {issue.id: issue for issue in page.items}
         changed = [one for one in followed if _changed(one, found.get(one.issue_id), everything=everything)]
         moments = [issue.updated_on for issue in found.values() if issue.updated_on]

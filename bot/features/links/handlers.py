@@ -7,8 +7,7 @@ from datetime import timedelta
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from bot.errors import BotError, KeyRejected, NotLinked, UserError
-from bot.features.accounts import views as account_views
+from bot.errors import BotError, NotLinked, UserError
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.issues import Issues
 from bot.features.links import views
@@ -17,7 +16,7 @@ from bot.slack.audience import Audiences
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
 from bot.slack.forms import number_in
-from bot.slack.interaction import Event, Place
+from bot.slack.interaction import Event
 from bot.slack.posting import reason
 from bot.slack.replies import Reply
 from bot.store.store import Store
@@ -65,12 +64,9 @@ class LinkHandlers:
         fresh = {n: urls[n] for n, claim in claims.items() if await deliveries.claim_for(claim, REPEAT)}
         unfurled: frozenset[int] = frozenset()
         try:
-            if fresh:
-                unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
-        except KeyRejected as error:
-            place = Place(channel if about.get("is_bot_user_member") else None)
-            said = reply.wording.sentence(error)
-            await reply.at(place).privately(account_views.link_offer(said))
+            with suppress(NotLinked):  # they didn't ask for anything
+                if fresh:
+                    unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
         finally:
             for number in fresh.keys() - unfurled:
                 await deliveries.release(claims[number])

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.errors import BotError, KeyRejected
-from bot.features.accounts import views as account_views
+from bot.errors import BotError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.buttons import TypeSubject
 from bot.features.issues.creating import Source
@@ -58,10 +57,6 @@ class DuplicateHandlers:
             project = forms.Values(view).number("project")
             async with self.accounts.reading(reply.owner) as session:
                 found = await self.notes(reply, session, press.button.subject, project, source)
-        except KeyRejected as error:  # tell the user now: the next interaction finds no key
-            said = reply.wording.sentence(error)
-            await reply.privately(account_views.link_offer(said))
-            return
         except BotError as error:  # submitting the form reports it, if it persists
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return
