@@ -19,7 +19,7 @@ from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, waiting
 from tests.support.wire import Wire
 
-REJECTED = "no longer accepts your API key"
+REJECTED = "refused your API key"
 MOST_REQUESTS = 20
 NEVER = 10**9
 

@@ -31,7 +31,7 @@ UNSUPPORTED = "doesn't let me change issues"
 """The user has to make the change in the service."""
 GENERIC = "Something went wrong on my end"
 LINK = "Link account"
-NO_KEY = re.compile(r"Link account|no longer accepts your API key")
+NO_KEY = re.compile(r"Link account|refused your API key")
 NORMAL_TIMEOUTS, SHORT_TIMEOUTS = Timeouts(), Timeouts(read=0.4, total=0.6, upload=0.6)
 LATE_SECONDS = 0.8
 """Seconds of delay that exceed the short timeouts."""

@@ -23,7 +23,7 @@ from bot.slack.manifest import manifest
 from bot.slack.waits import Waits
 from bot.store.owner import Owner
 from bot.store.vault import Vault
-from bot.timings import DEFAULT, Timings
+from bot.timings import DEFAULT, KeyTimings, Timings
 from tests.support.people import IDS, KEYS
 from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker, sqlite
@@ -36,6 +36,9 @@ TIMEOUT_SECONDS = 60
 
 WIRED = Waits(still_working=60, lookups=(0.05, 0.1))
 """For a service that is slow on purpose and loses responses."""
+
+FORGETFUL = Timings(keys=KeyTimings(recheck=0.01, first_retry=0, forget_after=0, refusals=2))
+"""For keys that are forgotten when the service refuses them for the second time."""
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"

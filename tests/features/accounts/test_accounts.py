@@ -86,17 +86,28 @@ async def test_shows_the_account_and_deletes_its_key(ana: Person, ben: Person) -
     assert "/issue new Login page is blank" in text_of(await ben.form("Help"))
 
 
-async def test_reports_a_rejected_key_once_and_deletes_it(office: Office, ana: Person) -> None:
-    user(office, "ana").api_key = NEW_KEY
+async def test_an_older_link_button_runs_its_command_once_linked(office: Office, ben: Person) -> None:
+    await ben.command("/issue 28")
+    offer = await ben.after(ben.close(await ben.form("Link account")))
+    await office.link(ben.user_id, KEY)
 
-    await ana.command("/issues")
-    form = await ana.form("Link account")
-    assert "no longer accepts your API key" in text_of(form)
-    assert await linked_name(office, ana) is None
-    await ana.close(form)
-    await ana.command("/issues")
+    answer = await ben.after(ben.press(offer, "Link account"))
 
-    assert "no longer accepts" not in text_of(await ana.form("Link account"))
+    assert "#28" in answer["text"]
+    assert offer["ts"] not in [message["ts"] for message in await ben.messages()]
+
+
+async def test_says_each_time_that_a_key_is_refused_and_keeps_it(office: Office, ana: Person) -> None:
+    key, user(office, "ana").api_key = user(office, "ana").api_key, NEW_KEY
+
+    for _ in range(2):
+        await ana.command("/issues")
+        form = await ana.form("Link account")
+        assert "refused your API key" in text_of(form)
+        await ana.after(ana.close(form))
+
+    user(office, "ana").api_key = key
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
 
 
 async def test_never_repeats_a_key_typed_in_any_command(office: Office, ana: Person, ben: Person) -> None:

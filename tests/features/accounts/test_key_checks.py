@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.errors import AccountChanged, KeyRejected, Unreachable
+from bot.errors import AccountChanged, KeyRejected, KeySuspended, Unreachable
 from bot.features.accounts.accounts import Accounts, Session
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
@@ -15,6 +15,7 @@ from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
+from bot.timings import KeyTimings
 from tests.support.people import KEYS
 from tests.support.wire import Wire
 
@@ -36,7 +37,7 @@ async def accounts(client: Client, wire: Wire, tmp_path: Path) -> AsyncIterator[
     """The accounts, with one link."""
     database = Database(f"sqlite:///{tmp_path / 'bot.db'}")
     await database.open()
-    accounts = Accounts(client, Store(database, Vault([Vault.generate_key()])), recheck_delay=0.01)
+    accounts = Accounts(client, Store(database, Vault([Vault.generate_key()])), KeyTimings(recheck=0.01))
     key = SecretStr(KEYS["ana"])
     await accounts.link(OWNER, key, await accounts.owner_of(key))
     wire.heal()
@@ -83,7 +84,7 @@ async def test_failures_of_the_service_leave_the_link(accounts: Accounts, client
     assert await accounts.linked_as(OWNER) is not None
 
 
-async def test_a_refused_check_is_repeated_once_before_the_key_is_rejected(
+async def test_a_refused_check_is_repeated_once_before_the_key_is_suspended(
     accounts: Accounts, client: Client, wire: Wire
 ) -> None:
     wire.fail("refuse the key", lasting=True)
@@ -91,7 +92,13 @@ async def test_a_refused_check_is_repeated_once_before_the_key_is_rejected(
         await in_a_block(accounts, client)
 
     assert wire.heal() == [READ, CHECK, CHECK]
-    assert await accounts.linked_as(OWNER) is None
+    with pytest.raises(KeySuspended):
+        async with accounts.reading(OWNER, background=True):
+            raise AssertionError
+    assert wire.heal() == []
+    await in_a_block(accounts, client)
+    async with accounts.reading(OWNER, background=True) as session:
+        await read(client, session)
 
 
 async def test_an_account_linked_meanwhile_ends_the_block(accounts: Accounts) -> None:

@@ -47,6 +47,7 @@ from bot.store.processes import Processes
 from bot.store.store import Store
 from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
+from bot.timings import KeyTimings
 
 TEAM = "T1"
 SHOP, VAULT = 1, 2
@@ -241,7 +242,7 @@ class DigestHarness:
         data.join(data.projects[VAULT], self._users["ana"], defaults.DEVELOPER)
         await self.tracker.start()
         self.client = Client(self.tracker.url, on_answer=lambda name, *_: self.requests.update([name]))
-        self.accounts = Accounts(self.client, self.store)
+        self.accounts = Accounts(self.client, self.store, KeyTimings(recheck=0))
         self.projects = Projects(self.client, self.store, self.accounts, Waits().lookups)
         self.digests = Digests(self.client, self.store, self.accounts, self.projects, Catalogs(self.client))
         for owner, name in ((self.ana, "ana"), (self.ben, "ben")):

@@ -149,7 +149,7 @@ async def test_dead_key_stops_a_personal_digest_and_tells_only_its_owner(harness
     digest, engine = await personal(harness), harness.engine()
     harness.tracker.data.users[ANA].api_key = "another"
 
-    for _ in range(3):
+    for _ in range(6):
         await harness.tick(engine, after=HOUR)
 
     assert (await harness.stored(digest)).paused is Pause.KEY

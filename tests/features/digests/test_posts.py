@@ -18,7 +18,7 @@ from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.timings import DEFAULT
-from tests.support.office import TEAM, Office
+from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, until
@@ -75,7 +75,7 @@ class Digests:
 async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Digests]:
     wire = SlackWire()
     waits = getattr(request, "param", Waits(channels=0))
-    office = Office(tmp_path, slack_wire=wire, waits=waits)
+    office = Office(tmp_path, slack_wire=wire, waits=waits, timings=FORGETFUL)
     await office.open()
     await office.link(ANA.user_id, KEYS["ana"])
     yield Digests(office, wire, Person(office, ANA.user_id))

@@ -179,6 +179,26 @@ async def test_renamed_project_is_shown_with_its_new_name(harness: DigestHarness
     assert (await harness.stored(digest)).plan.project == "Market"
 
 
+async def test_keys_refused_together_are_kept_and_resume(harness: DigestHarness) -> None:
+    engine, users = harness.engine(), harness.tracker.data.users
+    hers, his = await harness.add(), await harness.add("C2", owner=harness.ben)
+    keys = {number: users[number].api_key for number in (1, 2)}
+    for number in keys:
+        users[number].api_key = "another"
+    issue = harness.report()
+    for _ in range(30):
+        await harness.tick(engine, after=HOUR)
+    assert harness.poster.notices == []
+
+    users[2].api_key = keys[2]
+    for _ in range(6):
+        await harness.tick(engine, after=HOUR)
+
+    assert harness.poster.covered(his.id) == {issue.id}
+    assert ((await harness.stored(his)).paused, (await harness.stored(hers)).paused) == (None, Pause.KEY)
+    assert harness.poster.notices == [("U0ANA", (hers.id,), "stopped"), ("C1", (hers.id,), "stopped")]
+
+
 async def test_former_owners_key_does_not_stop_a_taken_over_digest(
     harness: DigestHarness,
 ) -> None:

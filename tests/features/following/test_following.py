@@ -188,7 +188,7 @@ async def test_only_a_key_that_stopped_working_is_told_once(
     else:
         await office.bot.database.execute(delete(LinkRow))
 
-    for _ in range(2):
+    for _ in range(3):
         change(office.newest_issue(), subject="Renamed")
         await read_followed(office)
 

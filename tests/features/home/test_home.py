@@ -135,7 +135,7 @@ async def test_reports_a_rejected_key_once(office: Office, ana: Person) -> None:
 
     await ana.open_home()
 
-    await wait_for_home(ana, "no longer accepts your API key")
+    await wait_for_home(ana, "refused your API key")
     await ana.open_home()
     home = await wait_for_home(ana, "Link your")
     assert "Loading" not in text_of(home)

@@ -1,0 +1,57 @@
+"""A key that is refused for a moment loses nothing."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.timings import Timings
+from tests.features.following.threads import change, create_from_message, in_thread, read_followed
+from tests.support.digesting import WEB, stored
+from tests.support.office import Office
+from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import text_of
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    """Opens an office whose jobs run only when a test runs them."""
+    tracker, timings = demo_tracker(issue_reads=True), Timings(interval=3600, follow_every=-2)
+    async with Office(tmp_path, tracker=tracker, timings=timings).opened("ana") as office:
+        yield office
+
+
+async def run_digests(office: Office, after: timedelta) -> None:
+    await office.bot.digests.run_due(await office.bot.store.processes.now() + after)
+    await office.bot.digests.idle()
+
+
+async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await ana.ask(WEB)
+    user = office.tracker.data.users[1]
+    key, user.api_key = user.api_key, "renewed"
+
+    change(office.newest_issue(), subject="Renamed")
+    for _ in range(2):
+        await read_followed(office)
+        await run_digests(office, DAY)
+    assert await ana.messages(DM) == []
+    assert (await stored(office)).paused is None
+    await ana.command("/tracker whoami")
+    form = await ana.form("Link account")
+    assert "refused your API key" in text_of(form)
+    await ana.after(ana.close(form))
+
+    user.api_key = key
+    assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+    await read_followed(office)
+    assert "Renamed" in (await in_thread(ana, post))[0]["text"]
+    await ana.ask("/issue new Till rings twice project:webshop")
+    await run_digests(office, 2 * DAY)
+    posted = [m for m in await ana.messages() if not m["ephemeral"] and "Till rings" in text_of(m)]
+    assert len(posted) == len(["announcement", "digest"])
