@@ -29,6 +29,7 @@ from bot.slack.dispatch import Dispatch
 from bot.slack.http import Readiness, Web
 from bot.slack.in_flight import InFlight, PendingRequests
 from bot.slack.oauth import flow
+from bot.slack.outgoing.outbox import Outbox
 from bot.slack.replies import Platform
 from bot.slack.socket_mode import SocketMode
 from bot.slack.waits import Waits
@@ -96,7 +97,9 @@ class Bot:
             sentences=(sentences.sentence, *registry.SENTENCES),
             lacks=self.client.optional.is_missing,
         )
-        self.platform = Platform(wording, Audiences(), Profiles(), Accounts(self.client, self.store).link_of)
+        outbox = Outbox(workspaces, waits, timings.longest_post)
+        linked = Accounts(self.client, self.store).link_of
+        self.platform = Platform(wording, Audiences(), Profiles(), outbox, linked)
         self.features = registry.build(
             self.client,
             self.store,
@@ -193,7 +196,7 @@ class Bot:
     async def _start(self) -> None:
         await self.database.open(_log_migration)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
-        telemetry.DIGESTS_WAITING.set_function(lambda: len(self.features.poster))
+        telemetry.DIGESTS_WAITING.set_function(lambda: len(self.platform.outbox))
         await self.store.processes.beat()
         self._jobs.start_heartbeat()
         self._closing.push_async_callback(self._sign_off)

@@ -10,7 +10,6 @@ from bot.features.accounts.handlers import AccountHandlers
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.assigned.assigned import Assignments
 from bot.features.assigned.handlers import AssignedHandlers
-from bot.features.background.slack import BackgroundSlack
 from bot.features.comments import sentences as comment_sentences
 from bot.features.comments.comments import Comments
 from bot.features.comments.handlers import CommentHandlers
@@ -32,7 +31,7 @@ from bot.features.files.jobs import FileJobs
 from bot.features.following import sentences as following_sentences
 from bot.features.following.following import Following
 from bot.features.following.handlers import FollowHandlers
-from bot.features.following.poster import SlackThreadPoster
+from bot.features.following.poster import ThreadPoster
 from bot.features.following.reading import IssueReader
 from bot.features.following.runs import FollowRuns
 from bot.features.following.showing import Showing
@@ -122,7 +121,6 @@ class Features:
     home: HomeHandlers
     digest_runs: DigestRuns
     follow_runs: FollowRuns
-    poster: SlackPoster
     projects: Projects
     catalogs: Catalogs
 
@@ -152,8 +150,7 @@ def build(
     creating = Creating(client, store, accounts, projects, catalogs, people, issues, waits.lookups)
     attaching = Files(client, accounts, issues, store, waits.lookups)
     digests = Digests(client, store, accounts, projects, catalogs)
-    background = BackgroundSlack(workspaces, waits.channels)
-    poster = SlackPoster(background, platform.wording, waits)
+    poster = SlackPoster(platform.outbox, platform.wording)
     delivery = Delivery(client, store, accounts, poster, telemetry.digest_finished, timings)
     runs = DigestRuns(delivery, waits.digest_now)
     parser = CommandParser(accounts, projects, catalogs)
@@ -196,7 +193,7 @@ def build(
     templates = Templates(client, store, accounts, projects, catalogs=catalogs, issues=issues)
     template = TemplateHandlers(templates, accounts, projects, issues)
     reader = IssueReader(client, issues)
-    showing = Showing(store.followed, SlackThreadPoster(background, platform), timings)
+    showing = Showing(store.followed, ThreadPoster(workspaces, platform), timings)
     follow_runs = FollowRuns(client, store, accounts, reader, showing)
     follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)
     looking = Duplicates(client, store, issues)
@@ -290,4 +287,4 @@ def build(
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]
     )
-    return Features(routes, failures, home, runs, follow_runs, poster, projects, catalogs)
+    return Features(routes, failures, home, runs, follow_runs, projects, catalogs)

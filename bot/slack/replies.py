@@ -19,6 +19,7 @@ from bot.slack.buttons import ActionExpired
 from bot.slack.directory import Profile, Profiles
 from bot.slack.forms import notice
 from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place, Shortcut
+from bot.slack.outgoing.outbox import Outbox
 from bot.slack.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, reason
 from bot.slack.retractable import retractable
 from bot.slack.wording import Wording
@@ -42,6 +43,7 @@ class Platform:
     wording: Wording
     audiences: Audiences
     profiles: Profiles
+    outbox: Outbox
     linked: Callable[[Owner], Awaitable[object]]
     """Raises NotLinked for a user without a linked account."""
 

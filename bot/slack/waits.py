@@ -42,11 +42,14 @@ class Waits:
     digest_now: float = 1.5
     """For a digest that the user asked for; after that it is posted in the background."""
     channel_pace: float = 1.05
-    """Between two digests in one channel."""
-    workspace_pace: float = 0.2
-    """Between two digests in one workspace. Slack allows several hundred messages a minute: this leaves room
-    for users' own requests.
+    """Between two writes to one channel that nobody waits for, after the first few. Slack takes about one a
+    second, with bursts of five: the smaller burst leaves room for users' own requests, as do the next two.
     """
+    channel_burst: int = 3
+    workspace_pace: float = 0.2
+    """Between two such posts in one workspace. Slack allows 300 a minute."""
+    update_pace: float = 1.3
+    """Between two such updates of posts in one workspace. Slack allows 50 a minute."""
     channels: float = 5.0
     """While the list of conversations is cached, and so until outsiders in one are noticed."""
     cached: float = 60.0

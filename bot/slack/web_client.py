@@ -60,14 +60,20 @@ def session(timeout: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout, connect=5))
 
 
-def for_team(slack: AsyncWebClient, token: str | None, team_id: str | None) -> AsyncWebClient:
+def without_retries(slack: AsyncWebClient) -> AsyncWebClient:
+    return for_team(slack, slack.token, slack.default_params.get("team_id"), retries=False)
+
+
+def for_team(
+    slack: AsyncWebClient, token: str | None, team_id: str | None, *, retries: bool = True
+) -> AsyncWebClient:
     """A client like this one with a team's token; for an organization's token Slack also needs the team."""
     return AsyncWebClient(
         token=token,
         base_url=slack.base_url,
         session=slack.session,
         team_id=team_id,
-        retry_handlers=slack.retry_handlers,
+        retry_handlers=slack.retry_handlers if retries else [],
     )
 
 

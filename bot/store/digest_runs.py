@@ -217,10 +217,7 @@ class StoredRuns:
         """
         begins = (
             _update(run)
-            .where(
-                DigestRunRow.state == RunState.CLAIMED,
-                exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)),
-            )
+            .where(exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)))
             .values(
                 state=RunState.SENDING,
                 sending_at=sending_at,

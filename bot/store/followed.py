@@ -16,6 +16,8 @@ from bot.store.owner import Owner
 from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import FollowedIssueRow, FollowerRow
 
+LINE = ("telling", "telling_at", "searched_to", "told")
+
 
 @dataclass(frozen=True)
 class Follower:
@@ -48,6 +50,7 @@ class Followed:
     id: int = 0
     telling: bool | None = None
     telling_at: datetime | None = None
+    searched_to: str | None = None
     told: int = 0
     changed_at: datetime | None = None
 
@@ -164,7 +167,7 @@ class StoredFollowed:
         tells = (
             update(FollowedIssueRow)
             .where(FollowedIssueRow.id == followed.id)
-            .values(telling=followed.telling, telling_at=followed.telling_at, told=followed.told)
+            .values({name: getattr(followed, name) for name in LINE})
             .returning(FollowedIssueRow.id)
         )
 

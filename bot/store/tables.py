@@ -318,7 +318,8 @@ class FollowedIssueRow(Owned, Table):
     creating the issue. `agreed_project` is the project that isn't public which the owner agreed to show.
     `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
     the thread was last told. While a line about that is being sent, `telling` is what it says, and
-    `telling_at` when it was sent, by Slack's clock if that's known; `told` counts those lines.
+    `telling_at` when it was sent, by Slack's clock if that's known, and `searched_to` how far the thread was
+    searched for it, Slack's `ts`; `told` counts those lines.
     """
 
     __tablename__ = "followed_issues"
@@ -341,6 +342,7 @@ class FollowedIssueRow(Owned, Table):
     closed: Mapped[bool]
     telling: Mapped[bool | None]
     telling_at: Mapped[datetime | None]
+    searched_to: Mapped[str | None]
     told: Mapped[int] = mapped_column(Integer)
     changed_at: Mapped[datetime]
 

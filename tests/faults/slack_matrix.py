@@ -209,9 +209,9 @@ class Matrix:
     async def _end_backoff(self) -> None:
         """Ends the backoff that Slack asked for, with Slack working again."""
         bot = self.scene.office.bot
-        for pacer in bot.features.poster._pacers.values():
-            pacer._open_at = 0
-            pacer._changed.set()
+        for turns in bot.platform.outbox._turns.values():
+            turns._open_at = dict.fromkeys(turns._open_at, 0)
+            turns._start_after(0)
         await bot.digests.idle()
         await bot.digests.run_due(await bot.store.digest_runs.now() + LATER)
         await bot.digests.idle()

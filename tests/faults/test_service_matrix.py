@@ -53,6 +53,7 @@ async def matrix_in(directory: Path) -> AsyncIterator[Matrix]:
         channel_pace=0,
         thread=1,
         workspace_pace=0,
+        update_pace=0,
     )
     office = Office(directory, tracker=tracker, wire=wire, waits=waits, rate_limits=False)
     async with office.opened():

@@ -54,6 +54,7 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
         channel_pace=0,
         thread=1,
         workspace_pace=0,
+        update_pace=0,
     )
     office = Office(directory, slack_wire=wire, waits=waits, rate_limits=False)
     async with office.opened():

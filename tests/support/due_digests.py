@@ -13,7 +13,7 @@ from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import Projects
-from bot.sandbox.workspace.model import Channel
+from bot.sandbox.workspace.model import Channel, Message
 from bot.service.client import Client
 from bot.slack.waits import Waits
 from bot.store.channels import Channel as Place
@@ -26,6 +26,7 @@ from tests.support.people import IDS
 
 CHANNELS = 10
 PROJECTS = ("webshop", "mobile", "infrastructure")
+MARK = re.compile(r"issuebot_digest:([0-9]+):(.+)")
 ISSUE = re.compile(r"/issues/([0-9]+)\|")
 
 
@@ -87,12 +88,13 @@ async def still_due(office: Apart) -> int:
 
 def digest_posts(office: Apart) -> list[Post]:
     return [
-        Post(
-            message.metadata["event_payload"]["digest"],
-            message.metadata["event_payload"]["due_at"],
-            frozenset(map(int, ISSUE.findall(json.dumps(message.blocks)))),
-        )
+        Post(int(found[1]), found[2], frozenset(map(int, ISSUE.findall(json.dumps(message.blocks)))))
         for messages in office.workspace.state.messages.values()
         for message in messages
-        if message.metadata
+        if (found := digest_of(message))
     ]
+
+
+def digest_of(message: Message) -> re.Match[str] | None:
+    """Returns the number and the due time of the digest that a message posts."""
+    return MARK.match(message.blocks[0].get("block_id", "") if message.blocks else "")

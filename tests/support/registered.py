@@ -9,6 +9,7 @@ from bot.slack.audience import Audiences
 from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.directory import Profiles
 from bot.slack.feature import Feature
+from bot.slack.outgoing.outbox import Outbox
 from bot.slack.replies import Platform
 from bot.slack.waits import Waits
 from bot.slack.workspaces import OneWorkspace
@@ -24,12 +25,13 @@ URL = "http://127.0.0.1:1"
 def _routes() -> Feature:
     """Builds the bot's features from unused parts."""
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
-    client = Client(URL)
-    platform = Platform(WORDING, Audiences(), Profiles(), Accounts(client, store).link_of)
+    client, workspaces = Client(URL), OneWorkspace(AsyncWebClient())
+    outbox = Outbox(workspaces, Waits(), DEFAULT.longest_post)
+    platform = Platform(WORDING, Audiences(), Profiles(), outbox, Accounts(client, store).link_of)
     return registry.build(
         client,
         store,
-        OneWorkspace(AsyncWebClient()),
+        workspaces,
         platform,
         file_hosts=frozenset(),
         timings=DEFAULT,

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import structlog
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.assigned import views
 from bot.features.assigned.assigned import Assignments
 from bot.features.assigned.buttons import TellWhenAssigned
 from bot.service.models import Issue
-from bot.slack import posting
 from bot.slack.blocks import Message
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
@@ -24,7 +22,7 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 SECONDS = 15.0
-"""How long a message about an assignment may take, with reading the issue."""
+"""How long it may take to read an issue for the message about its assignment."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +50,20 @@ class AssignedHandlers:
         """
         try:
             async with asyncio.timeout(SECONDS):
-                await self._tell(by, issue)
+                assignee = await self.assignments.assignee_of(by, issue)
+                message = await self._message(by, assignee, issue) if assignee else None
+            if assignee and message:
+                await self.platform.outbox.tell(assignee, message)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
-    async def _tell(self, by: Owner, issue: Issue) -> None:
-        assignee = await self.assignments.assignee_of(by, issue)
-        if assignee is None:
-            return
-        slack = await self.workspaces.client(assignee.enterprise_id, assignee.team_id)
+    async def _message(self, by: Owner, assignee: Owner, issue: Issue) -> Message | None:
         seen = await self.assignments.as_seen_by(assignee, issue.id)
         if seen is None or not await self.assignments.claim(assignee, issue):
-            return
-        message = await self._message(slack, by, assignee, seen)
-        await posting.to_person(slack, assignee.user_id, message)
-
-    async def _message(self, slack: AsyncWebClient, by: Owner, assignee: Owner, issue: Issue) -> Message:
+            return None
+        slack = await self.workspaces.client(assignee.enterprise_id, assignee.team_id)
         profiles, team_id = self.platform.profiles, assignee.team_id
         actor, reader = await asyncio.gather(
             profiles.of(slack, team_id, by.user_id), profiles.of(slack, team_id, assignee.user_id)
         )
-        return views.assigned(issue, self.platform.wording, actor.name, datetime.now(reader.zone).date())
+        return views.assigned(seen, self.platform.wording, actor.name, datetime.now(reader.zone).date())

@@ -4,7 +4,6 @@ from bot.features.digests import views
 from bot.features.digests.buttons import Act
 from bot.features.digests.channels import channel_of
 from bot.features.digests.digests import Digests
-from bot.slack import posting
 from bot.slack.blocks import Message
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
@@ -23,7 +22,7 @@ async def notify_owner(reply: Reply, digest: Digest, act: Act) -> None:
     """Tell a digest's owner what someone else did with it."""
     if digest.owner != reply.owner:
         message = views.owner_notice(digest, reply.owner.user_id, act)
-        await posting.to_person(reply.slack, digest.owner.user_id, message)
+        await reply.platform.outbox.tell(digest.owner, message)
 
 
 def ephemeral(reply: Reply) -> bool:

@@ -9,26 +9,26 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
 from bot.errors import BotError, KeySuspended, KeyUnreadable, NotLinked, TooManyRequests
 from bot.features.accounts.accounts import Accounts
-from bot.features.background.clock import Clock
-from bot.features.background.outcomes import (
+from bot.features.digests import periods
+from bot.features.digests.posts import Edition, Poster
+from bot.features.digests.reading import OVERLAP, Content, read
+from bot.service.client import Client
+from bot.slack.outgoing.outcomes import (
     Absent,
     ChannelStatus,
     Hidden,
-    Outcome,
     Posted,
     Refused,
     Unfinished,
     Unsure,
 )
-from bot.features.digests import periods
-from bot.features.digests.posts import Poster
-from bot.features.digests.reading import OVERLAP, Content, read
-from bot.service.client import Client
+from bot.store.clock import Clock
 from bot.store.digest_runs import Run, RunState
 from bot.store.digests import Digest, Pause
 from bot.store.store import Store
@@ -40,10 +40,15 @@ QUICK_RETRIES = 3
 """How many retries may come as soon as Slack or the service asks for, before the backoff applies."""
 READERS = 4
 """How many owners' digests are read from the service at once."""
-POST_ATTEMPTS = 5
-"""How many times a delayed message is tried before its run is postponed."""
 NOTIFY_AFTER = 100
 """After how many failed attempts, about a day's worth, the owner is notified."""
+
+CLOSED = {
+    ChannelStatus.GONE: Pause.CHANNEL,
+    ChannelStatus.SHARED: Pause.OUTSIDERS,
+    None: Pause.REFUSED,
+}
+"""Why digests stop whose channel has become so, or whose post Slack refuses for another reason."""
 
 log = structlog.get_logger(__name__)
 OnFinished = Callable[[RunState, timedelta], None]
@@ -124,7 +129,7 @@ class Delivery:
         if channel_status is ChannelStatus.UNKNOWN:
             await self.postpone(run)
             return None
-        await self._stop([run], Pause.OUTSIDERS if channel_status is ChannelStatus.SHARED else Pause.CHANNEL)
+        await self._stop([run], CLOSED[channel_status])
         return RunState.DROPPED
 
     async def read(self, runs: Sequence[Run]) -> Contents | None:
@@ -177,34 +182,28 @@ class Delivery:
         if not content.issues and (run.asked or not digest.plan.empty):
             await self._finish(run, RunState.EMPTY, content)
             return RunState.EMPTY
-        for _ in range(POST_ATTEMPTS):
-            async with self.poster.turn(digest, run.due_at):
-                # People outside the company may have joined while it waited.
-                if (channel_status := await self.channel_status(digest)) is not ChannelStatus.OPEN:
-                    return await self.settle_closed(run, channel_status)
-                outcome = await self._send(run, content)
-            match outcome:
-                case Posted(ts):
-                    await self._finish(run, RunState.SENT, content, ts=ts)
-                    return RunState.SENT
-                case Refused(gone):
-                    await self.store.digest_runs.undo_sending(run)
-                    await self._stop([run], Pause.CHANNEL if gone else Pause.REFUSED)
-                    return RunState.DROPPED
-                case Unsure():
-                    await self.postpone(run, self.timings.look_up_after)
-                    return None
-                case None:
-                    await self.store.digest_runs.drop(run)
-                    return RunState.DROPPED
-            await self.store.digest_runs.undo_sending(run)
-        await self.postpone(run)
+        match await self.poster.post(digest, run.due_at, partial(self._ready, run, content)):
+            case Posted(ts):
+                await self._finish(run, RunState.SENT, content, ts=ts)
+                return RunState.SENT
+            case Refused(status):
+                await self.store.digest_runs.undo_sending(run)
+                await self._stop([run], CLOSED[status])
+                return RunState.DROPPED
+            case Unsure():
+                await self.postpone(run, self.timings.look_up_after)
+            case None:
+                await self.store.digest_runs.undo_sending(run)
+                await self.store.digest_runs.drop(run)
+                return RunState.DROPPED
+            case _:
+                await self.store.digest_runs.undo_sending(run)
+                await self.postpone(run)
         return None
 
-    async def _send(self, run: Run, content: Content) -> Outcome | None:
-        """Mark a run as sending and post its message; None if the run is no longer this process's to post."""
-        now, began = self.clock.now(), time.monotonic()
-        post = self.poster.prepared(periods.edition(run, content.issues, now))
+    async def _ready(self, run: Run, content: Content) -> Edition | None:
+        """What a run posts, marked as sending; None if the run is no longer this process's to post."""
+        now = self.clock.now()
         begun = await self.store.digest_runs.begin_sending(
             run,
             content.covered,
@@ -213,15 +212,7 @@ class Delivery:
             sending_at=self.poster.slack_time() or now,
             lease_until=self.lease_until(),
         )
-        if not begun:
-            return None
-        # Once the lease ends, another process may look for the message: the request has to be over by then.
-        longest = self.timings.longest_post
-        try:
-            async with asyncio.timeout_at(began + longest):
-                return await post(began + longest / 2)
-        except TimeoutError:
-            return Unsure()
+        return periods.edition(run, content.issues, now) if begun else None
 
     async def _merged(self, run: Run) -> Run:
         """The run merged with the due times that passed while it couldn't be posted."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests.posts import Poster
+from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digests import Digest, StoredDigests
 
 log = structlog.get_logger(__name__)

@@ -1,13 +1,12 @@
 """The protocol for posting digests, with its parameters and results."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.features.background.outcomes import ChannelStatus, Found, Outcome
 from bot.service.models import Issue
+from bot.slack.outgoing.outcomes import ChannelStatus, Found, Outcome
 from bot.store.digests import Digest, Notice
 from bot.store.owner import Owner
 
@@ -31,18 +30,18 @@ class Edition:
     asked: bool = False
 
 
+Ready = Callable[[], Awaitable[Edition | None]]
+
+
 class Poster(Protocol):
     async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
         """Whether a channel of the owner's workspace accepts digests."""
 
-    def turn(self, digest: Digest, due_at: datetime) -> AbstractAsyncContextManager[None]:
-        """Wait until a message may be posted to the digest's channel, in order of due times."""
+    async def post(self, digest: Digest, due_at: datetime, ready: Ready) -> Outcome | None:
+        """Post what `ready` returns when the digest's turn comes, in order of due times, without repeating a
+        post whose outcome is unknown; None if `ready` returns None.
 
-    def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
-        """Build the message; the function returned posts it once, without retries.
-
-        Its argument is the latest time on the monotonic clock to start the request; after that it returns
-        Delayed.
+        The channel is checked right before; after a delay `ready` is called again.
         """
 
     def slack_time(self) -> datetime | None:

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 import structlog
 
 from bot.errors import NotLinked, ServiceError
-from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests import periods
 from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery
 from bot.features.digests.notice_sender import NoticeSender
 from bot.features.digests.reading import Content
+from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digest_runs import Claim, Run, RunState
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner

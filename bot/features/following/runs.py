@@ -7,7 +7,7 @@ changed are then read one by one, with a key that is verified before anything is
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -103,7 +103,7 @@ class FollowRuns:
         with structlog.contextvars.bound_contextvars(**who):
             covered_to = follower.covered_to
             try:
-                async with self._readers, asyncio.timeout(LONGEST_TURN):
+                async with asyncio.timeout(LONGEST_TURN):
                     covered_to = await self._turn(follower)
             except KeyUnreadable:  # the operator may restore the right encryption key
                 log.warning("stored key can't be decrypted", action="follow.key_unreadable")
@@ -124,10 +124,11 @@ class FollowRuns:
         owner = follower.owner
         followed = await self._without_quiet(await self.store.followed.of(owner))
         try:
-            poll = await self._poll(follower, followed)
-            if not poll.changed:
-                return poll.covered_to
-            seen = await self._read(owner, poll.changed)
+            async with self._readers:
+                poll = await self._poll(follower, followed)
+                if not poll.changed:
+                    return poll.covered_to
+                seen = await self._read(owner, poll.changed)
         except KeyRejected:
             await self.showing.end(followed, "key")
             await self.showing.poster.notify_owner(owner, len(followed))
@@ -135,10 +136,17 @@ class FollowRuns:
         except NotLinked:
             await self.showing.end(followed, "unlinked")
             return None
-        complete = True
-        for one in poll.changed:
-            complete &= one.issue_id in seen and await self.showing.show(one, seen[one.issue_id])
-        return poll.covered_to if complete else follower.covered_to
+        # At once, so that a busy channel doesn't hold up the others.
+        shown = await asyncio.gather(*(self._shown(one, seen) for one in poll.changed))
+        return poll.covered_to if all(shown) else follower.covered_to
+
+    async def _shown(self, one: Followed, seen: Mapping[int, Seen | None]) -> bool:
+        """Whether an issue's change is handled, so that it isn't tried again."""
+        try:
+            return one.issue_id in seen and await self.showing.show(one, seen[one.issue_id])
+        except Exception:
+            log.exception("followed issue not shown", action="follow.not_shown", issue=one.issue_id)
+            return False
 
     async def _without_quiet(self, followed: Sequence[Followed]) -> Sequence[Followed]:
         oldest = self.showing.clock.now() - QUIET

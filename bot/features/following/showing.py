@@ -1,58 +1,32 @@
 """Shows a change of a followed issue in its thread, once, or stops following it."""
 
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol
 
 import structlog
 
-from bot.features.background.clock import Clock
-from bot.features.background.outcomes import (
+from bot.features.following.poster import ThreadPoster
+from bot.features.following.reading import Seen
+from bot.slack.outgoing.outcomes import (
     Absent,
     ChannelStatus,
     Delayed,
-    Found,
     Outcome,
     Posted,
     Refused,
     Unfinished,
     Unsure,
 )
-from bot.features.following.reading import Seen
+from bot.store.clock import Clock
 from bot.store.followed import Followed, StoredFollowed
-from bot.store.owner import Owner
 from bot.timings import Timings
 
 SAME_SECOND = timedelta(seconds=5)
 """For how long after an update another one may get the same time, with some room for unequal clocks."""
 
 log = structlog.get_logger(__name__)
-
-
-class ThreadPoster(Protocol):
-    """Writes to the threads that follow issues."""
-
-    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
-        """Whether the channel may still be shown the issue."""
-
-    def slack_time(self) -> datetime | None:
-        """The time by Slack's clock; None before Slack's first response."""
-
-    async def update(self, followed: Followed, seen: Seen) -> Outcome:
-        """Show the issue in its post. Repeating it is safe."""
-
-    async def tell(self, followed: Followed, seen: Seen) -> Outcome:
-        """Add the line that says whether the issue is closed, without retries."""
-
-    async def find_line(self, followed: Followed, within: tuple[datetime, datetime]) -> Found:
-        """Look for the line that was being sent, between the two times."""
-
-    async def notify_owner(self, owner: Owner, posts: int) -> None:
-        """Tell the user that this many posts stopped because their key doesn't work anymore."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +87,7 @@ class Showing:
         found = await self.poster.find_line(one, (sent_at, last))
         log.info("line looked up", action="follow.looked_up", issue=one.issue_id, found=type(found).__name__)
         if isinstance(found, Unfinished):
+            await self.followed.record(one, searched_to=found.searched_to)
             return None
         closed = one.closed if isinstance(found, Absent) else one.telling
         await self.followed.record(one, telling=None, closed=closed)
@@ -122,35 +97,32 @@ class Showing:
         """Show the issue in its post, unless the post shows it already."""
         if seen.fingerprint == one.shown:
             return None
-        outcome = await self._written(one, partial(self.poster.update, one, seen))
+        outcome = await self.poster.update(one, seen, partial(self._begin, one))
         if isinstance(outcome, Posted):
             await self.followed.record(one, shown=seen.fingerprint)
-        return outcome
+        return outcome or Delayed(0)
 
     async def _tell(self, one: Followed, seen: Seen) -> Outcome | None:
         """Add the line that the issue was closed or reopened, if it was."""
         if seen.closed == one.closed:
             return None
-        at = self.poster.slack_time() or self.clock.now()
-        telling = replace(one, telling=seen.closed, telling_at=at, told=one.told + 1)
-        outcome = await self._written(telling, partial(self.poster.tell, telling, seen))
+        line = replace(one, told=one.told + 1)
+
+        async def begin() -> bool:
+            at = self.poster.slack_time() or self.clock.now()
+            telling = replace(line, telling=seen.closed, telling_at=at, searched_to=None)
+            return await self._begin(telling)
+
+        outcome = await self.poster.tell(line, seen, begin)
         if isinstance(outcome, Posted):
             await self.followed.record(one, closed=seen.closed, telling=None)
-        elif isinstance(outcome, Delayed):
+        elif not isinstance(outcome, Unsure):
             await self.followed.record(one, telling=None)
-        return outcome
+        return outcome or Delayed(0)
 
-    async def _written(self, one: Followed, write: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        """Write to Slack. The request is over once the lease ends and another process may look for it."""
-        began = time.monotonic()
-        held = await self.followed.begin_writing(one, self.lease_until())
-        if not held or time.monotonic() > began + self.timings.longest_post / 2:
-            return Delayed(0)
-        try:
-            async with asyncio.timeout_at(began + self.timings.longest_post):
-                return await write()
-        except TimeoutError:
-            return Unsure()
+    async def _begin(self, one: Followed) -> bool:
+        """Renew the lease right before a write; False if this process lost it, or the thread stopped."""
+        return await self.followed.begin_writing(one, self.lease_until())
 
 
 def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | None:

@@ -47,11 +47,11 @@ def stopped(post: JSON, stop: StopFollowing) -> Message:
     return Message(str(post.get("text")), tuple(map(swapped, post.get("blocks") or ())))
 
 
-def closed_line(seen: Seen, wording: Wording, block_id: str) -> Message:
-    """The line that the issue was closed or reopened; `block_id` identifies it."""
+def closed_line(seen: Seen, wording: Wording) -> Message:
+    """The line that the issue was closed or reopened."""
     did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
     text = f"{did}: {title(seen.issue, wording)}"
-    return Message(text, (section(text, block_id=block_id),))
+    return Message(text, (section(text),))
 
 
 def key_rejected(wording: Wording, posts: int) -> str:

@@ -4,17 +4,29 @@ process, and a fake poster instead of Slack.
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
 from bot.features.accounts.accounts import Accounts
-from bot.features.background.outcomes import (
+from bot.features.digests.delivery import Delivery
+from bot.features.digests.digests import Digests, Planned
+from bot.features.digests.plans import DigestSettings
+from bot.features.digests.posts import Edition, Ready
+from bot.features.digests.runs import DigestRuns
+from bot.features.digests.schedules import parse
+from bot.features.projects.catalog import Catalogs
+from bot.features.projects.projects import Projects
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
+from bot.sandbox.tracker.server import Tracker
+from bot.service.client import Client
+from bot.slack.outgoing.outcomes import (
     Absent,
     ChannelStatus,
     Delayed,
@@ -25,18 +37,6 @@ from bot.features.background.outcomes import (
     Refused,
     Unsure,
 )
-from bot.features.digests.delivery import Delivery
-from bot.features.digests.digests import Digests, Planned
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.posts import Edition
-from bot.features.digests.runs import DigestRuns
-from bot.features.digests.schedules import parse
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
-from bot.sandbox.tracker import defaults
-from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
-from bot.sandbox.tracker.server import Tracker
-from bot.service.client import Client
 from bot.slack.waits import Waits
 from bot.store.channels import Channel
 from bot.store.database import Database
@@ -77,25 +77,28 @@ class FakePoster:
         assert owner.team_id == TEAM
         return self.closed.get(channel_id, ChannelStatus.OPEN)
 
-    @asynccontextmanager
-    async def turn(self, *_: object) -> AsyncIterator[None]:
-        await asyncio.sleep(0)
-        yield
-
-    def prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
-        self._prepared[edition.digest.id, edition.due_at] = {issue.id for issue in edition.issues}
-        return lambda _latest: self.post(edition)
-
     def slack_time(self) -> datetime | None:
         return None
 
-    async def post(self, edition: Edition) -> Outcome:
+    async def post(
+        self, digest: Digest, _due_at: datetime, ready: Ready, step: Callable[..., Any] | None = None
+    ) -> Outcome | None:
+        """Posts as the outbox does; `step` wraps the request itself."""
+        await asyncio.sleep(0)
+        if status := self.closed.get(digest.channel_id):
+            return Refused(status)
+        if (edition := await ready()) is None:
+            return None
+        self._prepared[edition.digest.id, edition.due_at] = {issue.id for issue in edition.issues}
+        return await (step or _at_once)("post", lambda: self._posted(edition))
+
+    async def _posted(self, edition: Edition) -> Outcome:
         fault = self.faults.pop(0) if self.faults else None
         match fault:
             case "lose the request":
                 return Unsure()
             case "refuse":
-                return Refused(gone=True)
+                return Refused(ChannelStatus.GONE)
             case "delay":
                 return Delayed(30)
         self.posts.append(edition)
@@ -134,6 +137,10 @@ class FakePoster:
     def covered(self, digest: int) -> set[int]:
         """The issues that a digest posted."""
         return {issue.id for post in self.posts if post.digest.id == digest for issue in post.issues}
+
+
+async def _at_once(_name: str, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    return await work()
 
 
 class Killed(BaseException):
@@ -189,10 +196,10 @@ class Steps:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._of, name)
-        if name in {"turn", "slack_time"}:
+        if name == "slack_time":
             return method
-        if name == "prepared":
-            return self._prepared
+        if name == "post":
+            return partial(method, step=self._process.step)
 
         async def step(*given: Any, **named: Any) -> Any:
             about = (name, given[0].digest.id) if given and isinstance(given[0], Run) else None
@@ -202,10 +209,6 @@ class Steps:
             return await self._process.step(name, lambda: method(*given, **named))
 
         return step
-
-    def _prepared(self, edition: Edition) -> Callable[[float], Awaitable[Outcome]]:
-        post = self._of.prepared(edition)
-        return lambda latest: self._process.step("post", lambda: post(latest))
 
 
 class DigestHarness:

@@ -18,6 +18,7 @@ from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.timings import DEFAULT
+from tests.support.due_digests import digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
@@ -59,7 +60,7 @@ class Digests:
         """The digests posted in a channel."""
         state = self.office.workspace.state
         where = self.office.channel_id(channel)
-        return [{"text": m.text, "blocks": m.blocks} for m in state.messages[where] if m.metadata]
+        return [{"text": m.text, "blocks": m.blocks} for m in state.messages[where] if digest_of(m)]
 
     async def stored(self, digest: Digest) -> Digest:
         found = await self.office.bot.store.digests.get(TEAM, digest.id)
@@ -194,6 +195,7 @@ async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> N
     assert calls[-1].at - calls[0].at > 4
 
 
+@pytest.mark.parametrize("digests", [Waits(channels=0, channel_burst=1)], indirect=True)
 async def test_posts_to_one_channel_are_spaced_one_second_apart(
     digests: Digests,
 ) -> None:

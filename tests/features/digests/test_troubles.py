@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
-from bot.features.background.outcomes import ChannelStatus
 from bot.features.digests.errors import DuplicateDigest
 from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.digests.starts import MOST_COUNTED
+from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.channels import Channel
 from bot.store.digests import Pause
 from tests.features.digests.newsroom import SHOP, TEAM, DigestHarness, Process

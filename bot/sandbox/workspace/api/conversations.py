@@ -6,6 +6,7 @@ Lists have cursors: `limit`, and a cursor that names the first item of the next 
 
 import base64
 import binascii
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -144,13 +145,15 @@ def history(state: State, given: Arguments) -> JsonObject:
 
 
 def replies(state: State, given: Arguments) -> JsonObject:
-    """conversations.replies: the parent message, then its replies, oldest first, in pages."""
+    """conversations.replies: the parent message, then its replies between two times, oldest first."""
     channel = _of_history(state, given)
     message = state.find(channel.id, given.required("ts")[0])
     if message is None or message.to is not None:
         raise ApiError("thread_not_found", "The message doesn't exist.", broken=False)
     parent = state.find(channel.id, message.thread_ts) if message.thread_ts else message
-    thread = [parent, *state.replies(parent)] if parent else [message]
+    oldest, latest = float(given.text("oldest") or 0), float(given.text("latest") or math.inf)
+    between = [reply for reply in state.replies(parent or message) if oldest < float(reply.ts) < latest]
+    thread = [parent or message, *between]
     shown, following = _page(given, thread, lambda message: message.ts, maximum=state.history_page)
     return {
         "messages": _shown(state, given, shown),

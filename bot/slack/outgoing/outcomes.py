@@ -1,4 +1,4 @@
-"""Outcomes of background posts, and of looking them up later."""
+"""Outcomes of writes that nobody waits for, and of looking them up later."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -25,9 +25,9 @@ class Posted:
 
 @dataclass(frozen=True)
 class Refused:
-    """Nothing was posted, and a retry won't help. `gone`: the bot can't post in the channel anymore."""
+    """Nothing was posted, and a retry won't help. `status`: what the channel has become, if that is why."""
 
-    gone: bool = False
+    status: ChannelStatus | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Unsure:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """The search can continue after `seconds`, with messages before `searched_to`, Slack's `ts`."""
+    """The search can continue after `seconds`, at `searched_to`, Slack's `ts`."""
 
     seconds: float
     searched_to: str | None = None

@@ -1,0 +1,305 @@
+"""The one way to write to Slack what nobody waits for: digests, followed issues, direct messages, notices.
+
+A write waits for its turn, and after a 429 as long as Slack asks for. Right before it, the channel is
+checked again: people outside the company may have joined. A write whose outcome is unknown isn't repeated:
+its caller looks it up first.
+"""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.slack import posting, web_client
+from bot.slack.audience import shared_outside
+from bot.slack.blocks import JSON, Message
+from bot.slack.outgoing.outcomes import (
+    Absent,
+    ChannelStatus,
+    Delayed,
+    Found,
+    Hidden,
+    Outcome,
+    Posted,
+    Refused,
+    Unfinished,
+    Unsure,
+)
+from bot.slack.outgoing.pacing import Turns
+from bot.slack.posting import SLACK_FAILED, reason, retry_after
+from bot.slack.waits import Waits
+from bot.slack.workspaces import Workspaces
+from bot.store.owner import Owner
+from bot.ttl_cache import TtlCache
+
+POST, UPDATE = "chat.postMessage", "chat.update"
+ATTEMPTS = 5
+"""How many times a write that Slack delays is tried."""
+FIRST = datetime.min.replace(tzinfo=UTC)
+"""When direct messages and notices are due: before everything else."""
+TYPES = "public_channel,private_channel,mpim,im"
+CONVERSATIONS, PAGES = 999, 20
+MESSAGES = 15
+"""The largest page that every app may request (docs.slack.dev, conversations.history)."""
+MARGIN = timedelta(seconds=10)
+"""How inaccurate the estimate of Slack's clock may be."""
+WAIT = 30.0
+"""Seconds until a retry, if Slack can't be reached or locks the app out."""
+GONE = frozenset(
+    {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
+)
+"""Slack's errors for a conversation where the bot can't post anymore."""
+BROKEN = frozenset({None, "internal_error", "fatal_error", "service_unavailable", "request_timeout"})
+"""Errors after which the call may still have succeeded (docs.slack.dev, chat.postMessage, Errors)."""
+LOCKED_OUT = frozenset(
+    {
+        "access_denied",
+        "accesslimited",
+        "account_inactive",
+        "invalid_auth",
+        "message_limit_exceeded",
+        "missing_scope",
+        "not_authed",
+        "org_login_required",
+        "rate_limited",
+        "ratelimited",
+        "team_added_to_org",
+        "token_expired",
+        "token_revoked",
+    }
+)
+"""Errors of the app or the workspace, not the conversation: temporary, or for an administrator to fix."""
+
+log = structlog.get_logger(__name__)
+
+Ready = Callable[[], Awaitable[Message | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Post:
+    """Where a message goes: a conversation, a thread in it, or with `ts` in place of an earlier post.
+
+    `mark` is the block ID of its first block, by which it is found: Slack returns it without an extra scope.
+    """
+
+    owner: Owner
+    channel_id: str
+    thread_ts: str | None = None
+    ts: str | None = None
+    mark: str = ""
+
+
+class Outbox:
+    """Writes in the background. What it knows of a workspace's channels is kept for `Waits.channels`.
+
+    `longest_post`: the most seconds from the start of a write's turn to the end of its request.
+    """
+
+    def __init__(self, workspaces: Workspaces, waits: Waits, longest_post: float) -> None:
+        self._workspaces = workspaces
+        self._longest_post = longest_post
+        paces = {POST: waits.workspace_pace, UPDATE: waits.update_pace}
+        self._turns: dict[str, Turns] = defaultdict(
+            lambda: Turns(waits.channel_pace, waits.channel_burst, paces)
+        )
+        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=waits.channels)
+        self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._slack_time: tuple[datetime, float] | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._turns.values()))
+
+    async def send(self, post: Post, ready: Ready, *, due_at: datetime = FIRST) -> Outcome | None:
+        """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
+
+        `ready` is called when the turn has come. It checks once more what may have changed while the post
+        waited, records that the message is about to be sent, and returns it; None if it must not be. After a
+        delay it is called again.
+        """
+        method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
+        outcome: Outcome = Delayed(0)
+        for _ in range(ATTEMPTS):
+            async with turns.turn(method, post.channel_id, due_at):
+                status = await self._status_of(post)
+                if status is ChannelStatus.UNKNOWN:
+                    return Delayed(WAIT)
+                if status is not ChannelStatus.OPEN:
+                    return Refused(status)
+                began = time.monotonic()
+                if (message := await ready()) is None:
+                    return None
+                outcome = await self._written(post, message, began)
+            if not isinstance(outcome, Delayed):
+                break
+            turns.hold(method, outcome.seconds)
+        return outcome
+
+    async def tell(self, owner: Owner, message: Message, channel_id: str | None = None) -> bool:
+        """Send a direct message to the owner, or a notice to a channel; False if that has to be retried."""
+
+        async def ready() -> Message:
+            return message
+
+        outcome = await self.send(Post(owner=owner, channel_id=channel_id or owner.user_id), ready)
+        if not isinstance(outcome, Posted):
+            log.warning("message not sent", action="outbox.not_sent", outcome=type(outcome).__name__)
+        return not isinstance(outcome, Delayed)
+
+    async def find(
+        self, post: Post, within: tuple[datetime, datetime], searched_to: str | None = None
+    ) -> Found:
+        """Look for a post, sent between the two times; `searched_to` is where an unfinished search continues.
+
+        A channel is searched from the newest message to the oldest, a thread the other way round.
+        """
+        first, last = within
+        moving = "oldest" if post.thread_ts else "latest"
+        span = {"oldest": str((first - MARGIN).timestamp()), "latest": str((last + MARGIN).timestamp())}
+        try:
+            slack = await self._client(post.owner)
+            for _ in range(PAGES):
+                span[moving] = searched_to or span[moving]
+                about: JSON = {"channel": post.channel_id, "limit": MESSAGES, **span}
+                page = await (
+                    slack.conversations_replies(ts=post.thread_ts, **about)
+                    if post.thread_ts
+                    else slack.conversations_history(**about)
+                )
+                messages = page.get("messages") or ()
+                for message in messages:
+                    if any(block.get("block_id") == post.mark for block in message.get("blocks") or ()):
+                        return Posted(str(message["ts"]))
+                if not page.get("has_more"):
+                    return Absent()
+                if not messages or messages[-1]["ts"] == searched_to:
+                    return Hidden()
+                searched_to = str(messages[-1]["ts"])
+        except SLACK_FAILED as error:
+            log.warning("post not looked up", action="outbox.look_up", error=posting.why(error))
+            seconds = _seconds_to_next_search(error)
+            return Hidden() if seconds is None else Unfinished(seconds, searched_to)
+        return Unfinished(WAIT, searched_to)
+
+    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
+        """Read from one list of all the bot's conversations; one that isn't in it is read alone."""
+        async with self._listing[owner.team_id]:  # concurrent callers share one read
+            listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
+        return listed.get(channel_id) or await self._read_channel(owner, channel_id)
+
+    def slack_time(self) -> datetime | None:
+        """Slack's clock, which sets messages' `ts`, by its last answer about a channel; None before that."""
+        if self._slack_time is None:
+            return None
+        reported, at = self._slack_time
+        return reported + timedelta(seconds=time.monotonic() - at)
+
+    async def _client(self, owner: Owner) -> AsyncWebClient:
+        return await self._workspaces.client(owner.enterprise_id, owner.team_id)
+
+    async def _status_of(self, post: Post) -> ChannelStatus:
+        if post.channel_id == post.owner.user_id:  # a direct message, which only one person reads
+            return ChannelStatus.OPEN
+        return await self.channel_status(post.owner, post.channel_id)
+
+    async def _written(self, post: Post, message: Message, began: float) -> Outcome:
+        """Write without retries: once its lease ends, another process may look for the message."""
+        if post.mark:
+            headline, *others = message.blocks
+            message = replace(message, blocks=({**headline, "block_id": post.mark}, *others))
+        try:
+            async with asyncio.timeout_at(began + self._longest_post):
+                slack = web_client.without_retries(await self._client(post.owner))
+                if time.monotonic() > began + self._longest_post / 2:  # no await between this and the request
+                    return Delayed(0)
+                answer = await _request(slack, post, message)
+        except SlackApiError as error:
+            if (seconds := retry_after(error, WAIT)) is not None:
+                return Delayed(seconds)
+            why = reason(error)
+            log.warning("Slack refused a post", action="outbox.refused", error=why)
+            if why in BROKEN:
+                return Unsure()
+            if why in LOCKED_OUT:
+                return Delayed(WAIT)
+            return Refused(ChannelStatus.GONE if why in GONE else None)
+        except aiohttp.ClientConnectorError:
+            return Delayed(WAIT)
+        except SLACK_FAILED as error:
+            log.warning("the outcome of a post is unknown", action="outbox.unsure", error=posting.why(error))
+            return Unsure()
+        return Posted(str(answer["ts"]))
+
+    async def _conversations(self, owner: Owner) -> Mapping[str, ChannelStatus]:
+        found: dict[str, ChannelStatus] = {}
+        cursor = ""
+        try:
+            for _ in range(PAGES):
+                slack = await self._client(owner)
+                page = await slack.users_conversations(
+                    types=TYPES, exclude_archived=True, limit=CONVERSATIONS, cursor=cursor or None
+                )
+                self._save_time(page)
+                found |= {
+                    one["id"]: _status_of(one)
+                    for one in page.get("channels") or ()
+                    if shared_outside(one) is not None
+                }
+                cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+                if not cursor:
+                    break
+        except SLACK_FAILED as error:  # those not found are read one by one
+            log.info("conversations not listed", action="channels.list", error=reason(error))
+        return found
+
+    def _save_time(self, answer: AsyncSlackResponse) -> None:
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        with suppress(ValueError):
+            reported = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
+            self._slack_time = (reported, time.monotonic())
+
+    async def _read_channel(self, owner: Owner, channel_id: str) -> ChannelStatus:
+        try:
+            slack = await self._client(owner)
+            answer = await slack.conversations_info(channel=channel_id)
+            self._save_time(answer)
+            channel = answer.get("channel") or {}
+        except SLACK_FAILED as error:
+            why = reason(error)
+            log.info("channel not readable", action="channel.read", error=why)
+            return ChannelStatus.GONE if why in GONE else ChannelStatus.UNKNOWN
+        if channel.get("is_archived") or not (channel.get("is_im") or channel.get("is_member", True)):
+            return ChannelStatus.GONE
+        return _status_of(channel)
+
+
+def _status_of(channel: JSON) -> ChannelStatus:
+    shared = shared_outside(channel)
+    if shared is None:
+        return ChannelStatus.UNKNOWN
+    return ChannelStatus.SHARED if shared else ChannelStatus.OPEN
+
+
+def _request(slack: AsyncWebClient, post: Post, message: Message) -> Awaitable[AsyncSlackResponse]:
+    if post.ts:
+        return slack.chat_update(channel=post.channel_id, ts=post.ts, **posting.for_update(message))
+    return slack.chat_postMessage(channel=post.channel_id, thread_ts=post.thread_ts, **message.as_arguments())
+
+
+def _seconds_to_next_search(error: BaseException) -> float | None:
+    """When a search that failed may succeed; None if it never will."""
+    if not isinstance(error, SlackApiError):
+        return WAIT
+    if (seconds := retry_after(error, WAIT)) is not None:
+        return seconds
+    return WAIT if reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"} else None
