@@ -111,7 +111,7 @@ class Bot:
         )
         self.digests = self.features.digest_runs
         self.following = self.features.follow_runs
-        self.completed = CompletedDeliveries(self.store.deliveries)
+        self.completed = CompletedDeliveries(self.store.deliveries, waits.completed)
         self.dispatch = Dispatch(
             self.features.routes,
             self.platform,

@@ -13,8 +13,6 @@ from bot.store.deliveries import Deliveries
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
-BATCH_SECONDS = 0.1
-"""How long a batch is collected. After a crash, its users are told that their request was lost."""
 
 log = structlog.get_logger(__name__)
 
@@ -68,7 +66,8 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
 class CompletedDeliveries:
     """Records completed deliveries in batches, so that no request waits for the write."""
 
-    def __init__(self, deliveries: Deliveries, retry_seconds: float = 5) -> None:
+    def __init__(self, deliveries: Deliveries, batch_seconds: float = 0.1, retry_seconds: float = 5) -> None:
+        self._batch_seconds = batch_seconds
         self._retry_seconds = retry_seconds
         self._deliveries = deliveries
         self._completed: set[str] = set()
@@ -89,7 +88,7 @@ class CompletedDeliveries:
             log.exception("completed deliveries not recorded", action="delivery.not_left")
 
     async def _record(self) -> None:
-        pause = BATCH_SECONDS
+        pause = self._batch_seconds
         while self._completed:
             await asyncio.sleep(pause)
             batch = frozenset(self._completed)
@@ -102,5 +101,5 @@ class CompletedDeliveries:
                 pause = self._retry_seconds
             else:
                 self._completed -= batch
-                pause = BATCH_SECONDS
+                pause = self._batch_seconds
         self._recording = None

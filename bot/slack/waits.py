@@ -17,6 +17,8 @@ class Waits:
     """Between two updates of a form's progress."""
     acknowledged: float = 0.5
     """Until Slack has applied an acknowledgement, which would overwrite an earlier update."""
+    completed: float = 0.1
+    """Until completed deliveries are recorded: what a crash leaves unrecorded counts as lost."""
     typing: float = 0.5
     """For a pause in a user's typing."""
     lookups: tuple[float, ...] = (0.2, 1.5)
