@@ -117,6 +117,23 @@ def test_logs_and_tracebacks_of_every_logger_are_redacted(form: str) -> None:
         assert secret not in written
 
 
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_no_half_of_a_secret_survives_the_cut_of_long_values(form: str) -> None:
+    stream, secret = io.StringIO(), "hush-" * 8
+    telemetry.configure("json" if form == "json" else "console", "info", [SecretStr(secret)], stream)
+    around = "." * (telemetry.LONGEST_VALUE // 2 - 20)
+
+    for hidden in (KEY, secret):
+        long = f"{around}{hidden}{around}{around}{hidden}{around}"
+        structlog.get_logger().info(long, action="test.long", value=long, exc_info=ValueError(long))
+
+    written = stream.getvalue()
+    assert "[cut: " in written
+    assert len(written) < 2 * 4 * telemetry.LONGEST_VALUE
+    for piece in (KEY[:10], KEY[-10:], "hush-"):
+        assert piece not in written
+
+
 def test_uncaught_errors_are_redacted() -> None:
     stream = io.StringIO()
     telemetry.configure("json", "info", [SecretStr("hush-hush")], stream)

@@ -1,5 +1,6 @@
 """Direct messages about issues that someone else assigned."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -59,6 +60,18 @@ async def test_the_assignee_is_told_once(
         return any(said in text_of(m) for m in await linked_ben.direct())
 
     await until(is_answered)
+
+
+async def test_a_second_assignment_of_the_same_issue_is_told_too(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await create_by_command(ana)
+    made = office.newest_issue()
+    for changes in ("to:none", "to:@ben"):
+        await asyncio.sleep(1)  # the service's timestamps have whole seconds
+        await ana.ask(f"/issue {made.id} {changes}")
+
+    assert [f"#{made.id} to you" in text_of(message) for message in await told(linked_ben)] == [True, True]
 
 
 async def test_only_the_assignees_own_key_reads_the_issue(

@@ -86,6 +86,7 @@ async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) 
     harness.poster.failing_notices = 2
     await harness.tick(process.engine, after=HOUR)
     harness.poster.closed.clear()
+    harness.poster.failing_notices = 0
     if action == "resume":
         await harness.digests.resume(harness.ana, await harness.stored(digest))
     else:

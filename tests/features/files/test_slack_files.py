@@ -22,6 +22,16 @@ HOSTS = frozenset({"files.slack.com"})
 PAGE = "<html>Sign in</html>"
 
 
+BEGUN = {
+    Loss.NOT_OWN: "Someone else uploaded it to Slack. Use",
+    Loss.UNREACHED: "I can't reach Slack. Try again",
+    Loss.INCOMPLETE: "The download from Slack was incomplete. Try again.",
+    Loss.NOT_UPLOADED: "The connection to Tracker was lost. Try again.",
+    Loss.NOT_ATTACHED: "It isn't among the issue's files. Try again.",
+}
+"""How the sentences begin about losses that the downloads here don't have."""
+
+
 class FileHost:
     """A fake Web API and file host; `files` is what `files.info` returns."""
 
@@ -169,5 +179,8 @@ async def test_an_unreadable_file_is_explained(
     assert (await lost(slack, {"id": "F9", "file_access": "check_file_info"})).startswith(said)
 
 
-def test_every_loss_is_worded() -> None:
-    assert all(why_lost(LostFile(why), WORDING) for why in Loss)
+def test_every_loss_says_what_happened() -> None:
+    said = {why: why_lost(LostFile(why), WORDING) for why in Loss}
+
+    assert len(set(said.values())) == len(Loss)
+    assert {why: begun for why, begun in BEGUN.items() if not said[why].startswith(begun)} == {}

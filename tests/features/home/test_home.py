@@ -137,5 +137,7 @@ async def test_reports_a_rejected_key_once(office: Office, ana: Person) -> None:
 
     await wait_for_home(ana, "refused your API key")
     await ana.open_home()
+    await office.idle()
     home = await wait_for_home(ana, "Link your")
     assert "Loading" not in text_of(home)
+    assert "no longer accepts" not in text_of(home)

@@ -98,9 +98,15 @@ async def test_suggests_nothing_while_the_service_is_slow(ana: Person, wire: Wir
     ana.office.wait(options=0.2)
     await ana.shortcut("log_time")
     form = await ana.form("Log time")
+    wire.seconds = 60
     wire.fail("slow", lasting=True)
 
     assert (await ana.suggest(form, "Issue", ""))["options"] == []
+    assert wire.slowed
+    wire.heal()
+    wire.released.set()
+    ana.office.wait(options=60)
+    assert (await ana.suggest(form, "Issue", ""))["options"]
 
 
 async def test_does_nothing_without_the_database(ana: Person, service: Tracker) -> None:

@@ -28,6 +28,7 @@ LONG = " ".join(["much"] * 60)
 MISTAKES: list[tuple[str, str, str | None, JSON]] = [
     ("priority:hihg due:2030-01-31", "hihg", "Priority", {"Due date": "2030-01-31", "Priority": "High"}),
     ("priorty:high", "`priority:`", None, {"Priority": "High"}),
+    ("priorty:high priority:low", "`priority:`", None, {"Priority": "Low", "Description": "priorty:high"}),
     ("nosuch:x to:me", "nosuch:", None, {"Assignee": "Ana Ruiz", "Description": "nosuch:x"}),
     ("due:someday status:new", "someday", "Due date", {"Status": "New", "Due date": None}),
     ("estimate:soon", "soon", "Estimated hours", {"Estimated hours": "soon"}),

@@ -7,7 +7,7 @@ import pytest
 
 from bot.errors import UserError
 from bot.service.filters import DateRange
-from bot.slack.grammar.dates import day, days, times
+from bot.slack.grammar.dates import day, days, spent_day, times
 from bot.slack.grammar.durations import hours
 from bot.slack.grammar.errors import AmbiguousDate
 from tests.support.wording import worded
@@ -100,6 +100,13 @@ def test_a_date_that_reads_two_ways_is_answered_with_both() -> None:
 def test_a_day_without_a_year_is_the_nearest_one() -> None:
     assert day("Jan 2", WEDNESDAY) == date(2027, 1, 2)
     assert days("Dec 31", WEDNESDAY, "past").since == date(2025, 12, 31)
+
+
+@pytest.mark.parametrize("text", ["Dec 31", "31 December"])
+def test_todays_date_without_a_year_means_today(text: str) -> None:
+    today = date(2026, 12, 31)
+
+    assert day(text, today, "future") == day(text, today, "past") == spent_day(text, today) == today
 
 
 @pytest.mark.parametrize(

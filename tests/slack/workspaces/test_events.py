@@ -35,7 +35,10 @@ async def test_the_home_tab_shows_the_account_that_commands_use(
     await company.idle()
 
     [*_, home] = slack.with_tokens_of(place, "views.publish")
-    assert "Link your" not in str(home.arguments["view"])
+    shown = str(home.arguments["view"])
+    assert "as *Ana Ruiz*" in shown
+    assert "My open issues" in shown
+    assert ":warning:" not in shown
 
 
 async def test_users_in_shared_channels_are_not_in_the_enterprise(company: Company, slack: Slack) -> None:
@@ -47,4 +50,6 @@ async def test_users_in_shared_channels_are_not_in_the_enterprise(company: Compa
     await company.idle()
 
     [home] = slack.with_tokens_of(IN_GROUP, "views.publish")
-    assert "Link your" in str(home.arguments["view"])
+    shown = str(home.arguments["view"])
+    assert "Link your" in shown
+    assert "Ana Ruiz" not in shown
