@@ -38,6 +38,8 @@ class Timings:
     """The longest time from recording a send in the database to the end of the request that posts it."""
     look_up_after: float = 10.0
     """The delay before the bot looks for a message whose post request failed."""
+    fresh: float = 1.5
+    """How old an answer that decides about a post may be; Slack may make the post wait for three more."""
     follow_every: float = 60.0
     """The interval at which the issues that a user follows are read."""
     keys: KeyTimings = field(default_factory=KeyTimings)

@@ -44,6 +44,7 @@ from bot.features.issues.assign_handlers import AssignHandlers
 from bot.features.issues.creating import Creating
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
+from bot.features.issues.publicity import Publicity
 from bot.features.issues.updates import Updates
 from bot.features.links.handlers import LinkHandlers
 from bot.features.new_issue import sentences as new_issue_sentences
@@ -147,6 +148,7 @@ def build(
         People(store),
     )
     issues = Issues(client, store, accounts, projects)
+    publicity = Publicity(issues, timings.fresh)
     creating = Creating(client, store, accounts, projects, catalogs, people, issues, waits.lookups)
     attaching = Files(client, accounts, issues, store, waits.lookups)
     digests = Digests(client, store, accounts, projects, catalogs)
@@ -182,7 +184,7 @@ def build(
     tracking = Timelog(
         client, accounts, projects, issues, activities, entries, store.created_issues, waits.lookups
     )
-    entry_handlers = EntryHandlers(tracking, entries, platform.audiences, store.deliveries)
+    entry_handlers = EntryHandlers(tracking, entries, platform.audiences, store.deliveries, publicity)
     timelog = TimelogHandlers(
         tracking,
         store.saved_input,
@@ -192,10 +194,10 @@ def build(
     )
     templates = Templates(client, store, accounts, projects, catalogs=catalogs, issues=issues)
     template = TemplateHandlers(templates, accounts, projects, issues)
-    reader = IssueReader(client, issues)
-    showing = Showing(store.followed, ThreadPoster(workspaces, platform), timings)
+    reader = IssueReader(client, issues, publicity)
+    showing = Showing(store.followed, ThreadPoster(workspaces, platform, publicity), timings)
     follow_runs = FollowRuns(client, store, accounts, reader, showing)
-    follow = FollowHandlers(Following(accounts, store.followed, reader), store.deliveries)
+    follow = FollowHandlers(Following(accounts, store.followed, reader), publicity, store.deliveries)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
     thread = ThreadInclusion(Threads(), store.saved_input, waits)
@@ -214,6 +216,7 @@ def build(
         accounts,
         issues,
         creating,
+        publicity,
         filling,
         files=attaching,
         jobs=jobs,
@@ -227,12 +230,13 @@ def build(
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), rows.show)
     commenting = Comments(client, accounts, issues, updates=updates, files=attaching)
-    comments = CommentHandlers(commenting, jobs, store, files.issue_options)
+    comments = CommentHandlers(commenting, jobs, publicity, store, files.issue_options)
     editing = Editing(accounts, issues, catalogs=catalogs, people=people, updates=updates)
     edit = EditHandlers(editing, store.saved_input, assigned.told)
     issue = IssueHandlers(
         issues,
         creating,
+        publicity,
         store.deliveries,
         parser,
         open_create_form=create_form.open_form,
@@ -252,7 +256,6 @@ def build(
     digest = DigestHandlers(digests, runs, digest_forms, store.saved_input, store.deliveries, publish_home)
     related = RelatedHandlers(
         RelatedIssues(client, accounts, projects, issues),
-        issues,
         jobs,
         share=issue.share,
         create_from_message=create_form.open_for_message,
@@ -282,7 +285,7 @@ def build(
             template.feature(),
             follow.feature(),
             HelpHandlers().feature(),
-            LinkHandlers(accounts, platform.audiences, issues, store).feature(),
+            LinkHandlers(accounts, platform.audiences, issues, publicity, store).feature(),
             Uninstall(store, workspaces).feature(),
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]

@@ -38,6 +38,7 @@ class Announced(Enum):
     NOWHERE = "not asked for in a conversation"
     SHARED = "outsiders read the channel"
     ELSEWHERE = "the user isn't in the conversation"
+    HIDDEN = "not everyone can see it in the service"
     UNKNOWN = "the audience is unknown"
     FAILED = "refused"
     UNSURE = "not confirmed"
@@ -47,6 +48,7 @@ NotAnnounced = Literal[
     Announced.NOWHERE,
     Announced.SHARED,
     Announced.ELSEWHERE,
+    Announced.HIDDEN,
     Announced.UNKNOWN,
     Announced.FAILED,
     Announced.UNSURE,

@@ -154,12 +154,17 @@ class Reply:
         self.answered.set()
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
-    async def announce(self, message: Message) -> Announced:
-        """Post where the user asked, unless outsiders read it or may; the user can delete the post."""
-        announced, _ = await self.post(message)
+    async def announce(self, message: Message, may_post: Callable[[], Awaitable[bool]]) -> Announced:
+        """Post where the user asked, unless outsiders read it or may; the user can delete the post.
+
+        `may_post`, asked right before the post, tells whether others there may see what it says.
+        """
+        announced, _ = await self.post(message, may_post)
         return announced
 
-    async def post(self, message: Message) -> tuple[Announced, str | None]:
+    async def post(
+        self, message: Message, may_post: Callable[[], Awaitable[bool]]
+    ) -> tuple[Announced, str | None]:
         """As `announce`, with the post's `ts` if Slack returns it."""
         self.answered.set()
         from_form = isinstance(self.interaction, FormSubmission) or self.in_form
@@ -168,7 +173,10 @@ class Reply:
             why_not_post = self.platform.audiences.why_not_post
             if why_not := await why_not_post(self.slack, self.owner.team_id, channel, by):
                 return why_not, None
-        return await posting.publicly(self.slack, self.place, await retractable(message, self))
+        message = await retractable(message, self)
+        if not await may_post():
+            return Announced.HIDDEN, None
+        return await posting.publicly(self.slack, self.place, message)
 
     async def show(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> None:
         """Open a form, or replace the one that is open.

@@ -15,6 +15,7 @@ NOT_ANNOUNCED = {
     Announced.NOWHERE: "there's no conversation to post in",
     Announced.SHARED: "this channel is shared with people outside your company",
     Announced.ELSEWHERE: "you aren't in that conversation. Join it to post there",
+    Announced.HIDDEN: "the project is private, and others here may not have access to it",
     Announced.UNKNOWN: "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here",
     Announced.FAILED: "Slack rejected the post. Check who can post in this channel",
     Announced.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",

@@ -11,7 +11,7 @@ from bot.errors import OutcomeUnknown, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.attach import Files
 from bot.features.files.batch import Batch, State
-from bot.features.issues.issues import Issues, is_public
+from bot.features.issues.issues import Issues
 from bot.features.issues.updates import Updates, UpdateUnconfirmed
 from bot.features.projects.permissions import may
 from bot.service.client import Client
@@ -69,8 +69,6 @@ class Commented:
     """Whether the user asked for a private note."""
     exposed: bool
     """Whether others can see it although it was to be private."""
-    public: bool
-    """Whether everyone can see the issue and the comment in the service."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,7 @@ class Comments:
         self.updates.check_supported(number)
         if comment.after is not None and (found := _own_note(session, before, comment.after, comment.text)):
             batch.match(before.attachments, session.user_id, batch.since)
-            return await self._commented(session, before, comment, found)
+            return _commented(before, comment, found)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
         async with self.files.claimed(session, before, batch):
@@ -166,14 +164,12 @@ class Comments:
             note = _own_note(session, issue, last)
             if note is None:
                 raise CommentDropped(before.id)
-        return await self._commented(session, issue, comment, note, certain=answered or note is not None)
+        return _commented(issue, comment, note, certain=answered or note is not None)
 
-    async def _commented(
-        self, session: Session, issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True
-    ) -> Commented:
-        exposed = comment.private and note is not None and not note.private_notes
-        public = is_public(issue, await self.issues.project_of(session, issue)) and not comment.private
-        return Commented(issue, certain, comment.private, exposed, public)
+
+def _commented(issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True) -> Commented:
+    exposed = comment.private and note is not None and not note.private_notes
+    return Commented(issue, certain, comment.private, exposed)
 
 
 def _has_history(issue: Issue) -> bool:

@@ -25,6 +25,7 @@ from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.views import progress
 from bot.features.issues.actions import open_buttons, opening
 from bot.features.issues.issues import IssueNotFound
+from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.issues.updates import UpdatesUnsupported
 from bot.features.new_issue.from_message import permalink_of
 from bot.slack import forms, rich_input
@@ -51,6 +52,7 @@ class CommentHandlers:
 
     comments: Comments
     jobs: FileJobs
+    publicity: Publicity
     store: Store
     issue_options: Callable[[OptionsRequest, Reply], Awaitable[list[JSON]]]
 
@@ -240,11 +242,14 @@ class CommentHandlers:
                 await reply.privately(views.commented(done, wording, text))
                 return
             announced: Announced | None = None
-            meant_private = number in await self.store.created_issues.refused_privacy()
-            if done.public and done.certain and not meant_private:
+            meant_private = await self.publicity.meant_private(number)
+            if done.certain and not (done.private or done.issue.is_private or meant_private):
                 by, thread = (await reply.profile()).name, reply.place.thread_ts
-                announced = await reply.announce(views.announced(done, wording, by, permalink, thread))
-            await reply.privately(views.added(done, wording, announced, meant_private=meant_private))
+                announced = await reply.announce(
+                    views.announced(done, wording, by, permalink, thread),
+                    partial(self.publicity.may_post, reply.owner, exposure_of(done.issue)),
+                )
+            await reply.privately(views.added(done, wording, announced))
 
         return FormResult(then=tell)
 

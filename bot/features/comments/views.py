@@ -57,25 +57,25 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
     return _answer(done, wording, f"{did} {title(done.issue, wording)}: “{line(excerpt)}”")
 
 
-def added(done: Commented, wording: Wording, announced: Announced | None, *, meant_private: bool) -> Message:
+def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
     """The private answer about an added message. Unless it was announced, the answer says why, and a button
     shares the issue if that is only a question of who may see its project. A warning says enough by itself.
 
-    `meant_private`: the issue was to be private when it was created, and the service shows it.
+    What is certain and wasn't tried is private, or was meant to be.
     """
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
     if announced in (Announced.YES, Announced.NOWHERE) or done.exposed or not done.certain:
         return answer
+    if announced is Announced.HIDDEN:
+        share = share_button(issue.id, public=False)
+        return _with(answer, context(prose(not_posted(announced))), actions([share]))
     if announced is not None:
         return _with(answer, context(prose(not_posted(announced))))
     if issue.is_private or done.private:
         what = "issue" if issue.is_private else "comment"
         return _with(answer, context(f"Only you can see this: the {what} is private."))
-    if meant_private:
-        return _with(answer, context("Only you can see this: the issue was meant to be private."))
-    why = "Only you can see this: the project is private, and others here may not have access to it."
-    return _with(answer, context(why), actions([share_button(issue.id, public=False)]))
+    return _with(answer, context("Only you can see this: the issue was meant to be private."))
 
 
 def _with(answer: Message, *blocks: Block) -> Message:

@@ -63,13 +63,14 @@ class Following:
         thread: Thread,
         ts: str,
         *,
+        agreed: int | None,
         posted_by: str | None = None,
         created: bool = False,
     ) -> None:
         """Keep the post with this `ts` up to date from now on. Raises AlreadyFollowed.
 
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
-        issue. If the issue isn't public, the owner has agreed to show it.
+        issue, and `agreed` the project that isn't public which the owner agreed to show.
         """
         followed = Followed(
             owner=owner,
@@ -79,7 +80,7 @@ class Following:
             ts=ts,
             posted_by=posted_by or owner.user_id,
             created=created,
-            agreed_project=None if seen.public or seen.project is None else seen.project.id,
+            agreed_project=agreed,
             closed=seen.closed,
         )
         if not await self.followed.add(followed):

@@ -1,6 +1,7 @@
 """Handles *Follow in this thread* and *Stop following*, and follows what was created from a message."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -11,6 +12,7 @@ from bot.features.following.following import Following, Thread
 from bot.features.following.poster import built
 from bot.features.following.reading import Seen
 from bot.features.issues.creating import Created
+from bot.features.issues.publicity import Publicity, exposure_of
 from bot.slack import posting
 from bot.slack.blocks import sentence
 from bot.slack.buttons import ActionExpired
@@ -37,6 +39,7 @@ class FollowHandlers:
     """Follows issues in threads."""
 
     following: Following
+    publicity: Publicity
     deliveries: Deliveries
 
     def feature(self) -> Feature:
@@ -45,8 +48,9 @@ class FollowHandlers:
     async def follow_created(self, reply: Reply, made: Created, ts: str) -> None:
         """Keep the announcement of an issue that was created from a message up to date; never raises."""
         try:
-            seen = Seen(made.issue, made.project, bool(made.issue.status and made.issue.status.is_closed))
-            await self.following.start(reply.owner, seen, _thread_of(reply), ts, created=True)
+            issue = made.issue
+            seen = Seen(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
+            await self.following.start(reply.owner, seen, _thread_of(reply), ts, agreed=None, created=True)
         except Exception:
             log.exception("created issue not followed", action="follow.not_started", issue=made.issue.id)
 
@@ -56,7 +60,7 @@ class FollowHandlers:
         thread = _thread_of(reply, asked.thread)
         await self._stop_if_deleted(reply, asked.issue, thread)
         seen = await self.following.may_follow(reply.owner, asked.issue, thread)
-        if not (seen.public or asked.asked):
+        if not (seen.exposure.public or asked.asked):
             await reply.privately(views.question(seen, reply.wording, thread.ts))
         elif asked.thread:
             await self._follow_in_new_post(reply, seen, thread)
@@ -77,7 +81,9 @@ class FollowHandlers:
             nonlocal ts
             stop = StopFollowing(issue=number)
             post = views.post(seen, reply.wording, (await reply.profile()).name, stop)
-            announced, ts = await reply.at(Place(thread.channel_id, thread.ts)).post(post)
+            announced, ts = await reply.at(Place(thread.channel_id, thread.ts)).post(
+                post, partial(self._may_post, reply, seen)
+            )
             return announced
 
         twice = f"follow:{thread.channel_id}:{thread.ts}:{number}"
@@ -85,7 +91,7 @@ class FollowHandlers:
         if announced is not None and announced is not Announced.YES:
             raise NotFollowed(number, announced)
         if ts:
-            await self.following.start(reply.owner, seen, thread, ts)
+            await self.following.start(reply.owner, seen, thread, ts, agreed=seen.exposure.agreement)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: Thread
@@ -95,11 +101,20 @@ class FollowHandlers:
         if why_not is not None:
             raise NotFollowed(seen.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner
-        await self.following.start(owner, seen, thread, ts, posted_by=poster.user_id, created=created)
         stop = StopFollowing(issue=seen.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, seen, stop)
+        if not await self._may_post(reply, seen):
+            raise NotFollowed(seen.issue.id, Announced.HIDDEN)
+        agreed = seen.exposure.agreement
+        await self.following.start(
+            owner, seen, thread, ts, agreed=agreed, posted_by=poster.user_id, created=created
+        )
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))
+
+    async def _may_post(self, reply: Reply, seen: Seen) -> bool:
+        """Whether the thread may be shown the issue; whoever gets here was asked, if that was needed."""
+        return await self.publicity.may_post(reply.owner, seen.exposure, seen.exposure.agreement)
 
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""

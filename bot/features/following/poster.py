@@ -10,6 +10,7 @@ from bot.features.accounts.views import link_offer
 from bot.features.following import views
 from bot.features.following.buttons import FollowIssue, StopFollowing
 from bot.features.following.reading import Seen
+from bot.features.issues.publicity import Publicity
 from bot.slack.blocks import Message
 from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.outcomes import ChannelStatus, Found, Outcome
@@ -42,6 +43,7 @@ class ThreadPoster:
 
     workspaces: Workspaces
     platform: Platform
+    publicity: Publicity
 
     async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
         return await self.platform.outbox.channel_status(owner, channel_id)
@@ -57,11 +59,21 @@ class ThreadPoster:
         slack = await self.workspaces.client(owner.enterprise_id, owner.team_id)
         message = await built(slack, self.platform, poster, seen, follow)
         post = Post(owner=owner, channel_id=followed.channel_id, ts=followed.ts)
-        return await self._sent(post, message, begin)
+        return await self._sent(post, message, self._if_public(followed, seen, begin))
 
     async def tell(self, followed: Followed, seen: Seen, begin: Begin) -> Outcome | None:
         """Add the line that says whether the issue is closed."""
-        return await self._sent(_line(followed), views.closed_line(seen, self.platform.wording), begin)
+        message = views.closed_line(seen, self.platform.wording)
+        return await self._sent(_line(followed), message, self._if_public(followed, seen, begin))
+
+    def _if_public(self, followed: Followed, seen: Seen, begin: Begin) -> Begin:
+        """`begin`, unless the thread may not be shown the issue anymore; the next read of it tells why."""
+
+        async def checked() -> bool:
+            agreed = followed.agreed_project
+            return await self.publicity.may_post(followed.owner, seen.exposure, agreed) and await begin()
+
+        return checked
 
     async def find_line(self, followed: Followed, within: tuple[datetime, datetime]) -> Found:
         return await self.platform.outbox.find(_line(followed), within, followed.searched_to)

@@ -4,32 +4,27 @@ import hashlib
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bot.errors import AnswerTooLarge, Forbidden, NotFound, ServiceBroken
+from bot.errors import AnswerTooLarge, ServiceBroken
 from bot.features.accounts.accounts import Session
-from bot.features.issues.issues import IssueNotFound, Issues, is_public
-from bot.features.projects.projects import KnownProject
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.client import Client
 from bot.service.conventions import IssueDetailInclude
-from bot.service.models import Issue, Project
+from bot.service.models import Issue
 
 JOURNALS: tuple[IssueDetailInclude, ...] = ("journals",)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """An issue, its project if that can be read, and who commented last for everyone to see."""
+    """An issue, who can see it, and who commented last for everyone to see."""
 
     issue: Issue
-    project: Project | KnownProject | None
+    exposure: Exposure
     closed: bool
     commenter: str = ""
-
-    @property
-    def public(self) -> bool:
-        """Whether everyone can see it in the service."""
-        return is_public(self.issue, self.project)
 
     @property
     def fingerprint(self) -> str:
@@ -46,6 +41,7 @@ class IssueReader:
 
     client: Client
     issues: Issues
+    publicity: Publicity
 
     async def read(self, session: Session, number: int) -> Seen:
         """One issue. Raises IssueNotFound if the user can't see it, ServiceError."""
@@ -57,7 +53,7 @@ class IssueReader:
         Leaves out those that the service fails to send, so that the others don't wait for them.
         """
         found: dict[int, Seen | None] = {}
-        projects: dict[int, Project | None] = {}
+        projects: dict[int | None, Exposure] = {}
         for number in numbers:
             with suppress(ServiceBroken, AnswerTooLarge):
                 try:
@@ -66,25 +62,19 @@ class IssueReader:
                     found[number] = None
         return found
 
-    async def _read(self, session: Session, number: int, projects: dict[int, Project | None]) -> Seen:
+    async def _read(self, session: Session, number: int, projects: dict[int | None, Exposure]) -> Seen:
         issue = await self.issues.detailed(session, number, JOURNALS)
-        if issue.project and issue.project.id not in projects:
-            projects[issue.project.id] = await self._project(session, issue.project.id)
+        unread = exposure_of(issue)
+        if unread.project_id not in projects:
+            projects[unread.project_id] = await self.publicity.read(session, unread)
         public = [j for j in issue.journals if j.notes and j.private_notes is False]
         commenters = [journal.user.name for journal in public if journal.user]
         return Seen(
             issue,
-            projects[issue.project.id] if issue.project else None,
+            replace(projects[unread.project_id], issue=issue),
             await self._is_closed(session, issue),
             commenters[-1] if commenters else "",
         )
-
-    async def _project(self, session: Session, project_id: int) -> Project | None:
-        """The project as it is now: it may have been made private."""
-        try:
-            return await self.client.get_project(session.key, project_id)
-        except (Forbidden, NotFound):
-            return None
 
     async def _is_closed(self, session: Session, issue: Issue) -> bool:
         """Services that don't send whether a status is closed may list it."""

@@ -133,5 +133,4 @@ def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | N
         return "issue not visible"
     if seen.issue.is_private:
         return "issue private"
-    agreed = seen.project is not None and seen.project.id == one.agreed_project
-    return None if seen.public or agreed else "project not public"
+    return None if seen.exposure.may_show(one.agreed_project) else "project not public"

@@ -6,6 +6,7 @@ from bot.features.following.buttons import FollowIssue
 from bot.features.issues.actions import FOLLOW, SHARE, issue_buttons
 from bot.features.issues.buttons import ShowMore
 from bot.features.issues.issues import Shown
+from bot.features.issues.publicity import is_public
 from bot.features.issues.views import (
     confirm_exposing,
     due,
@@ -74,10 +75,11 @@ def card(
         blocks.append(context(f"{why}, so *{SHARE}* asks first."))
     first = []
     if shareable and not issue.is_private:
-        first.append(share_button(issue.id, public=shown.public))
+        public = is_public(issue, project)
+        first.append(share_button(issue.id, public=public))
         if thread:
-            carries = FollowIssue(issue=issue.id, asked=not shown.public, thread=thread)
-            question = confirm_exposing("Follow this issue here?", "Follow issue", public=shown.public)
+            carries = FollowIssue(issue=issue.id, asked=not public, thread=thread)
+            question = confirm_exposing("Follow this issue here?", "Follow issue", public=public)
             first.append(button(FOLLOW, carries, confirm=question))
     blocks.append(actions(issue_buttons(issue.id, wording, *first), block_id=f"issue-{issue.id}"))
     return Message(f"#{issue.id} {line(issue.subject)} · {kind(issue)}", tuple(blocks))

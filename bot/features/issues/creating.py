@@ -14,7 +14,7 @@ from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongFi
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.errors import IssueRefused
 from bot.features.issues.fields import Draft, Meant, fields_named
-from bot.features.issues.issues import Issues, is_public
+from bot.features.issues.issues import Issues
 from bot.features.issues.resolution import request, resolved
 from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW, looked_for
@@ -78,9 +78,9 @@ class Created:
         return self.requested_private and not self.issue.is_private
 
     @property
-    def public(self) -> bool:
-        """Whether everyone can see it in the service, and the user didn't ask for a private issue."""
-        return is_public(self.issue, self.project) and not self.requested_private
+    def private(self) -> bool:
+        """Whether it is private, or the user asked for that."""
+        return self.requested_private or self.issue.is_private
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Handles `/issue`, an issue's card, and sharing it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.errors import BotError, UserError, WrongField
@@ -29,9 +29,10 @@ from bot.features.issues.creating import Creating, Similar
 from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
 from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Assigned, Issues, Shown
+from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.projects.custom_fields import CommandParser
-from bot.features.projects.projects import ProjectNotChosen
+from bot.features.projects.projects import KnownProject, ProjectNotChosen
 from bot.slack import forms, posting
 from bot.slack.blocks import Block, Message, sentence
 from bot.slack.claims import announced_once
@@ -65,6 +66,7 @@ class IssueHandlers:
 
     issues: Issues
     creating: Creating
+    publicity: Publicity
     deliveries: Deliveries
     parser: CommandParser
     open_create_form: Callable[[Reply, Draft], Awaitable[None]]
@@ -138,7 +140,7 @@ class IssueHandlers:
         except ProjectNotChosen:
             await self.open_create_form(reply, draft)
         else:
-            await announce_and_confirm(reply, created)
+            await announce_and_confirm(reply, created, self.publicity)
             await self.assigned(reply.owner, created.issue)
 
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
@@ -185,30 +187,36 @@ class IssueHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareIssue | ShareListedIssue], reply: Reply) -> None:
         """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
-        shown = await self.issues.show(reply.owner, press.button.issue)
         asked = isinstance(press.button, ShareIssue) and press.button.asked
-        if asked or shown.public or shown.issue.is_private:
-            await self.share(reply, shown)
-        else:
+        if seen := await self.share(reply, press.button.issue, asked=asked):
+            project = KnownProject.of(seen.project) if seen.project else None
+            shown = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
-    async def share(self, reply: Reply, shown: Shown) -> None:
+    async def share(self, reply: Reply, number: int, *, asked: bool) -> Exposure | None:
         """Post an issue in the conversation, as seen with the user's key.
 
-        Raises PrivateIssueNotShared, NotShared.
+        Returns it instead if not everyone can see it and the user wasn't `asked`. Raises
+        PrivateIssueNotShared, NotShared.
         """
-        number = shown.issue.id
-        if shown.issue.is_private:
+        seen = await self.publicity.of(reply.owner, number)
+        if (issue := seen.issue) is None or issue.is_private:
             raise PrivateIssueNotShared(number)
+        if not (asked or seen.public):
+            return seen
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
         async def announce() -> Announced:
-            mention = await self.issues.assignee_to_mention(reply.owner, shown.issue)
+            mention = await self.issues.assignee_to_mention(reply.owner, issue)
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
-            return await reply.announce(views.posted(does, shown.issue, reply.wording, mention, follow))
+            post = views.posted(does, issue, reply.wording, mention, follow)
+            return await reply.announce(
+                post, partial(self.publicity.may_post, reply.owner, seen, seen.agreement)
+            )
 
         announced = await announced_once(self.deliveries, twice, announce)
         if announced is not None and announced is not Announced.YES:
             raise NotShared(number, announced)
+        return None

@@ -14,7 +14,7 @@ from bot.features.projects.projects import KnownProject, Projects
 from bot.service.client import Client
 from bot.service.conventions import IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
-from bot.service.models import Child, Issue, Project
+from bot.service.models import Child, Issue
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -32,11 +32,6 @@ class IssueNotFound(UserError):
     number: int
 
 
-def is_public(issue: Issue, project: Project | KnownProject | None) -> bool:
-    """Whether everyone can see the issue in the service; False if that isn't known."""
-    return project is not None and project.is_public is True and not issue.is_private
-
-
 @dataclass(frozen=True)
 class Shown:
     """An issue with what its card adds: children, the subjects of related issues, its project."""
@@ -45,11 +40,6 @@ class Shown:
     children: tuple[Child, ...]
     subjects: dict[int, str]
     project: KnownProject | None
-
-    @property
-    def public(self) -> bool:
-        """Whether everyone can see it in the service."""
-        return is_public(self.issue, self.project)
 
 
 @dataclass(frozen=True)
@@ -88,7 +78,7 @@ class Issues:
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
             others_seen, project = await asyncio.gather(
-                self.several(session, sorted(named)), self.project_of(session, issue)
+                self.several(session, sorted(named)), self._project_of(session, issue)
             )
             return Shown(issue, children, {n: other.subject for n, other in others_seen.items()}, project)
 
@@ -134,18 +124,6 @@ class Issues:
         page = await self.client.list_issues(session.key, filters, limit=len(wanted))
         return {issue.id: issue for issue in page.items if issue.id in wanted}
 
-    async def public(self, owner: Owner, numbers: Sequence[int]) -> list[Issue]:
-        """Those of the first MOST issues that everyone may see, read with the owner's key.
-
-        Leaves out those that were meant to be private. Raises NotLinked, KeyRejected, ServiceError.
-        """
-        async with self.accounts.reading(owner) as session:
-            visible = await self.several(session, numbers)
-            meant_private = await self.store.created_issues.refused_privacy()
-            found = [visible[n] for n in numbers if n in visible and n not in meant_private]
-            projects = await asyncio.gather(*(self.project_of(session, issue) for issue in found))
-        return [issue for issue, project in zip(found, projects, strict=True) if is_public(issue, project)]
-
     async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
         filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
         page = await self.client.list_issues(session.key, filters, limit=100)
@@ -155,8 +133,8 @@ class Issues:
             if i.parent and i.parent.id == number
         )
 
-    async def project_of(self, session: Session, issue: Issue) -> KnownProject | None:
-        """The issue's project; None if it can't be read, and then the issue doesn't count as public."""
+    async def _project_of(self, session: Session, issue: Issue) -> KnownProject | None:
+        """The issue's project as of the last minute; None if it can't be read."""
         with suppress(ServiceError):
             return await self.projects.by_id(session, issue.project.id) if issue.project else None
         return None

@@ -9,6 +9,7 @@ from bot.features.issues.actions import SHARE, open_buttons, post_menu, row_menu
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, Meant
+from bot.features.issues.publicity import is_public
 from bot.features.issues.service_changes import ServiceChange
 from bot.service.models import Issue, Ref
 from bot.slack import rich_text
@@ -78,7 +79,7 @@ def created(
         "Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT)}."
     )
     if made.exposed:
-        who = "Everyone" if made.project.is_public is True else f"Everyone in {line(made.project.name)}"
+        who = "Everyone" if is_public(issue, made.project) else f"Everyone in {line(made.project.name)}"
         text = (
             f"{who} can see {title(issue, wording)}: {service} didn't make it private. "
             f"Open it in {service} to delete it."
@@ -107,10 +108,8 @@ def _understood(issue: Issue) -> str:
 def _why_private(made: Created, announced: Announced | None) -> str | None:
     if made.exposed or announced in (Announced.YES, Announced.NOWHERE):
         return None
-    if made.issue.is_private:
-        return "Only you can see this: the issue is private."
     if announced is None:
-        return "Only you can see this: the project is private, and others here may not have access to it."
+        return "Only you can see this: the issue is private."
     return not_posted(announced)
 
 

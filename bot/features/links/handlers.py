@@ -10,6 +10,7 @@ from slack_sdk.errors import SlackApiError
 from bot.errors import BotError, NotLinked, UserError
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.issues import Issues
+from bot.features.issues.publicity import Publicity
 from bot.features.links import views
 from bot.service.conventions import issue_number
 from bot.slack.audience import Audiences
@@ -33,6 +34,7 @@ class LinkHandlers:
     accounts: Accounts
     audiences: Audiences
     issues: Issues
+    publicity: Publicity
     store: Store
 
     def feature(self) -> Feature:
@@ -72,21 +74,25 @@ class LinkHandlers:
                 await deliveries.release(claims[number])
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        issues = await self.issues.public(reply.owner, tuple(urls))
-        if not issues:
-            return frozenset()
-        unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
-        entities = [views.entity(issue, reply.wording, urls[issue.id]) for issue in issues]
-        arguments: JSON = {"channel": channel, "ts": ts, "unfurls": unfurls}
-        try:
-            await reply.slack.chat_unfurl(**arguments, metadata={"entities": entities})
-        except SlackApiError as error:
-            why = reason(error) or ""
-            if why not in WITHOUT_ENTITIES and "metadata" not in why:
-                raise
-            log.info("work objects unavailable", action="unfurl.no_work_objects", error=why)
-            await reply.slack.chat_unfurl(**arguments)
-        return frozenset(issue.id for issue in issues)
+        seen = await self.publicity.public(reply.owner, tuple(urls))
+        for with_entities in (True, False):
+            seen = [each for each in seen if await self.publicity.may_post(reply.owner, each)]
+            issues = [each.issue for each in seen if each.issue]
+            if not issues:
+                break
+            unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
+            entities = [views.entity(issue, reply.wording, urls[issue.id]) for issue in issues]
+            metadata: JSON = {"metadata": {"entities": entities}} if with_entities else {}
+            try:
+                await reply.slack.chat_unfurl(channel=channel, ts=ts, unfurls=unfurls, **metadata)
+            except SlackApiError as error:
+                why = reason(error) or ""
+                if not with_entities or (why not in WITHOUT_ENTITIES and "metadata" not in why):
+                    raise
+                log.info("work objects unavailable", action="unfurl.no_work_objects", error=why)
+            else:
+                return frozenset(issue.id for issue in issues)
+        return frozenset()
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
         """Show a card's details with the viewer's own key."""

@@ -36,6 +36,7 @@ from bot.features.issues.errors import IssueRefused, UnknownSubcommand, fields_o
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.inputs import names_in
 from bot.features.issues.issues import Assigned, Issues
+from bot.features.issues.publicity import Publicity
 from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue import long_description
@@ -72,6 +73,7 @@ class CreateFormHandlers:
     accounts: Accounts
     issues: Issues
     creating: Creating
+    publicity: Publicity
     filling: FormFilling
     files: Files
     jobs: FileJobs
@@ -267,7 +269,7 @@ class CreateFormHandlers:
             if batch.files:
                 await reply.privately(await self.jobs.results(reply, made.issue.id, batch))
             follow = self.follow_post if metadata.source and reply.place.thread_ts else None
-            await announce_and_confirm(reply, made, included.notes, follow)
+            await announce_and_confirm(reply, made, self.publicity, included.notes, follow)
             await self.assigned(reply.owner, made.issue)
 
         return FormResult(then=announce)

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from bot.features.files.jobs import FileJobs
-from bot.features.issues.issues import Issues, Shown
+from bot.features.issues.publicity import Exposure
 from bot.features.related import views
 from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found, RelatedIssues
@@ -18,14 +19,19 @@ from bot.slack.replies import Reply
 from bot.slack.text.outgoing import to_plain
 
 
+class Share(Protocol):
+    """Posts an issue in the reply's conversation, or returns it if the user has to be `asked` first."""
+
+    async def __call__(self, reply: Reply, number: int, *, asked: bool) -> Exposure | None: ...
+
+
 @dataclass(frozen=True)
 class RelatedHandlers:
     """Lists the issues that a message may be about."""
 
     related: RelatedIssues
-    issues: Issues
     jobs: FileJobs
-    share: Callable[[Reply, Shown], Awaitable[None]]
+    share: Share
     create_from_message: Callable[[Reply, JSON], Awaitable[None]]
 
     def feature(self) -> Feature:
@@ -66,12 +72,11 @@ class RelatedHandlers:
         else:
             await reply.open(loading(views.SHARING))
         job = await self.jobs.message(reply, job_id)
-        shown = await self.issues.show(reply.owner, number)
-        if asked or shown.public or shown.issue.is_private:
-            await self.share(reply.at(Place.from_json(job.place)), shown)
-            await reply.show(views.in_thread(shown.issue, reply.wording))
+        seen = await self.share(reply.at(Place.from_json(job.place)), number, asked=asked)
+        if seen and seen.issue:
+            await reply.show(views.question(seen.issue, reply.wording, job_id))
         else:
-            await reply.show(views.question(shown.issue, reply.wording, job_id))
+            await reply.show(views.in_thread(number, reply.wording))
 
     async def _find(self, reply: Reply, message: JSON, *, everywhere: bool = False) -> Found:
         text = text_of(message)

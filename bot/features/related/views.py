@@ -13,7 +13,7 @@ from bot.service.models import Issue
 from bot.service.optional import UPDATE_ISSUE
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, actions, button, context, divider, menu, menu_option, section
-from bot.slack.text import line
+from bot.slack.text import line, link
 from bot.slack.wording import Wording
 
 TITLE = "Related issues"
@@ -58,5 +58,6 @@ def question(issue: Issue, wording: Wording, job: str) -> JSON:
     return forms.said(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
 
 
-def in_thread(issue: Issue, wording: Wording) -> JSON:
-    return forms.said(SHARING, [section(f"I shared {title(issue, wording)} in the thread.")])
+def in_thread(number: int, wording: Wording) -> JSON:
+    shared = link(wording.url(number), f"#{number}")
+    return forms.said(SHARING, [section(f"I shared {shared} in the thread.")])

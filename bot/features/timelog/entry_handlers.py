@@ -6,6 +6,7 @@ from functools import partial
 import structlog
 
 from bot.errors import BotError, UserError, WrongField
+from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.timelog import views
 from bot.features.timelog.buttons import DeleteTime, EditTime, ShareTime
 from bot.features.timelog.own_entries import LongDay, OwnEntries, TimeChange
@@ -61,6 +62,7 @@ class EntryHandlers:
     entries: OwnEntries
     audiences: Audiences
     deliveries: Deliveries
+    publicity: Publicity
 
     def feature(self) -> Feature:
         return Feature(
@@ -88,21 +90,24 @@ class EntryHandlers:
         on = await self.timelog.target_of(reply.owner, entry)
         if on.private:
             raise PrivateTimeNotShared
-        if not (on.public or press.button.asked):
+        seen = await self.publicity.now(reply.owner, on.exposure)
+        if not (seen.public or press.button.asked):
             await reply.privately(views.share_anyway(entry, on.project.name))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await announced_once(self.deliveries, twice, partial(self.post, reply, entry))
+        announced = await announced_once(self.deliveries, twice, partial(self.post, reply, entry, seen))
         if announced is not None and announced is not Announced.YES:
             raise TimeNotShared(announced)
         if announced and press.button.asked:
             await posting.dismiss(reply.slack, reply.place)
 
-    async def post(self, reply: Reply, spent: Spent) -> Announced:
-        """Post logged time where the user asked."""
+    async def post(self, reply: Reply, spent: Spent, seen: Exposure) -> Announced:
+        """Post logged time where the user asked; if its project was read, the user agreed to show it."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
-        announced, ts = await reply.post(message)
+        agreed = seen.agreement if seen.project else None
+        may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
+        announced, ts = await reply.post(message, may_post)
         posted = announced in (Announced.YES, Announced.UNSURE)
         if posted and place.channel_id and isinstance(spent, Entry):
             await self.entries.posted(reply.owner, spent, Post(place.channel_id, ts, place.thread_ts))
@@ -154,10 +159,12 @@ class EntryHandlers:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return stale
         blocked = await self.audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
-        if post.ts is None or not on.public or blocked:
-            return stale
         name = (await reply.profile()).name
         message = await retractable(views.announced(entry, reply.wording, name, post.thread_ts), reply)
+        if post.ts is None or on.private or blocked:
+            return stale
+        if not await self.publicity.may_post(reply.owner, on.exposure):
+            return stale
         return "" if await posting.update(reply.slack, post.channel_id, post.ts, message) else stale
 
     # Deleting

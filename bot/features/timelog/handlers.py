@@ -161,11 +161,12 @@ class TimelogHandlers:
     async def _confirm(self, reply: Reply, logged: Logged, *, announce: bool = False) -> None:
         """Confirm logged time to the user, and `announce` it in the thread that it came from."""
         posted, note = None, ""
-        if announce and logged.on.public:
-            posted = await self.entries.post(reply, logged.spent)
-            note = "" if posted is Announced.YES else prose(not_posted(posted))
-        elif announce:
+        if announce and not logged.on.private:
+            posted = await self.entries.post(reply, logged.spent, logged.on.exposure)
+        if announce and posted in (None, Announced.HIDDEN):
             note = prose(views.PRIVATE)
+        elif posted and posted is not Announced.YES:
+            note = prose(not_posted(posted))
         shareable = not logged.on.private and posted is not Announced.YES
         await reply.privately(
             await self.entries.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)

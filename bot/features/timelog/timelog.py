@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.errors import OutcomeUnknown, Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
+from bot.features.issues.publicity import Exposure
 from bot.features.lost_writes import looked_for
 from bot.features.name_matching import pick
 from bot.features.projects.projects import DetailedProject, Projects
@@ -70,9 +71,9 @@ class Loggable:
         return self.requested_private or (self.issue is not None and self.issue.is_private)
 
     @property
-    def public(self) -> bool:
-        """Whether everyone in a channel may see it: the project is public and the issue isn't private."""
-        return self.project.is_public is True and not self.private
+    def exposure(self) -> Exposure:
+        """Its project is read before it is posted."""
+        return Exposure(self.issue, self.project.id)
 
 
 class ActivityNeeded(UserError):

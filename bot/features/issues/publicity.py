@@ -1,0 +1,137 @@
+"""Decides what may be posted: whether everyone can see it in the service, and who agreed to more.
+
+The answers that decide about a post are read for it, never taken from a cache. What the service doesn't say,
+or can't be asked, counts as private.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import structlog
+
+from bot.errors import Forbidden, NotFound, ServiceError, UserError
+from bot.features.accounts.accounts import Session
+from bot.features.issues.issues import Issues
+from bot.features.projects.projects import KnownProject
+from bot.service.models import Issue, Project
+from bot.store.owner import Owner
+from bot.timings import DEFAULT
+
+log = structlog.get_logger(__name__)
+
+
+def may_show(project: Project | None, agreed: int | None) -> bool:
+    """Whether a channel may be shown what isn't private in a project.
+
+    `agreed` is the ID of the project that a user agreed to show although it isn't public.
+    """
+    return project is not None and (project.is_public is True or project.id == agreed)
+
+
+def is_public(issue: Issue, project: KnownProject | None) -> bool:
+    """Whether everyone could see the issue a minute ago: for what one person sees, never for a post."""
+    return not issue.is_private and project is not None and project.is_public is True
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Who can see an issue, or for None what isn't about one, in a project.
+
+    `project` is None if it can't be read, `read_at` the monotonic time when it was, or never.
+    """
+
+    issue: Issue | None
+    project_id: int | None
+    project: Project | None = None
+    read_at: float = -math.inf
+
+    def may_show(self, agreed: int | None = None) -> bool:
+        """As the function, of this issue."""
+        if self.project_id is None or (self.issue is not None and self.issue.is_private):
+            return False
+        return self.project_id == agreed or may_show(self.project, None)
+
+    @property
+    def public(self) -> bool:
+        return self.may_show()
+
+    @property
+    def agreement(self) -> int | None:
+        """What somebody agrees to who shows it: the project's ID, or None if everyone can see it."""
+        return None if self.public else self.project_id
+
+
+def exposure_of(issue: Issue) -> Exposure:
+    """The exposure of an issue that was just read or made; its project is read before it is posted."""
+    return Exposure(issue, issue.project.id if issue.project else None)
+
+
+@dataclass(frozen=True)
+class Publicity:
+    """Reads who can see what, with the requesting user's key."""
+
+    issues: Issues
+    fresh: float = DEFAULT.fresh
+
+    async def of(self, owner: Owner, number: int) -> Exposure:
+        """An issue's exposure. Raises IssueNotFound, NotLinked, ServiceError."""
+        async with self.issues.accounts.reading(owner) as session:
+            return await self.read(session, exposure_of(await self.issues.detailed(session, number)))
+
+    async def now(self, owner: Owner, seen: Exposure) -> Exposure:
+        """The same with its project as it is now. Raises NotLinked, ServiceError."""
+        async with self.issues.accounts.reading(owner) as session:
+            return await self.read(session, seen)
+
+    async def read(self, session: Session, seen: Exposure) -> Exposure:
+        """The same with its project as it is now. Raises ServiceError."""
+        read_at, project = time.monotonic(), None
+        if seen.project_id is not None:
+            with suppress(Forbidden, NotFound):
+                project = await self.issues.client.get_project(session.key, seen.project_id)
+        return Exposure(seen.issue, seen.project_id, project, read_at)
+
+    async def may_post(self, owner: Owner, seen: Exposure, agreed: int | None = None) -> bool:
+        """Whether a channel may be shown it, to be asked right before the post; reads again what is too old.
+
+        An issue whose project was never read counts as just read.
+        """
+        if time.monotonic() - seen.read_at <= self.fresh or not seen.may_show(seen.project_id):
+            return seen.may_show(agreed)
+        try:
+            # A key that no longer works shows what everyone can see: it needs no verification here.
+            link = await self.issues.accounts.link_of(owner)
+            session = Session(owner, link.key, link.user_id, link.name)
+            if seen.issue is not None and seen.read_at > -math.inf:
+                seen = exposure_of(await self.issues.detailed(session, seen.issue.id))
+            return (await self.read(session, seen)).may_show(agreed)
+        except (ServiceError, UserError) as error:
+            log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
+        except Exception:  # what would be announced is done by now
+            log.exception("publicity not read", action="publicity.not_read")
+        return False
+
+    async def meant_private(self, number: int) -> bool:
+        """Whether an issue that the service shows to others was to be private: it isn't announced."""
+        return number in await self.issues.store.created_issues.refused_privacy()
+
+    async def public(self, owner: Owner, numbers: Sequence[int]) -> list[Exposure]:
+        """Those of a few issues that may be announced.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
+        async with self.issues.accounts.reading(owner) as session:
+            visible = await self.issues.several(session, numbers)
+            hidden = await self.issues.store.created_issues.refused_privacy()
+            found = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
+            read = await asyncio.gather(*(self._read_or_hidden(session, each) for each in found))
+        return [each for each in read if each.public]
+
+    async def _read_or_hidden(self, session: Session, seen: Exposure) -> Exposure:
+        with suppress(ServiceError):
+            return await self.read(session, seen)
+        return seen
