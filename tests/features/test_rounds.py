@@ -44,7 +44,8 @@ AT_FIRST_AND_LATER = {
     f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
     "/issues project:webshop priority:high": (3, 1),
     "/tracker project webshop": (2, 1),
-    "/issue new Rounds project:webshop to:me priority:high": (3, 2),
+    # The last round tells whether everyone can see the project, so that it may be announced.
+    "/issue new Rounds project:webshop to:me priority:high": (4, 3),
     f"/timelog {ISSUE} 20m activity:design": (4, 2),  # likewise
     "/timelog 20m project:webshop activity:design": (3, 2),
 }

@@ -216,6 +216,27 @@ class Wire:
         return web.json_response({})
 
 
+class Silent(Wire):
+    """As from a service that leaves one field out of its answers."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__()
+        self._field = field
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        answer = await super()._pass_on(request)
+        if not isinstance(answer, web.Response) or not isinstance(answer.body, bytes) or not answer.body:
+            return answer
+        said = json.dumps(_without(json.loads(answer.body), self._field))
+        return web.Response(status=answer.status, text=said, content_type="application/json")
+
+
+def _without(said: object, field: str) -> object:
+    if isinstance(said, dict):
+        return {name: _without(value, field) for name, value in said.items() if name != field}
+    return [_without(each, field) for each in said] if isinstance(said, list) else said
+
+
 def _app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:
     app = web.Application(client_max_size=10**9)
     app.router.add_route("*", "/{path:.*}", handler)

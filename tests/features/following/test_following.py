@@ -2,20 +2,25 @@
 
 from collections.abc import Callable
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select, update
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
+from bot.slack.waits import Waits
 from bot.store.followed import Followed
 from bot.store.tables import FollowedIssueRow, LinkRow
 from bot.telemetry import SERVICE_REQUESTS
+from bot.timings import Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
+from tests.support.wire import Silent
 
 WEBSHOP = "webshop"
 
@@ -155,8 +160,9 @@ async def test_a_card_opened_in_a_thread_follows_there_once(
     assert ["Ben Okafor" in text for text in (*before, last)] == [False] * (not deleted) + [True]
 
 
+@pytest.mark.parametrize("happens", ["moved", "made private"])
 async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
-    office: Office, ana: Person
+    office: Office, ana: Person, happens: str
 ) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
@@ -172,10 +178,28 @@ async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
 
     projects = office.tracker.data.projects.values()
     others = next(p for p in projects if not p.is_public and p.id != issue.project_id)
-    change(issue, project_id=others.id, subject="Moved")
+    what = {"is_private": True} if happens == "made private" else {"project_id": others.id}
+    change(issue, subject="Renamed", **what)
     await read_followed(office)
-    assert not any("Moved" in m["text"] for m in await in_thread(ana, post))
+    assert not any("Renamed" in m["text"] for m in await in_thread(ana, post))
     assert await followed(office) == 0
+
+
+async def test_the_author_of_a_note_that_may_be_private_is_not_named(tmp_path: Path) -> None:
+    waits, timings = Waits(channels=0), Timings(interval=3600, follow_every=-2)
+    tracker, wire = demo_tracker(issue_reads=True), Silent("private_notes")
+    async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings, waits=waits).opened(
+        "ana"
+    ) as office:
+        ana = Person(office, "U0ANA0001")
+        post = await create_from_message(ana, "Cart loses items")
+
+        change(office.newest_issue(), subject="Cart forgets", comment_by=2)
+        await read_followed(office)
+
+        (shown,) = await in_thread(ana, post)
+        assert "Cart forgets" in shown["text"]
+        assert "last comment" not in shown["text"]
 
 
 @pytest.mark.parametrize("rejected", [True, False])

@@ -1,0 +1,171 @@
+"""What is posted: only what everyone can see at that moment, or what a user agreed to show."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.server import Tracker
+from bot.store.owner import Owner
+from bot.timings import Timings
+from tests.features.timelog.answers import logged
+from tests.support.office import TEAM, Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import text_of, until
+from tests.support.slackwire import SlackWire
+from tests.support.wire import Silent, Wire
+
+WEBSHOP, SECURITY, NUMBER = 1, 4, 12
+BEN = 2
+
+
+async def shown(person: Person) -> list[str]:
+    """What the bot shows to everyone in the channel: its posts and its link previews."""
+    said = [m for m in await person.messages() if not m["ephemeral"]]
+    return [text_of(m) for m in said if m["text"].startswith("Ana Ruiz ")] + [
+        text_of(preview) for m in said for preview in m["unfurls"]
+    ]
+
+
+def link(office: Office, number: int) -> str:
+    return f"{office.tracker.url.rstrip('/')}/issues/{number}"
+
+
+async def test_nothing_of_a_project_that_was_just_hidden_is_posted(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    await ana.ask("/issue new Seen project:webshop")
+    await office.idle()
+    card, listed = await ana.ask(f"/issue {NUMBER}"), await ana.ask(f"/issues id:{NUMBER}")
+    time = await ana.ask(f"/timelog {NUMBER} 1h activity:design")
+    message = await ana.say(f"About #{NUMBER}")
+    before = await shown(ben)
+    office.tracker.data.projects[WEBSHOP].is_public = False
+
+    made = await ana.ask("/issue new Hidden project:webshop")
+    await ana.say(link(office, NUMBER))
+    asked = [await ana.after(ana.press(card, "Share here"))]
+    asked.append(await ana.after(ana.choose_from_menu(listed, f"#{NUMBER}", "Share here")))
+    asked.append(await ana.after(ana.press(time, "Share here")))
+    await ana.shortcut("time_from_message", message)
+    await ana.submit(await ana.form("Log time"), {"Hours": "2"})
+    spent = await logged(ana, "Logged 2h")
+    await office.idle()
+
+    assert [text for text in await shown(ben) if text not in before] == []
+    assert "Only you can see this: the project is private" in text_of(made)
+    assert ["isn't public" in text_of(each) for each in asked] == [True] * 3
+    assert "Only you can see this" in text_of(spent)
+    await ana.press(asked[0], "Share here")
+    assert await until(lambda: _shared(ben))
+
+
+async def _shared(person: Person) -> bool:
+    return any("Ana Ruiz shared" in text for text in await shown(person))
+
+
+def hide_project(office: Office, _: Issue) -> None:
+    office.tracker.data.projects[WEBSHOP].is_public = False
+
+
+def hide_issue(_: Office, issue: Issue) -> None:
+    issue.is_private, issue.author_id = True, 1
+
+
+def move_issue(_: Office, issue: Issue) -> None:
+    issue.project_id = SECURITY
+
+
+@pytest.fixture
+async def waiting(tmp_path: Path) -> AsyncIterator[Office]:
+    """An office behind a slow Slack, where what decides about a post may be a fifth of a second old."""
+    office = Office(tmp_path, slack_wire=SlackWire(), timings=Timings(fresh=0.2))
+    async with office.opened("ana"):
+        yield office
+
+
+@pytest.mark.parametrize("hide", [hide_project, hide_issue, move_issue])
+async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
+    waiting: Office, hide: Callable[[Office, Issue], None]
+) -> None:
+    ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
+    assert wire
+    card = await ana.ask(f"/issue {NUMBER}")
+    wire.faults = [("conversations.info", "slow:1")]
+
+    share = asyncio.create_task(ana.after(ana.press(card, "Share here")))
+
+    async def waits() -> bool:
+        return bool(wire.called("conversations.info"))
+
+    await until(waits)
+    hide(waiting, waiting.tracker.data.issues[NUMBER])
+    assert f"#{NUMBER} wasn't shared" in text_of(await share)
+    assert await shown(ana) == []
+
+
+async def test_a_channel_whose_members_are_unknown_gets_no_post(waiting: Office) -> None:
+    ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
+    assert wire
+    wire.lasting = {"conversations.members": "refuse:missing_scope"}
+    await ana.shortcut("issue_from_message", await ana.say("Please fix"))
+
+    form = await ana.form("New issue")
+    answer = await ana.after(ana.submit(form, {"Subject": "Nobody knows", "Project": "Web Shop"}))
+
+    assert "I can't see who's in this channel" in text_of(answer)
+    assert await shown(ana) == []
+
+
+class TestSilentService:
+    @pytest.fixture
+    def wire(self) -> Wire:
+        return Silent("is_public")
+
+    @pytest.fixture
+    def service(self) -> Tracker:
+        return demo_tracker(issue_reads=True)
+
+    async def test_what_the_service_does_not_call_public_is_private(self, wired: Person) -> None:
+        made = await wired.ask("/issue new Unknown project:webshop")
+        asked = await wired.after(wired.press(made, "Show issue"))
+        await wired.say(link(wired.office, NUMBER))
+        await wired.office.idle()
+
+        assert "Only you can see this: the project is private" in text_of(made)
+        assert "Its project isn't public" in str(asked["blocks"])
+        assert await shown(wired) == []
+
+
+async def test_only_the_assignees_account_of_this_workspace_is_mentioned(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    elsewhere = Owner(None, "T0ELSEWHERE", "U0STRANGER")
+    await office.bot.store.links.put(elsewhere, SecretStr(KEYS["ben"]), BEN, "Ben Okafor")
+
+    post = await ana.ask("/issue new For Ben project:webshop to:ben")
+
+    assert f"<@{linked_ben.user_id}>" in post["text"]
+    await office.bot.store.links.delete(Owner(None, TEAM, linked_ben.user_id))
+    assert "<@" not in (await ana.ask("/issue new For Ben again project:webshop to:ben"))["text"]
+
+
+async def test_a_guest_never_acts_as_a_member_with_the_same_id(office: Office, ana: Person) -> None:
+    guest = next(u for u in office.workspace.state.users.values() if u.team_id not in ("", TEAM))
+    await office.link(guest.id, KEYS["ana"])  # a member of the host's workspace
+    guest.is_choice = True
+    channel = office.workspace.state.channels[office.channel_id("partners")]
+    ana.channel, channel.is_ext_shared = "partners", False
+    post = await ana.ask("/issue new Unassigned project:webshop")
+    channel.is_ext_shared = True
+    visitor = Person(office, guest.id, "partners")
+
+    await visitor.choose_from_menu(post, "Unassigned", "Assign to me")
+    await office.idle()
+
+    assert office.newest_issue().assigned_to_id is None
