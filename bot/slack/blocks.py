@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.option_keys import carried
 from bot.slack.buttons import MENU, Button, OpenPage
 from bot.slack.text import bold, clean, cut, own, prose
 
@@ -17,6 +18,7 @@ Element = JSON
 module already guarantees what they check. https://docs.slack.dev/reference/block-kit
 """
 SECTION, FIELD, TEXT, VALUE = 3000, 2000, 3900, 2000
+OPTION_TEXT, OPTION_END = 75, 25
 MESSAGE_TEXT, SHORTEST = 13_000, 50
 """The limit for all texts in a message. Slack doesn't document it, but refuses messages from about 13,200
 characters with `msg_blocks_too_long` (slackapi/bolt-js issues 2509 and 2867).
@@ -152,8 +154,14 @@ def confirm(title: str, text: str, yes: str, *, style: str | None = None) -> JSO
 
 
 def option(text: str, value: str, url: str | None = None) -> JSON:
-    """A choice in a menu; in an overflow menu, `url` makes it a link."""
-    return filled({"text": plain(text, 75), "value": value}, url=url)
+    """A choice in a menu or select, by a key if it is long; in an overflow menu, `url` makes it a link."""
+    return filled({"text": plain(text, OPTION_TEXT), "value": carried(value)}, url=url)
+
+
+def text_option(value: str) -> JSON:
+    """A choice of a text; a long one is cut in its middle, since long values often begin alike."""
+    cut = f"{value[: OPTION_TEXT - OPTION_END - 1]}…{value[-OPTION_END:]}"
+    return option(cut if len(value) > OPTION_TEXT else value, value)
 
 
 def menu(options: Sequence[JSON], *, confirm: JSON | None = None) -> Element:

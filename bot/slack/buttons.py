@@ -14,10 +14,11 @@ from typing import Annotated, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import UserError
+from bot.option_keys import LONGEST
 
 MENU = "menu"
 """The action ID of every overflow menu; an option's value names the action."""
-BUTTON_VALUE, OPTION_VALUE = 2000, 150
+BUTTON_VALUE, OPTION_VALUE = 2000, LONGEST
 """https://docs.slack.dev/reference/block-kit/block-elements/button-element and
 https://docs.slack.dev/reference/block-kit/composition-objects/option-object
 """

@@ -9,9 +9,9 @@ from bot.features.editing.edits import Edit, Editable, Wanted, held, marks
 from bot.features.issues.errors import IssueRefused
 from bot.features.issues.fields import CHANGEABLE, Field, Meant, fields_named
 from bot.features.issues.issues import Issues
-from bot.features.issues.service_changes import ServiceChange, service_changes
+from bot.features.issues.service_changes import ServiceChange, service_changes, texts
 from bot.features.issues.updates import Updates
-from bot.features.projects.catalog import Catalogs
+from bot.features.projects.catalog import Catalog, Catalogs, CustomField
 from bot.features.users.people import People
 from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue
@@ -122,8 +122,17 @@ class Editing:
     async def _editable(self, session: Session, number: int) -> Editable:
         issue = await self.issues.detailed(session, number, STATUSES)
         catalog = await self.catalogs.of(session, issue.project.id if issue.project else None)
-        allowed = issue.allowed_statuses or catalog.statuses
-        return Editable(issue, replace(catalog, statuses=allowed), catalog.statuses)
+        allowed, custom = issue.allowed_statuses or catalog.statuses, _with_held(catalog, issue)
+        return Editable(issue, replace(catalog, statuses=allowed, custom_fields=custom), catalog.statuses)
+
+
+def _with_held(catalog: Catalog, issue: Issue) -> tuple[CustomField, ...]:
+    """The custom fields, whose values include those that the issue has."""
+    held = {field.id: texts(field) for field in issue.custom_fields}
+    return tuple(
+        replace(field, values=tuple(dict.fromkeys((*held.get(field.id, ()), *field.values))))
+        for field in catalog.custom_fields
+    )
 
 
 def _changes(

@@ -8,12 +8,13 @@ from enum import StrEnum
 
 from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
-from bot.features.issues.fields import CHANGEABLE, Draft, Meant
+from bot.features.issues.fields import CHANGEABLE, Draft, Meant, typed_hours
 from bot.features.issues.resolution import custom_inputs, resolved, sent
 from bot.features.issues.service_changes import same, texts
 from bot.features.name_matching import UnknownName, pick
 from bot.features.projects.catalog import Catalog
 from bot.features.users.people import People
+from bot.option_keys import carried
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
 
@@ -165,17 +166,27 @@ def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
 
 
 def marks(issue: Issue) -> dict[str, str]:
-    """A short mark of each value by name, to notice later that somebody changed it."""
-    return {name: mark(value) for name, value in held(issue).items()}
+    """A short mark of each value as the form shows it, by name, to notice later that somebody changed it."""
+    custom = {f"cf_{field.id}": custom_mark(texts(field)) for field in issue.custom_fields}
+    return {name: mark(value) for name, value in held(issue).items()} | custom
 
 
 def mark(value: object) -> str:
-    """A short mark of a value; a choice by its ID has that of the choice."""
+    """A short mark of a value as the form shows it, or of what the form holds: equal unless that changed."""
     match value:
         case Ref():
             text = f"#{value.id}"
         case Decimal():
-            text = str(round(value * 60)) if value else ""
+            text = typed_hours(value) if value else ""
         case _:
             text = "" if value is None else str(value)
-    return hashlib.sha256(text.replace("\r\n", "\n").strip().encode()).hexdigest()[:MARK]
+    return hashlib.sha256(_normal(text).encode()).hexdigest()[:MARK]
+
+
+def custom_mark(values: Sequence[str]) -> str:
+    """As `mark`, of a custom field's values or of their options."""
+    return mark(", ".join(carried(_normal(value)) for value in values))
+
+
+def _normal(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()

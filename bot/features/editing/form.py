@@ -6,7 +6,7 @@ from dataclasses import replace
 from pydantic import Field
 
 from bot.errors import UserError, WrongField
-from bot.features.editing.edits import Edit, Editable, Wanted, mark, marks
+from bot.features.editing.edits import Edit, Editable, Wanted, custom_mark, mark, marks
 from bot.features.issues.fields import CHANGEABLE, SUBJECT, Meant, Value
 from bot.features.issues.fields import Field as IssueField
 from bot.features.issues.inputs import (
@@ -108,7 +108,8 @@ def _keys(inputs: Sequence[Block]) -> set[str]:
 def submitted(view: JSON, opened: dict[str, str]) -> Edit:
     """What the user changed in the form; `opened` are the marks of the values that it was opened with.
 
-    Raises WrongField for a duration that can't be read, and UserError for a value that the form didn't offer.
+    What comes back as it was shown isn't read: the form may show values that it doesn't take. Raises
+    WrongField for a duration that can't be read, and UserError for a value that the form didn't offer.
     """
     values, shown = forms.Values(view), names_in(view)
     found: dict[str, Value | bool | None] = {}
@@ -117,12 +118,12 @@ def submitted(view: JSON, opened: dict[str, str]) -> Edit:
             found[key] = entered(values, field, None)
     for key, typed in entered_hours(values).items():
         try:
-            found[key] = hours(typed)
+            found[key] = typed if mark(typed) == opened.get(key) else hours(typed)
         except UserError as error:
             raise WrongField(CHANGEABLE[key].name, error) from None
     custom = entered_custom_fields(values)
     changed = {key: value for key, value in found.items() if mark(value) != opened.get(key)}
-    new = {n: value for n, value in custom.items() if mark(_text(value)) != opened.get(f"cf_{n}")}
+    new = {n: value for n, value in custom.items() if _custom_mark(value) != opened.get(f"cf_{n}")}
     empty = (name for name in shown if name.startswith("cf_") and forms.number_in(name[3:]) not in custom)
     emptied = [name for name in empty if opened.get(name) != mark(None)]
     subject = values.text(SUBJECT.name) or ""
@@ -134,5 +135,5 @@ def submitted(view: JSON, opened: dict[str, str]) -> Edit:
     )
 
 
-def _text(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else ", ".join(value)
+def _custom_mark(value: str | tuple[str, ...]) -> str:
+    return custom_mark((value,) if isinstance(value, str) else value)

@@ -22,6 +22,10 @@ class UnknownSubcommand(UserError):
     draft: Draft
 
 
+class ValueGone(UserError):
+    """The option that was chosen isn't in its field's list anymore."""
+
+
 class IssueRefused(Refused):
     """The service refused the issue; `fields` are those that its messages name, as the form names them."""
 

@@ -17,6 +17,7 @@ from bot.features.projects.catalog import Catalog, CustomField
 from bot.service.models import Issue, Parent, Ref
 from bot.store.owner import Owner
 
+MINUTES, CENTS = 60, 100
 Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
 """A field's value as typed or chosen: choices and people by name, or by ID as `#5`."""
 Meant = Ref | tuple[Ref, ...] | str | int | date | Decimal
@@ -173,6 +174,14 @@ class Draft(BaseModel):
         """The same with another description."""
         others = {key: value for key, value in self.values.items() if key != "desc"}
         return self.model_copy(update={"values": others | ({"desc": text} if text else {})})
+
+
+def typed_hours(amount: Decimal) -> str:
+    """Hours as people type them: `1.5`, or `0:20` if two decimals can't express them."""
+    minutes = round(amount * MINUTES)
+    if minutes * CENTS % MINUTES == 0:
+        return f"{(Decimal(minutes) / MINUTES).normalize():f}"
+    return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
 def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:

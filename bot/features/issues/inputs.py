@@ -5,11 +5,12 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Literal
 
-from bot.features.issues.fields import FIELDS, Field, Kind, Meant, Value
-from bot.features.projects.catalog import CHOICE, CustomField
+from bot.features.issues.fields import FIELDS, Field, Kind, Meant, Value, typed_hours
+from bot.features.projects.catalog import CustomField
+from bot.option_keys import carried, is_key
 from bot.service.models import Ref
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Element, option
+from bot.slack.blocks import JSON, Block, Element, option, text_option
 
 EXAMPLES = 4
 """How many values a custom field gives as examples."""
@@ -61,7 +62,7 @@ def _element(
             held = str(value) if value is not None else None
             return forms.choice(action_id, percents, held, field.placeholder)
         case Kind.HOURS:
-            typed = f"{value.normalize():f}" if value and isinstance(value, Decimal) else value
+            typed = typed_hours(value) if value and isinstance(value, Decimal) else value
             return forms.text(action_id, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
         case Kind.FLAG:
             return forms.checkbox(action_id, field.placeholder, checked=bool(value))
@@ -76,10 +77,11 @@ def custom_input(
     needed: bool = False,
     hint: str | None = None,
 ) -> Block:
-    name, values = f"cf_{custom.id}", (held,) if isinstance(held, str) else held or ()
+    name, given = f"cf_{custom.id}", (held,) if isinstance(held, str) else held or ()
+    values = [value for value in map(custom.known, given) if not is_key(value)]
     if custom.is_list or (needed and custom.values):
         name += tag
-        initial = [option(value, value) for value in map(custom.known, values)]
+        initial = [text_option(value) for value in values]
         if custom.multiple:
             element = forms.several_searched("issue.custom", initial, "Choose or type values")
         else:
@@ -106,9 +108,9 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
     """Options for a custom field: matching known values, and what was typed, since there may be others."""
     typed = typed.strip()
     found = [value for value in custom.values if typed.casefold() in value.casefold()]
-    if typed and len(typed) <= CHOICE and custom.known(typed) not in found:
+    if typed and typed == carried(typed) and custom.known(typed) not in found:
         found.append(typed)
-    return [option(value, value) for value in found[: forms.LIST]]
+    return [text_option(value) for value in found[: forms.LIST]]
 
 
 def names_in(view: JSON) -> frozenset[str]:

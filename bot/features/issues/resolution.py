@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
+from bot.features.issues.errors import ValueGone
 from bot.features.issues.fields import FIELDS, Draft, Kind, Meant
 from bot.features.name_matching import pick, probable
 from bot.features.projects.catalog import Catalog
 from bot.features.projects.projects import KnownProject
 from bot.features.users.people import People
+from bot.option_keys import is_key
 from bot.service.inputs import CustomFieldInput, NewIssue
 from bot.service.models import Ref
 
@@ -58,10 +60,15 @@ def sent(value: Meant) -> object:
 
 
 def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
-    """Custom field values spelled as in the service, which refuses list values in another case."""
+    """Custom field values spelled as in the service, which refuses list values in another case.
+
+    Raises WrongField for an option of a list that doesn't have it anymore.
+    """
     found = []
     for number, value in draft.custom_fields.items():
         known = catalog.custom_field(number).known
         meant = known(value) if isinstance(value, str) else tuple(map(known, value))
+        if any(map(is_key, (meant,) if isinstance(meant, str) else meant)):
+            raise WrongField(f"cf_{number}", ValueGone())
         found.append(CustomFieldInput(id=number, value=meant))
     return tuple(found)

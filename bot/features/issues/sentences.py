@@ -3,7 +3,7 @@
 from bot.errors import BotError
 from bot.features.issues.commands import SubjectTooLong
 from bot.features.issues.creating import PrivateIssuesForbidden, SubjectMissing
-from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
+from bot.features.issues.errors import NotUnderstood, UnknownSubcommand, ValueGone
 from bot.features.issues.handlers import NotShared, PrivateIssueNotShared
 from bot.features.issues.issues import IssueNotFound
 from bot.features.issues.options import SeveralIssues
@@ -26,6 +26,8 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             )
         case SeveralIssues(option=option):
             return f"An issue can have only one {option}: `{option}:42`."
+        case ValueGone():
+            return "This value isn't in the list anymore. Choose another one."
         case SubjectMissing():
             return f"Add a subject: `{issue} new The login page is blank`."
         case SubjectTooLong(length=length, longest=longest):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bot.features.accounts.accounts import Session
+from bot.option_keys import carried
 from bot.service.client import Client
 from bot.service.conventions import ProjectInclude
 from bot.service.filters import IssueFilters, Sort
@@ -26,8 +27,8 @@ LATEST = 50
 Required = Mapping[int | None, frozenset[int]]
 """IDs of required custom fields by tracker ID, with None for no tracker."""
 REQUIRED_TTL = 24 * 3600.0
-CHOICES, CHOICE = 100, 75
-"""The most values of a custom field and the longest value, by the limits of Slack's selects."""
+CHOICES, CHOICE = 100, 255
+"""The most values of a custom field, by the limit of Slack's selects, and the longest one."""
 MIN_AVERAGE_USES = 2
 """Average uses per value from which a field counts as a list field."""
 
@@ -44,10 +45,12 @@ class CustomField:
     """Whether the values look like list choices. The interface doesn't give a field's type."""
 
     def known(self, typed: str) -> str:
-        """The known value that matches `typed` ignoring case, or `typed` itself."""
+        """The known value that matches `typed` ignoring case, or whose option carries it; or else `typed`."""
         if typed in self.values:
             return typed
-        matches = [value for value in self.values if value.casefold() == typed.casefold()]
+        matches = [
+            value for value in self.values if value.casefold() == typed.casefold() or carried(value) == typed
+        ]
         return matches[0] if len(matches) == 1 else typed
 
 

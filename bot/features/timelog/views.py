@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.actions import post_menu
+from bot.features.issues.fields import typed_hours
 from bot.features.issues.views import format_hours, issue_option
 from bot.features.name_matching import pick
 from bot.features.timelog.buttons import (
@@ -41,7 +42,6 @@ from bot.slack.text import bold, day, escape, line, link, prose
 from bot.slack.wording import Wording
 from bot.store.time_entries import Entry, Spent
 
-CENTS = 100
 NAME, TITLE = 60, 150
 PRIVATE = "Only you can see this: the issue or its project isn't public."
 """Why time wasn't announced."""
@@ -59,7 +59,7 @@ class Entered:
 
 def entered(draft: TimeDraft, today: date) -> Entered:
     """A draft as the form shows it."""
-    hours = as_typed(draft.hours) if draft.hours else None
+    hours = typed_hours(draft.hours) if draft.hours else None
     return Entered(draft.spent_on or today, hours, draft.activity, draft.comment)
 
 
@@ -90,7 +90,7 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
 
 def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording, metadata: str) -> JSON:
     """The form that changes an entry."""
-    values = Entered(entry.spent_on, as_typed(_hours(entry.minutes)), comment=entry.comments)
+    values = Entered(entry.spent_on, typed_hours(_hours(entry.minutes)), comment=entry.comments)
     blocks = [
         section(f"On {_what(entry, wording)}"),
         *_fields(values, activities, entry.activity_id, entry.project_id),
@@ -124,14 +124,6 @@ def _activity(wanted: str | None, on: Loggable) -> int | None:
     with suppress(UserError):
         return pick("activity", wanted, on.activities).id
     return None
-
-
-def as_typed(amount: Decimal) -> str:
-    """Hours as people type them: `1.5`, or `0:20` if two decimals can't express them."""
-    minutes = round(amount * MINUTES)
-    if minutes * CENTS % MINUTES == 0:
-        return f"{_hours(minutes).normalize():f}"
-    return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
 def summary(

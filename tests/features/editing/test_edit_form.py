@@ -54,6 +54,37 @@ async def test_sends_only_what_was_changed(ana: Person, issue: Issue) -> None:
     assert not issue.custom[2]
 
 
+@pytest.mark.parametrize("estimate", [4 / 3, 123_456.0, 0.004])
+async def test_what_the_form_cannot_read_stays_unless_changed(
+    ana: Person, issue: Issue, estimate: float
+) -> None:
+    issue.estimated_hours = estimate
+    form = await edit(ana, issue)
+
+    answer = await ana.after(ana.submit(form, {"% done": "50%"}))
+
+    assert "% done: 0% → *50%*" in text_of(answer)
+    assert issue.estimated_hours == estimate
+    await ana.submit(await edit(ana, issue), {"Estimated hours": "soon"})
+    assert "isn't a duration" in str(await ana.errors())
+
+
+async def test_list_values_may_be_longer_than_options(office: Office, ana: Person) -> None:
+    data, alike = office.tracker.data, f"Chrome {'x' * 160} "
+    browsers = data.custom_fields[3]
+    browsers.options = (*browsers.options, f"{alike}1", f"{alike}2")
+    *_, other, gone, issue = (i for i in data.issues.values() if i.project_id == 1 and 3 in i.custom)
+    other.custom[3], gone.custom[3], issue.custom[3] = [f"{alike}2"], ["not offered " * 20], [f"{alike}1"]
+
+    await ana.after(ana.submit(await edit(ana, issue), {"Customer reference": "K-8"}))
+    assert (issue.custom[2], issue.custom[3]) == ("K-8", [f"{alike}1"])
+    await ana.after(ana.submit(await edit(ana, issue), {"Browsers": ["x 2", "Safari"]}))
+    assert issue.custom[3] == [f"{alike}2", "Safari"]
+    await ana.after(ana.submit(await edit(ana, gone), {"Customer reference": "K-9"}))
+
+    assert (gone.custom[2], gone.custom[3]) == ("K-9", ["not offered " * 20])
+
+
 async def test_what_someone_else_changed_is_shown_and_not_overwritten(
     office: Office, ana: Person, issue: Issue
 ) -> None:

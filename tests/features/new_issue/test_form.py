@@ -81,6 +81,21 @@ async def test_a_list_field_is_a_select_that_accepts_new_values(office: Office, 
     assert office.newest_issue().custom[3] == ["Chrome", "Safari"]
 
 
+async def test_chooses_between_list_values_longer_than_options(office: Office, ana: Person) -> None:
+    data, alike = office.tracker.data, f"Chrome {'x' * 160} "
+    browsers = data.custom_fields[3]
+    browsers.options = (*browsers.options, f"{alike}1", f"{alike}2")
+    bugs = [issue for issue in data.issues.values() if issue.project_id == 1 and 3 in issue.custom]
+    bugs[-1].custom[3] = list(browsers.options)
+
+    await ana.command("/issue new project:webshop tracker:bug")
+    form = await ana.with_more_fields(await ana.form("New issue"))
+    await ana.submit(form, {"Subject": "In a long one", "Browsers": ["x 2", "Safari"], "Start date": None})
+    await ana.no_form()
+
+    assert office.newest_issue().custom[3] == [f"{alike}2", "Safari"]
+
+
 async def test_creates_an_issue_from_a_message_and_replies_there(office: Office, ana: Person) -> None:
     ana.channel = "webshop"
     message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
