@@ -3,11 +3,17 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from difflib import get_close_matches
+from functools import cached_property
 
 from bot.errors import UserError
 from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
+from bot.spelling import similar
+
+TOLD = 3
+"""How many wrong names of one list are told."""
+_NEAR = 3
+"""How many similar names are suggested."""
 
 
 class UnknownName(UserError):
@@ -16,6 +22,12 @@ class UnknownName(UserError):
     kind: str
     wanted: str
     known: Sequence[Ref]
+
+    @cached_property
+    def near(self) -> list[Ref]:
+        """The items with similar names, best match first."""
+        by_name = {ref.name.casefold(): ref for ref in reversed(self.known)}
+        return [by_name[name] for name in similar(self.wanted.strip().casefold(), by_name, _NEAR)]
 
 
 class AmbiguousName(UserError):
@@ -26,45 +38,54 @@ class AmbiguousName(UserError):
     matches: Sequence[Ref]
 
 
+class Names:
+    """Names to look up. They are folded once, so that a list of names may be looked up in a long list."""
+
+    def __init__(self, kind: str, known: Sequence[Ref]) -> None:
+        self._kind = kind
+        self._known = known
+        self._folded = [(ref.name.casefold(), ref) for ref in known]
+
+    def pick(self, wanted: str) -> Ref:
+        """The item that matches `wanted` by full name, ID, prefix or substring, ignoring case.
+
+        Raises UnknownName or AmbiguousName.
+        """
+        query = wanted.strip().casefold()
+        containing = [(name, ref) for name, ref in self._folded if query in name]
+        matches = [ref for name, ref in containing if name == query]
+        if not matches and re.fullmatch("#[0-9]{1,9}", query):
+            matches = self._with_id(int(query[1:]))
+        if not matches:
+            matches = [ref for name, ref in containing if name.startswith(query)]
+        if not matches and re.fullmatch("[0-9]{1,9}", query):
+            matches = self._with_id(int(query))
+        matches = matches or [ref for _, ref in containing]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise AmbiguousName(self._kind, wanted, matches)
+        raise UnknownName(self._kind, wanted, self._known)
+
+    def _with_id(self, number: int) -> list[Ref]:
+        return [ref for ref in self._known if ref.id == number] or [Ref(id=number, name=f"#{number}")]
+
+
 def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
-    """The item of `known` that matches `wanted` by full name, ID, prefix or substring, ignoring case.
-
-    Raises UnknownName or AmbiguousName.
-    """
-    query = wanted.strip().casefold()
-    matches = [ref for ref in known if ref.name.casefold() == query]
-    if not matches and re.fullmatch("#[0-9]{1,9}", query):
-        number = int(query[1:])
-        matches = [ref for ref in known if ref.id == number] or [Ref(id=number, name=query)]
-    if not matches:
-        matches = [ref for ref in known if ref.name.casefold().startswith(query)]
-    if not matches and re.fullmatch("[0-9]{1,9}", query):
-        matches = [ref for ref in known if ref.id == int(query)] or [Ref(id=int(query), name=f"#{query}")]
-    if not matches:
-        matches = [ref for ref in known if query in ref.name.casefold()]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        raise AmbiguousName(kind, wanted, matches)
-    raise UnknownName(kind, wanted, known)
-
-
-def closest(wanted: str, known: Sequence[Ref]) -> list[Ref]:
-    """The items whose names are similar to a misspelled one, best match first."""
-    by_name = {ref.name.casefold(): ref for ref in reversed(known)}
-    return [by_name[name] for name in get_close_matches(wanted.strip().casefold(), by_name, n=3)]
+    """The item of `known` that `Names` picks. Raises UnknownName or AmbiguousName."""
+    return Names(kind, known).pick(wanted)
 
 
 def meant(error: AmbiguousName | UnknownName) -> Sequence[Ref]:
     """The items that an unknown or ambiguous name may mean: those like it, or else all."""
     if isinstance(error, AmbiguousName):
         return error.matches
-    return closest(error.wanted, error.known) or error.known
+    return error.near or error.known
 
 
 def probable(error: UserError) -> Ref | None:
     """The item that a misspelled name probably means: the only one that it resembles."""
-    near = closest(error.wanted, error.known) if isinstance(error, UnknownName) else []
+    near = error.near if isinstance(error, UnknownName) else []
     return near[0] if len(near) == 1 else None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.errors import BotError
-from bot.features.name_matching import AmbiguousName, UnknownName, closest
+from bot.features.name_matching import AmbiguousName, UnknownName
 from bot.features.series import series
 from bot.service.models import Ref
 from bot.slack.wording import Wording
@@ -18,8 +18,7 @@ def sentence(error: BotError, _: Wording) -> str | None:
             return f"“{wanted}” could be {listed(matches)}. Type more of the {kind}'s name."
         case UnknownName(kind=kind, wanted=wanted, known=[]):
             return f"{_no(kind, wanted)} Leave it out, or use its ID."
-        case UnknownName(kind=kind, wanted=wanted, known=known):
-            near = closest(wanted, known)
+        case UnknownName(kind=kind, wanted=wanted, known=known, near=near):
             return (
                 f"{_no(kind, wanted)} {f'Did you mean {listed(near)}?' if near else f'Try {listed(known)}.'}"
             )

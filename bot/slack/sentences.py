@@ -132,6 +132,8 @@ def _of_grammar(error: BotError, wording: Wording) -> str | None:
             return f"`{key}:` needs a value right after the colon. {quotes}"
         case grammar.ListEmpty(key=key):
             return f"`{key}:` needs a value right after the colon."
+        case grammar.ListTooLong(key=key, count=count, most=most):
+            return f"`{key}:` has {count:,} values. The limit is {most}."
         case grammar.GivenTwice(key=key, times=times):
             return f"You used `{key}:` {times} times. Use it once."
         case grammar.NotCombinable(keyword=keyword):

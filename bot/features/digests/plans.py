@@ -7,7 +7,7 @@ from bot.errors import UserError
 from bot.features.accounts.accounts import Session
 from bot.features.digests.errors import collected
 from bot.features.digests.schedules import Schedule, parse
-from bot.features.name_matching import pick
+from bot.features.name_matching import TOLD, Names
 from bot.features.projects.catalog import Catalog, Catalogs
 from bot.features.projects.projects import KnownProject
 from bot.features.users.people import People, Who
@@ -16,6 +16,8 @@ from bot.store.choice import Choice
 from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
+PEOPLE = ("author", "to")
+"""The filters by people."""
 DEFAULT_SCHEDULE = parse("weekdays 09:00")
 
 
@@ -56,10 +58,15 @@ class Plans:
         async def resolved(typed: Typed) -> dict[FilterKind, tuple[Choice, ...]]:
             found: dict[FilterKind, tuple[Choice, ...]] = {}
             for kind, names in typed.items():
+                refs = choices_of(await self.catalogs.of(session, project_id or None))[kind]
+                known = Names("person" if kind in PEOPLE else kind, refs)
+                wrong: list[UserError] | None = None if problems is None else []
                 for name in names:
-                    with collected(problems):
-                        choice = await self._choice(session, project_id, kind, name)
-                        found[kind] = (*found.get(kind, ()), choice)
+                    with collected(wrong):
+                        ref = await self._ref(session, kind, name, known)
+                        found[kind] = (*found.get(kind, ()), Choice(ref.id, ref.name))
+                if problems is not None and wrong:
+                    problems.extend(wrong[:TOLD])
             return found
 
         return Plan(
@@ -75,13 +82,10 @@ class Plans:
             empty=wanted.empty,
         )
 
-    async def _choice(self, session: Session, project_id: int, kind: FilterKind, typed: Who) -> Choice:
-        catalog = await self.catalogs.of(session, project_id or None)
-        if kind in ("author", "to"):
-            ref = await self.people.find(session, typed, catalog)
-        else:
-            ref = pick(kind, str(typed), choices_of(catalog)[kind])
-        return Choice(ref.id, ref.name)
+    async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: Names) -> Ref:
+        if kind in PEOPLE:
+            return await self.people.find(session, typed, known)
+        return known.pick(str(typed))
 
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises ServiceError."""

@@ -6,7 +6,7 @@ from bot.errors import UserError, WrongField
 from bot.features.accounts.accounts import Session
 from bot.features.issues.errors import ValueGone
 from bot.features.issues.fields import FIELDS, Draft, Kind, Meant
-from bot.features.name_matching import pick, probable
+from bot.features.name_matching import TOLD, Names, probable
 from bot.features.projects.catalog import Catalog
 from bot.features.projects.projects import KnownProject
 from bot.features.users.people import People
@@ -20,7 +20,8 @@ async def resolved(
 ) -> tuple[dict[str, Meant], list[WrongField]]:
     """The draft's values by option key, and an error for each unknown or ambiguous name.
 
-    A misspelled name has the value that it probably means; other such names have none.
+    A misspelled name has the value that it probably means; other such names have none. Of a list, the first
+    `TOLD` such names are told.
     """
     found: dict[str, Meant] = {}
     errors: list[WrongField] = []
@@ -29,16 +30,19 @@ async def resolved(
         if field.choices is None:
             found[key] = value
             continue
-        refs = []
+        refs, wrong = [], 0
+        known = Names("person" if field.kind is not Kind.CHOICE else field.name, field.known(catalog))
         for name in value if field.kind is Kind.PEOPLE else (value,):
             try:
                 if field.kind is Kind.CHOICE:
-                    refs.append(pick(field.name, name, field.known(catalog)))
+                    refs.append(known.pick(name))
                 else:
-                    refs.append(await people.find(session, name, catalog))
+                    refs.append(await people.find(session, name, known))
             except UserError as error:
-                errors.append(WrongField(field.name, error))
-                refs += filter(None, [probable(error)])
+                wrong += 1
+                if wrong <= TOLD:
+                    errors.append(WrongField(field.name, error))
+                    refs += filter(None, [probable(error)])
         if refs:
             found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
     return found, errors

@@ -1,5 +1,6 @@
 """Reads a message, and builds the draft of an issue from it."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,11 +45,12 @@ async def in_words(reply: Reply, message: JSON) -> InWords:
     source = re.sub(r"[^\w .-]", "", author) + " in Slack"
     if permalink:
         source = to.link(permalink, source)
-    whole = translate(text, name, to)
+    whole = await asyncio.to_thread(translate, text, name, to)
     body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
     if body != whole:
         source = f"{source}{SHORTENED}"
-    first = next((line.strip() for line in to_plain(text, name).splitlines() if line.strip()), "")
+    plain = await asyncio.to_thread(to_plain, text, name)
+    first = next((line.strip() for line in plain.splitlines() if line.strip()), "")
     return InWords(body, source, first)
 
 

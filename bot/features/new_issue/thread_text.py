@@ -1,5 +1,6 @@
 """Writes a thread for an issue's description: who said what and when, with quotes and the names of files."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -79,7 +80,7 @@ async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tz
     names = ", ".join(to.text(name_of(file)) for file in own if file)
     parts = (
         f"{to.marked('bold', to.text(author))} · {time}",
-        translate(text, await names_in(reply, text), to),
+        await asyncio.to_thread(translate, text, await names_in(reply, text), to),
         f"Files: {names}" if names else "",
     )
     return "\n\n".join(filter(None, parts))

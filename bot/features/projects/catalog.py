@@ -5,7 +5,7 @@ the values on the project's latest issues if the service lacks those endpoints.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -143,12 +143,11 @@ class Catalogs:
 
 def _custom_fields(listed: Iterable[Ref], seen: Iterable[Issue]) -> tuple[CustomField, ...]:
     """Custom fields from the project and its issues: Redmine's project omits fields for all projects."""
-    values = [field for issue in seen for field in issue.custom_fields]
-    names = {ref.id: ref.name for ref in listed} | {field.id: field.name for field in values}
-    return tuple(
-        _custom_field(number, names[number], [field for field in values if field.id == number])
-        for number in sorted(names)
-    )
+    names, values = {ref.id: ref.name for ref in listed}, defaultdict[int, list[CustomFieldValue]](list)
+    for field in (field for issue in seen for field in issue.custom_fields):
+        names[field.id] = field.name
+        values[field.id].append(field)
+    return tuple(_custom_field(number, names[number], values[number]) for number in sorted(names))
 
 
 def _custom_field(number: int, name: str, values: Sequence[CustomFieldValue]) -> CustomField:

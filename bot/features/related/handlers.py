@@ -81,7 +81,7 @@ class RelatedHandlers:
     async def _find(self, reply: Reply, message: JSON, *, everywhere: bool = False) -> Found:
         text = text_of(message)
         numbers: Sequence[int] = issues_named(text, reply.wording.base_url)
-        plain = to_plain(text, lambda _: "")
+        plain = await asyncio.to_thread(to_plain, text, lambda _: "")
         return await self.related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
 
     async def _show(self, reply: Reply, found: Found, job_id: str, *, files: bool) -> None:

@@ -6,6 +6,7 @@ searched for by itself, all beside each other. The fewer issues have a word, the
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +14,7 @@ from typing import Literal
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
 from bot.features.projects.projects import KnownProject, Projects
-from bot.features.related.words import fit, telling_words
+from bot.features.related.words import stems, telling_words
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
@@ -64,7 +65,7 @@ class RelatedIssues:
         Searches the channel's project, and all projects if it has none, nothing is found, or `everywhere` is
         set. Raises NotLinked, KeyRejected, ServiceError.
         """
-        words = telling_words(text)
+        words = await asyncio.to_thread(telling_words, text)
         async with self.accounts.reading(owner) as session:
             project = None if everywhere else await self.projects.default_in(session, channel)
             named, near = await asyncio.gather(
@@ -83,7 +84,7 @@ class RelatedIssues:
         pages = await with_words(self.client, session, asked, project_id, status="any", most=CANDIDATES)
         found = {issue.id: issue for page in pages for issue in page.items}
         totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
-        return nearest(words, tuple(found.values()), totals)
+        return await asyncio.to_thread(nearest, words, tuple(found.values()), totals)
 
 
 async def with_words(
@@ -108,16 +109,11 @@ def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, 
 
     `totals` says how many issues have a word; for other words, the given issues are counted.
     """
-
-    def fits(issue: Issue, weights: Mapping[str, float]) -> float:
-        return fit(issue.subject, issue.description or "", weights)
-
-    def weight(word: str) -> float:
-        having = totals.get(word) or sum(fits(issue, {word: 1}) > 0 for issue in issues)
-        return 1 / (1 + math.log2(1 + having))
-
-    weights = {word: weight(word) for word in words}
-    rated = [(fits(issue, weights), issue) for issue in issues]
+    sought = frozenset(words)
+    found = [(stems(issue.subject, issue.description or "", sought), issue) for issue in issues]
+    having = Counter(word for stemmed, _ in found for word in stemmed.everywhere)
+    weights = {word: 1 / (1 + math.log2(1 + (totals.get(word) or having[word]))) for word in words}
+    rated = [(stemmed.fit(weights), issue) for stemmed, issue in found]
     enough = NEAR * max((rate for rate, _ in rated), default=0)
     near = [(rate, issue) for rate, issue in rated if rate > enough]
     near.sort(key=lambda pair: (not pair[1].is_open, -pair[0], -pair[1].id))

@@ -7,12 +7,18 @@ that `charged` finds `charge`.
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from enum import IntEnum
 
 LETTERS = 3
 """A shorter word tells nothing, unless it is a code."""
 STEM = 3
 LONG_NUMBER = 4
+READ = 6_000
+"""How many characters of a text are read."""
+MOST = 200
+"""How many words of a text count."""
 IN_SUBJECT = 2.0
 """How much more a word counts in a subject than in a description."""
 _COMMON = """
@@ -54,15 +60,15 @@ class Kind(IntEnum):
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """The stems of the words that tell what a text is about, the most telling first."""
+    """The stems of the words that tell what a text is about, the most telling first: up to `MOST`."""
     found: dict[str, tuple[Kind, int]] = {}
-    for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text)):
+    for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
         for n, word in enumerate(_WORD.findall(sentence)):
             kind = _kind(word, starts=n == 0)
             common = len(word) < LETTERS or word.casefold() in COMMON
             if kind is Kind.CODE or not common:
                 found[stem(word)] = max((kind, len(word)), found.get(stem(word), (kind, 0)))
-    return tuple(sorted(found, key=lambda known: found[known], reverse=True))
+    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MOST])
 
 
 def _kind(word: str, *, starts: bool) -> Kind:
@@ -82,14 +88,26 @@ def stem(word: str) -> str:
     return word
 
 
-def fit(subject: str, description: str, words: Mapping[str, float]) -> float:
-    """How well an issue fits: the weights of the words that it has, those in its subject counting double."""
-    in_subject, in_description = _stems(subject), _stems(description)
-    return sum(
-        weight * (IN_SUBJECT if word in in_subject else 1)
-        for word, weight in words.items()
-        if word in in_subject or word in in_description
-    )
+@dataclass(frozen=True)
+class Stems:
+    """The sought stems that an issue has: those in its subject, and all."""
+
+    in_subject: AbstractSet[str]
+    everywhere: AbstractSet[str]
+
+    def fit(self, words: Mapping[str, float]) -> float:
+        """How well the issue fits: the weights of its words, those in its subject counting double."""
+        return sum(
+            weight * (IN_SUBJECT if word in self.in_subject else 1)
+            for word, weight in words.items()
+            if word in self.everywhere
+        )
+
+
+def stems(subject: str, description: str, sought: AbstractSet[str]) -> Stems:
+    """The sought stems that an issue has; of its description, the first `READ` characters count."""
+    in_subject = _stems(subject) & sought
+    return Stems(in_subject, in_subject | (_stems(description[:READ]) & sought))
 
 
 def _stems(text: str) -> set[str]:

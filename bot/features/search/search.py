@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bot.errors import ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.name_matching import pick
+from bot.features.name_matching import Names
 from bot.features.projects.catalog import Catalogs, CustomField
 from bot.features.projects.projects import KnownProject, Projects
 from bot.features.search.query import Change, Query, changed
@@ -30,6 +30,8 @@ NAMED = {
     "fixed_version_ids": ("version", "every_version"),
 }
 """The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
+ME: tuple[int | str, str] = ("me", "me")
+"""The service resolves it, for assignees with the user's groups."""
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -156,7 +158,7 @@ class Search:
         }
         keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
         found = {
-            name: [await self._found(session, project, name, one) for one in typed]
+            name: await self._found(session, project, name, typed)
             for name, typed in wanted.items()
             if typed and not isinstance(typed, str)
         }
@@ -190,22 +192,25 @@ class Search:
         return await self.projects.default_in(session, channel)
 
     async def _found(
-        self, session: Session, project: KnownProject | None, name: str, typed: Who
-    ) -> tuple[int | str, str]:
-        """One value of the filter `name`: its ID, and what it is called."""
-        people = name in ("assigned_to", "author")
-        if people and typed == "me":  # the service resolves it, for assignees with the user's groups
-            return "me", "me"
+        self, session: Session, project: KnownProject | None, name: str, typed: Sequence[Who]
+    ) -> list[tuple[int | str, str]]:
+        """The values of the filter `name`: the ID of each, and what it is called."""
         if name == "subprojects" and project:
-            subproject = await self._subproject(session, project, str(typed))
-            return subproject.id, subproject.name
+            within = [await self._subproject(session, project, str(one)) for one in typed]
+            return [(subproject.id, subproject.name) for subproject in within]
+        people = name in ("assigned_to", "author")
+        if people and set(typed) == {"me"}:
+            return [ME]
+        kind, choices = ("person", "people") if people else NAMED[name]
         catalog = await self.catalogs.of(session, project.id if project else None)
-        if people:
-            ref = await self.people.find(session, typed, catalog)
-        else:
-            kind, choices = NAMED[name]
-            ref = pick(kind, str(typed), getattr(catalog, choices))
-        return ref.id, ref.name
+        known, found = Names(kind, getattr(catalog, choices)), list[tuple[int | str, str]]()
+        for one in typed:
+            if people and one == "me":
+                found.append(ME)
+            else:
+                ref = await self.people.find(session, one, known) if people else known.pick(str(one))
+                found.append((ref.id, ref.name))
+        return found
 
     async def _custom_fields(
         self, session: Session, project: KnownProject | None, query: Query
@@ -218,6 +223,7 @@ class Search:
 
     async def _subproject(self, session: Session, project: KnownProject, wanted: str) -> KnownProject:
         """The subproject of `project` with that name. Raises NotASubproject for a project elsewhere."""
+        await asyncio.sleep(0)  # finding one of many projects takes a while, and there may be many to find
         found = await self.projects.find(session, wanted)
         ancestor = found.parent
         while ancestor and ancestor.id != project.id:

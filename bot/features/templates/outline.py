@@ -3,8 +3,10 @@
 Headings are the service's own, and lines that are all bold, since Slack's editor has no headings.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 MARKS: dict[str, tuple[str, str, tuple[str, str]]] = {
     "markdown": ("### ", "**", ("```", "```")),
@@ -12,6 +14,7 @@ MARKS: dict[str, tuple[str, str, tuple[str, str]]] = {
 }
 """How a format starts a heading, marks bold text, and starts and ends code."""
 DEEPEST = 6
+_MARKUP = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,25 @@ class Outline:
 
     def heading(self, heading: str) -> str | None:
         """The outline's own spelling of a heading."""
-        return next((part.heading for part in self.parts if key(part.heading) == key(heading)), None)
+        found = self._by_heading.get(key(heading))
+        return found[0].heading if found else None
 
     def text(self, heading: str) -> str:
         """The text below a heading, wherever that is repeated; empty without it."""
-        return "\n\n".join(
-            part.text for part in self.parts if part.text and key(part.heading) == key(heading)
-        )
+        parts = self._by_heading.get(key(heading), ())
+        return "\n\n".join(part.text for part in parts if part.text)
+
+    @cached_property
+    def _by_heading(self) -> Mapping[str, list[Part]]:
+        found: dict[str, list[Part]] = {}
+        for part in self.parts:
+            found.setdefault(key(part.heading), []).append(part)
+        return found
 
 
 def key(text: str) -> str:
     """The letters and digits of a text, to compare it whatever its case and markup."""
-    return "".join(char for char in text.casefold() if char.isalnum())
+    return _MARKUP.sub("", text.casefold())
 
 
 def read(text: str, text_format: str, only: Outline | None = None) -> Outline:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from bot.errors import StoredSecretError, UserError
 from bot.features.accounts.accounts import Session
-from bot.features.name_matching import pick
-from bot.features.projects.catalog import Catalog
+from bot.features.name_matching import Names
 from bot.service.models import Ref
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -22,13 +21,13 @@ class UserNotLinked(UserError):
 class People:
     store: Store
 
-    async def find(self, session: Session, who: Who, catalog: Catalog) -> Ref:
+    async def find(self, session: Session, who: Who, people: Names) -> Ref:
         """The matching user. Raises UserNotLinked, UnknownName, AmbiguousName."""
         if who == "me":
             return Ref(id=session.user_id, name=session.name)
         if isinstance(who, Owner):
             return await self.linked(who)
-        return pick("person", who.removeprefix("@"), catalog.people)
+        return people.pick(who.removeprefix("@"))
 
     async def linked(self, slack_user: Owner) -> Ref:
         """The user that a Slack user is linked to. Raises UserNotLinked."""

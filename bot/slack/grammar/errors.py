@@ -46,6 +46,12 @@ class ListEmpty(UserError):
     key: str
 
 
+class ListTooLong(UserError):
+    key: str
+    count: int
+    most: int
+
+
 class GivenTwice(UserError):
     """An option that can be given only once is given several times."""
 

@@ -1,10 +1,11 @@
 """Words → options and text (docs/commands.md)."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from itertools import islice
 
 from bot.errors import UserError
 from bot.service.models import Ref
@@ -17,6 +18,7 @@ from bot.slack.grammar.errors import (
     ValueMissing,
 )
 from bot.slack.grammar.tokens import Atom, Value, Word, words
+from bot.spelling import similar
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
@@ -24,6 +26,8 @@ _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4
 """How many more words a date may have: `created:7 days ago .. today`."""
+PROBLEMS = 5
+"""How many problems are told at once; what else is wrong comes after those are mended."""
 _SYNONYMS = {
     "assign": "to",
     "assigned": "to",
@@ -43,6 +47,9 @@ _SYNONYMS = {
     "type": "tracker",
     "zone": "tz",
 }
+
+ByName = Mapping[str, Sequence[Ref]]
+"""Custom fields by their names as option keys."""
 
 
 @dataclass(frozen=True)
@@ -87,53 +94,55 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
 def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
     """As `parse`, with everything that could be understood, and the problems instead of an error.
 
-    A misspelled option counts as the nearest one, and an option without a value as text.
+    A misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of
+    a kind, they aren't told, and nothing is guessed.
     """
     plain: list[Word] = []
+    by_name = _by_name(fields)
     options: dict[str, list[Value]] = {}
     unknown: list[tuple[str, Word, Value]] = []
     problems: list[UserError] = []
     left: list[str] = []
     try:
-        typed_words = list(words(text))
+        typed_words = deque(words(text))
     except UnclosedQuote as error:
         problems.append(error)
-        typed_words = list(_with_quotes_closed(text))
+        typed_words = deque(_with_quotes_closed(text))
     excludes = any(key.startswith("-") for key in known)
     while typed_words:
-        word = typed_words.pop(0)
+        word = typed_words.popleft()
         option = _option(word)
         if option is None or (option[0].startswith("-") and not excludes):
             plain.append(word)
             continue
         typed, value = option
         try:
-            key = typed if _is_known(typed, known) else _custom_field(typed, fields)
+            key = typed if _is_known(typed, known) else _custom_field(typed, by_name)
         except AmbiguousField as error:
-            problems.append(error)
+            problems += [error] if len(problems) < PROBLEMS else []
             left.append(word.source)
             continue
         if key is not None and value.text:
-            more = _more_of_date(value, typed_words) if key in _DATES else 0
-            continued = (atom for part in typed_words[:more] for atom in (Atom(" "), *part.atoms))
-            options.setdefault(key, []).append(Value((*value.atoms, *continued)))
-            del typed_words[:more]
+            if key in _DATES and key not in options:
+                value = _whole_date(value, typed_words)
+            options.setdefault(key, []).append(value)
         elif key is not None:
-            problems.append(ValueMissing(typed))
+            problems += [ValueMissing(typed)] if len(problems) < PROBLEMS else []
             plain.append(word)
         elif not value.text or len(typed) == 1 or value.text.startswith(("/", "\\")):
             plain.append(word)
         else:
             unknown.append((typed, word, value))
     project = next((value.text for value in options.get("project", ())), None)
-    for typed, word, value in unknown:
-        problem = _unknown(typed, known, fields, project)
+    for typed, word, value in unknown[:PROBLEMS]:
+        problem = _unknown(typed, known, by_name, project)
         problems.append(problem)
-        key = _nearest_key(problem.nearest, known, fields)
+        key = _nearest_key(problem.nearest, known, by_name)
         if key and key not in options:
             options[key] = [value]
         else:
             left.append(word.source)
+    left += (word.source for _, word, _ in unknown[PROBLEMS:])
     values = {key: tuple(values) for key, values in options.items()}
     return Parsed(tuple(plain), values, tuple(problems), tuple(left))
 
@@ -145,17 +154,24 @@ def _with_quotes_closed(text: str) -> tuple[Word, ...]:
         return words(f"{text}»")
 
 
-def _nearest_key(name: str | None, known: Collection[str], fields: Collection[Ref]) -> str | None:
+def _nearest_key(name: str | None, known: Collection[str], fields: ByName) -> str | None:
     with suppress(AmbiguousField):
         return name if name is None or _is_known(name, known) else _custom_field(name, fields)
     return None
 
 
-def _unknown(key: str, known: Collection[str], fields: Collection[Ref], project: str | None) -> UnknownOption:
+def _unknown(key: str, known: Collection[str], fields: ByName, project: str | None) -> UnknownOption:
     listed = tuple(_BY_ID if k == CUSTOM_FIELD else k for k in known)
     if CUSTOM_FIELD not in known:
         return UnknownOption(key, nearest(key, known), listed)
     return UnknownField(key, _meant(key, known, fields), listed, project)
+
+
+def _by_name(fields: Iterable[Ref]) -> ByName:
+    found: dict[str, list[Ref]] = {}
+    for field in fields:
+        found.setdefault(option_key(field.name), []).append(field)
+    return found
 
 
 def option_key(name: str) -> str:
@@ -177,7 +193,7 @@ def nearest(name: str, names: Collection[str]) -> str | None:
     if (other := _SYNONYMS.get(name)) in names:
         return other
     started = [n for n in names if len(name) > 1 and n.startswith(name)]
-    close = started or get_close_matches(name, sorted(names), n=1, cutoff=0.5)
+    close = started or similar(name, sorted(names), 1, cutoff=0.5)
     return close[0] if close else None
 
 
@@ -191,14 +207,18 @@ def _option(word: Word) -> tuple[str, Value] | None:
     return match[1].lower(), Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
 
 
-def _more_of_date(value: Value, following: Sequence[Word]) -> int:
-    """How many of the following words belong to a date without quotes, such as `due:next friday`."""
-    for more in range(min(_CONTINUED, len(following)), 0, -1):
-        parts = [value, *following[:more]]
+def _whole_date(value: Value, following: deque[Word]) -> Value:
+    """The date with those of the following words, which it takes, that belong to it without quotes:
+    `due:next friday`.
+    """
+    near = tuple(islice(following, _CONTINUED))
+    for more in range(len(near), 0, -1):
+        parts = [value, *near[:more]]
         plain = not any(atom.quoted or atom.user for part in parts for atom in part.atoms)
         if plain and is_date(" ".join(part.text for part in parts)):
-            return more
-    return 0
+            continued = (atom for _ in range(more) for atom in (Atom(" "), *following.popleft().atoms))
+            return Value((*value.atoms, *continued))
+    return value
 
 
 def _is_known(key: str, known: Collection[str]) -> bool:
@@ -207,16 +227,15 @@ def _is_known(key: str, known: Collection[str]) -> bool:
     return key in known and key != CUSTOM_FIELD
 
 
-def _custom_field(key: str, fields: Collection[Ref]) -> str | None:
+def _custom_field(key: str, fields: ByName) -> str | None:
     """The key of the custom field with that name. Raises AmbiguousField."""
-    meant = [field for field in fields if option_key(field.name) == option_key(key)]
+    meant = fields.get(option_key(key), ())
     if len(meant) > 1:
         raise AmbiguousField(meant[0].name, tuple(f"{CUSTOM_FIELD}{field.id}" for field in meant))
     return f"{CUSTOM_FIELD}{meant[0].id}" if meant else None
 
 
-def _meant(key: str, known: Collection[str], fields: Collection[Ref]) -> str | None:
+def _meant(key: str, known: Collection[str], fields: ByName) -> str | None:
     if key.startswith("cf"):
         return _BY_ID
-    named = [option_key(field.name) for field in fields]
-    return nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, named)])
+    return nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, fields)])

@@ -16,6 +16,7 @@ from bot.slack.text.escaping import JOINER, decode
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"
 _CLOSERS = {'"': '"', "«": "»"} | dict.fromkeys(_CURLY, _CURLY)
+_BEFORE_QUOTE = (":", ",")
 
 
 @dataclass(frozen=True)
@@ -148,26 +149,33 @@ def _is_space(unit: str | Atom) -> bool:
 def _word(units: Sequence[str | Atom], at: int) -> tuple[Word, int]:
     """The word that starts at `at`, and where it ends."""
     atoms: list[Atom] = []
-    source = ""
-    while at < len(units) and not _is_space(units[at]):
-        unit = units[at]
-        if isinstance(unit, str) and unit in _CLOSERS and (not source or source[-1] in ":,"):
+    start, plain = at, at  # where the word starts, and its plain characters since the last atom
+    while at < len(units) and not _is_space(unit := units[at]):
+        quotes = (
+            isinstance(unit, str) and unit in _CLOSERS and (at == start or units[at - 1] in _BEFORE_QUOTE)
+        )
+        if isinstance(unit, str) and not quotes:
+            at += 1
+            continue
+        _join(atoms, _text(units[plain:at]))
+        if isinstance(unit, str):
             end = _closing(units, at, unit)
             inner = units[at + 1 : end]
             sole = inner[0] if len(inner) == 1 else ""
-            atom = Atom(_text(inner), quoted=True, user=sole.user if isinstance(sole, Atom) else None)
-            source += _text(units[at : end + 1])
+            atoms.append(Atom(_text(inner), quoted=True, user=sole.user if isinstance(sole, Atom) else None))
             at = end
-        elif isinstance(unit, str):
-            joined = atoms.pop().text if atoms and not atoms[-1].quoted and not atoms[-1].user else ""
-            atom = Atom(joined + unit)
-            source += unit
         else:
-            atom = unit
-            source += unit.text
-        atoms.append(atom)
-        at += 1
-    return Word(tuple(atoms), source), at
+            atoms.append(unit)
+        at = plain = at + 1
+    _join(atoms, _text(units[plain:at]))
+    return Word(tuple(atoms), _text(units[start:at])), at
+
+
+def _join(atoms: list[Atom], plain: str) -> None:
+    """Add plain characters, to the last atom if it is plain, too."""
+    if plain:
+        joined = atoms.pop().text if atoms and not atoms[-1].quoted and not atoms[-1].user else ""
+        atoms.append(Atom(joined + plain))
 
 
 def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:

@@ -9,6 +9,7 @@ from bot.slack.grammar.errors import (
     GivenTwice,
     KeyTyped,
     ListEmpty,
+    ListTooLong,
     NotAPercentage,
     NotCombinable,
     NotIssueNumbers,
@@ -19,6 +20,8 @@ from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest
 from bot.slack.grammar.requests import Me, Named, Person
 from bot.slack.grammar.tokens import Value
 
+MOST = 100
+"""How many values a list takes: as many as a form's select shows."""
 _NUMBER = re.compile(r"(?:#|https?://\S*/issues/)?([0-9]{1,12})(?:[?#/]\S*)?")
 _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "on", "1"), True),
@@ -67,6 +70,8 @@ def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
     values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
     if key in parsed.options and not values:
         raise ListEmpty(key)
+    if len(values) > MOST:
+        raise ListTooLong(key, len(values), MOST)
     return values
 
 
