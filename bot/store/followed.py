@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, or_, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -100,6 +100,11 @@ class StoredFollowed:
     async def of(self, owner: Owner) -> tuple[Followed, ...]:
         """Return what a user follows."""
         return await self._found(FollowedIssueRow.of(owner))
+
+    async def count(self, owner: Owner) -> int:
+        """Return how many issues a user follows."""
+        (row,) = await self.database.rows(select(func.count()).where(FollowedIssueRow.of(owner)))
+        return int(row[0])
 
     async def end(self, followed: Collection[Followed]) -> None:
         """Stop following."""

@@ -8,6 +8,8 @@ from bot.features.following.reading import IssueReader, Seen
 from bot.store.followed import Followed, StoredFollowed
 from bot.store.owner import Owner
 
+MOST_FOLLOWED = 500
+
 
 @dataclass(frozen=True)
 class Thread:
@@ -29,6 +31,10 @@ class AlreadyFollowed(UserError):
     number: int
 
 
+class TooManyFollowed(UserError):
+    """The user follows MOST_FOLLOWED issues already."""
+
+
 @dataclass(frozen=True)
 class Following:
     """What threads follow."""
@@ -43,12 +49,13 @@ class Following:
             return await self.reader.read(session, number)
 
     async def may_follow(self, owner: Owner, number: int, thread: Thread) -> Seen:
-        """As `seen`; raises PrivateIssueNotFollowed and AlreadyFollowed, too."""
+        """As `seen`; raises PrivateIssueNotFollowed, AlreadyFollowed and TooManyFollowed, too."""
         seen = await self.seen(owner, number)
         if seen.issue.is_private:
             raise PrivateIssueNotFollowed(number)
         if await self.followed.in_thread(thread.channel_id, thread.ts, number):
             raise AlreadyFollowed(number)
+        await self._require_room(owner)
         return seen
 
     async def post_in(self, thread: Thread, number: int) -> str | None:
@@ -67,11 +74,12 @@ class Following:
         posted_by: str | None = None,
         created: bool = False,
     ) -> None:
-        """Keep the post with this `ts` up to date from now on. Raises AlreadyFollowed.
+        """Keep the post with this `ts` up to date from now on. Raises AlreadyFollowed, TooManyFollowed.
 
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
         issue, and `agreed` the project that isn't public which the owner agreed to show.
         """
+        await self._require_room(owner)
         followed = Followed(
             owner=owner,
             issue_id=seen.issue.id,
@@ -91,3 +99,7 @@ class Following:
         await self.seen(owner, number)
         if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
             await self.followed.end([followed])
+
+    async def _require_room(self, owner: Owner) -> None:
+        if await self.followed.count(owner) >= MOST_FOLLOWED:
+            raise TooManyFollowed

@@ -1,5 +1,6 @@
 """Handles *Follow in this thread* and *Stop following*, and follows what was created from a message."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,7 +9,7 @@ import structlog
 from bot.errors import UserError
 from bot.features.following import views
 from bot.features.following.buttons import FollowIssue, StopFollowing
-from bot.features.following.following import Following, Thread
+from bot.features.following.following import Following, Thread, TooManyFollowed
 from bot.features.following.poster import built
 from bot.features.following.reading import Seen
 from bot.features.issues.creating import Created
@@ -19,7 +20,7 @@ from bot.slack.buttons import ActionExpired
 from bot.slack.claims import announced_once
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress, Place
-from bot.slack.posting import Announced, NotAnnounced
+from bot.slack.posting import Announced, NotAnnounced, NotDelivered
 from bot.slack.replies import Reply
 from bot.slack.retractable import poster_of
 from bot.store.deliveries import Deliveries
@@ -51,6 +52,9 @@ class FollowHandlers:
             issue = made.issue
             seen = Seen(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
             await self.following.start(reply.owner, seen, _thread_of(reply), ts, agreed=None, created=True)
+        except TooManyFollowed as error:
+            with suppress(NotDelivered):
+                await reply.privately(sentence(reply.wording.sentence(error)))
         except Exception:
             log.exception("created issue not followed", action="follow.not_started", issue=made.issue.id)
 

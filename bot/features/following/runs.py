@@ -128,7 +128,7 @@ class FollowRuns:
                 poll = await self._poll(follower, followed)
                 if not poll.changed:
                     return poll.covered_to
-                seen = await self._read(owner, poll.changed)
+                seen = await self._read(follower, poll.changed)
         except KeyRejected:
             await self.showing.end(followed, "key")
             await self.showing.poster.notify_owner(owner, len(followed))
@@ -150,9 +150,9 @@ class FollowRuns:
 
     async def _without_quiet(self, followed: Sequence[Followed]) -> Sequence[Followed]:
         oldest = self.showing.clock.now() - QUIET
-        quiet = [one for one in followed if one.changed_at and one.changed_at < oldest]
-        await self.showing.end(quiet, "quiet")
-        return [one for one in followed if one not in quiet]
+        quiet = {one.id: one for one in followed if one.changed_at and one.changed_at < oldest}
+        await self.showing.end([*quiet.values()], "quiet")
+        return [one for one in followed if one.id not in quiet]
 
     async def _poll(self, follower: Follower, followed: Sequence[Followed]) -> Poll:
         """One request for each hundred issues. Raises NotLinked, KeyRejected, ServiceError."""
@@ -182,11 +182,12 @@ class FollowRuns:
         covered_to = min(latest, self.showing.clock.now()) if latest else None
         return Poll(tuple(changed), covered_to)
 
-    async def _read(self, owner: Owner, changed: Sequence[Followed]) -> dict[int, Seen | None]:
+    async def _read(self, follower: Follower, changed: Sequence[Followed]) -> dict[int, Seen | None]:
         """The issues as they are now, None for those that aren't visible. Raises as `_poll`."""
-        numbers = sorted({one.issue_id for one in changed})[:MOST_CHANGES]
-        async with self.accounts.reading(owner, background=True) as session:
-            return await self.reader.read_all(session, numbers)
+        numbers = sorted({one.issue_id for one in changed})
+        first = follower.reads * MOST_CHANGES % len(numbers)  # each read goes on after the one before
+        async with self.accounts.reading(follower.owner, background=True) as session:
+            return await self.reader.read_all(session, (numbers[first:] + numbers[:first])[:MOST_CHANGES])
 
 
 def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:

@@ -1,7 +1,12 @@
 """What the errors of followed issues say to the user."""
 
 from bot.errors import BotError
-from bot.features.following.following import AlreadyFollowed, PrivateIssueNotFollowed
+from bot.features.following.following import (
+    MOST_FOLLOWED,
+    AlreadyFollowed,
+    PrivateIssueNotFollowed,
+    TooManyFollowed,
+)
 from bot.features.following.handlers import NotFollowed
 from bot.slack.posting import Announced
 from bot.slack.sentences import NOT_ANNOUNCED
@@ -16,6 +21,9 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             return f"#{number} is private, so a thread can't follow it. Type `{see}` to see it."
         case AlreadyFollowed(number=number):
             return f"This thread already follows #{number}. Its post here is kept up to date."
+        case TooManyFollowed():
+            most = f"You already follow {MOST_FOLLOWED} issues, the most allowed."
+            return f"{most} Stop following one that you don't need, in the menu of its post."
         case NotFollowed(why=Announced.UNSURE):
             return "Slack didn't confirm the post. Check the thread before you try again."
         case NotFollowed(number=number, why=why):
