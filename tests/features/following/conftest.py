@@ -11,10 +11,11 @@ from tests.support.slackwire import SlackWire
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind a faulty proxy to Slack."""
     # Always due: the database's clock is in whole seconds.
-    waits, timings = Waits(channels=0), replace(FORGETFUL, interval=3600, follow_every=-2)
+    waits = getattr(request, "param", Waits(channels=0))
+    timings = replace(FORGETFUL, interval=3600, follow_every=-2)
     tracker, wire = demo_tracker(issue_reads=True), SlackWire()
     office = Office(tmp_path, tracker=tracker, slack_wire=wire, timings=timings, waits=waits)
     async with office.opened("ana"):

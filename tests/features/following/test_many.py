@@ -1,37 +1,70 @@
-"""Posts of followed issues keep within Slack's rate limits."""
+"""Many followed issues: within Slack's rates, in turns, without blocking others, and up to a limit."""
 
+import asyncio
+import time
+
+import pytest
+from sqlalchemy import insert, select
+
+from bot.features.following.following import MOST_FOLLOWED
 from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Issue
+from bot.slack.waits import Waits
 from bot.store.followed import Followed
+from bot.store.tables import FollowedIssueRow
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.person import Person
+from tests.support.reading import JSON, text_of
 
 WRITES = ("chat.postMessage", "chat.update")
 BURST = 5
+LONG_AGO = "2026-01-01 00:00:00"
+
+
+def public_issues(office: Office) -> list[Issue]:
+    issues = office.tracker.data.issues.values()
+    return [issue for issue in issues if issue.project_id == 1 and not issue.is_private]
+
+
+async def follow(
+    office: Office, post: JSON, issue: Issue, ts: str = "1.0", *, telling: bool | None = None
+) -> None:
+    """Follows an issue in the thread of a post."""
+    one = Followed(
+        owner=ANA,
+        issue_id=issue.id,
+        channel_id=office.channel_id("webshop"),
+        thread_ts=post["thread_ts"],
+        ts=ts,
+        posted_by=ANA.user_id,
+        created=True,
+        telling=telling,
+    )
+    await office.bot.store.followed.add(one)
+
+
+async def follow_many(office: Office, count: int, changed_at: str) -> None:
+    """Follows issues in threads that don't exist."""
+    (row,) = await office.bot.database.rows(select(FollowedIssueRow))
+    same = {name: value for name, value in row._mapping.items() if name not in {"id", "changed_at"}}
+    rows = [{**same, "thread_ts": f"{n}.0", "issue_id": 10_000 + n} for n in range(count)]
+    moment = {"changed_at": row.changed_at.fromisoformat(f"{changed_at}+00:00")}
+    statement = insert(FollowedIssueRow)
+    await office.bot.database.write(lambda c: c.execute(statement, [one | moment for one in rows]))
 
 
 async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
-    wire, data = office.slack_wire, office.tracker.data
+    wire, slack, state = office.slack_wire, office.bot.slack, office.workspace.state
     assert wire
-    issues = [i for i in data.issues.values() if i.project_id == 1 and i.status_id == defaults.NEW][:8]
-    slack, state = office.bot.slack, office.workspace.state
     state.rate_limits = False
-    channel = office.channel_id("webshop")
+    issues = [one for one in public_issues(office) if one.status_id == defaults.NEW][:8]
     for issue in issues:
-        issue.is_private = False
-        shown = await slack.chat_postMessage(channel=channel, thread_ts=post["thread_ts"], text="Created")
-        one = Followed(
-            owner=ANA,
-            issue_id=issue.id,
-            channel_id=channel,
-            thread_ts=post["thread_ts"],
-            ts=str(shown["ts"]),
-            posted_by=ANA.user_id,
-            created=True,
-        )
-        await office.bot.store.followed.add(one)
+        where = {"channel": office.channel_id("webshop"), "thread_ts": post["thread_ts"]}
+        shown = await slack.chat_postMessage(text="Created", **where)
+        await follow(office, post, issue, str(shown["ts"]))
         change(issue, status_id=defaults.CLOSED)
     wire.calls.clear()
     state.rate_limits = True
@@ -43,3 +76,49 @@ async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Off
     assert len(wire.called("chat.postMessage")) == len(issues)  # none was refused
     times = [call.at for call in wire.calls if call.method in WRITES]
     assert all(at - times[0] > number - BURST for number, at in enumerate(times))
+
+
+@pytest.mark.parametrize("office", [Waits()], indirect=True)
+async def test_issues_that_never_settle_do_not_starve_the_others(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    newest = office.newest_issue()
+    for issue in public_issues(office)[:50]:
+        assert issue.id < newest.id
+        await follow(office, post, issue, telling=True)
+    assert office.slack_wire
+    office.slack_wire.lasting = {"conversations.replies": "429:60"}
+    change(newest, status_id=defaults.CLOSED)
+
+    for _ in range(2):
+        await read_followed(office)
+
+    assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
+
+
+async def test_thousands_of_quiet_issues_block_nobody(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    await follow_many(office, 5000, LONG_AGO)
+    reading = asyncio.create_task(read_followed(office))
+    longest, before = 0.0, time.thread_time()
+    while not reading.done():
+        await asyncio.sleep(0)
+        now = time.thread_time()
+        longest, before = max(longest, now - before), now
+
+    assert longest < 2
+    assert len(await office.bot.store.followed.of(ANA)) == 1
+
+
+async def test_a_person_follows_a_limited_number_of_issues(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
+    await follow(office, post, public_issues(office)[0])
+    await follow_many(office, MOST_FOLLOWED - 1, "2026-11-01 00:00:00")
+
+    refused = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
+
+    assert f"You already follow {MOST_FOLLOWED} issues, the most allowed." in text_of(refused)
+    assert "Stop following one that you don't need" in text_of(refused)
+    await create_from_message(ana, "Checkout is slow")
+    told = [text_of(m) for m in await ana.messages() if m["ephemeral"]]
+    assert any("the most allowed" in text for text in told[-2:])
