@@ -9,6 +9,8 @@ class KeyTimings:
 
     recheck: float = 0.5
     """The pause before a refused key is checked again at once."""
+    watch: float = 5.0
+    """The interval at which long work checks that the key is still there."""
     first_retry: float = 60.0
     """How long background work waits after a refusal; the wait doubles with each one."""
     longest_retry: float = 3600.0

@@ -6,6 +6,7 @@ from functools import partial
 from bot import telemetry
 from bot.features import sentences as shared_sentences
 from bot.features.accounts.accounts import Accounts
+from bot.features.accounts.departures import Departures
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.accounts.uninstall import Uninstall
 from bot.features.assigned.assigned import Assignments
@@ -141,7 +142,8 @@ def build(
     waits: Waits,
 ) -> Features:
     pauses, rows = Debouncer(waits.typing), DigestRows()
-    accounts = Accounts(client, store, timings.keys)
+    departures = Departures(store, workspaces, platform.profiles)
+    accounts = Accounts(client, store, timings.keys, departures.check)
     projects, catalogs, people = (
         Projects(client, store, accounts, waits.lookups, waits.cached),
         Catalogs(client),
@@ -278,6 +280,7 @@ def build(
             digest_forms.feature(),
             TrackerHandlers(account, project, user, store.saved_input).feature(),
             account.feature(),
+            departures.feature(),
             project.feature(),
             user.feature(),
             home.feature(),

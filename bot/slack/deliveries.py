@@ -11,7 +11,7 @@ from bot.slack.blocks import JSON
 from bot.slack.interaction import Event, FormSubmission, Interaction, OptionsRequest, SlashCommand
 from bot.store.deliveries import Deliveries
 
-UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked"})
+UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
 
 log = structlog.get_logger(__name__)

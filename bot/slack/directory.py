@@ -1,5 +1,6 @@
 """Looks up Slack users: name, time zone and locale, cached for ten minutes."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -42,18 +43,27 @@ class Profile:
 
 
 class Profiles:
-    """Caches `users.info`; falls back to the ID as the name and to UTC."""
+    """Caches `users.info`; falls back to the ID as the name and to UTC.
+
+    `on_deactivated` is called with the team and ID of a user whom Slack says to be deactivated.
+    """
+
+    on_deactivated: Callable[[str, str], Awaitable[None]] | None = None
 
     def __init__(self) -> None:
         self._recent: TtlCache[tuple[str, str], Profile] = TtlCache(seconds=600)
 
-    async def of(self, slack: AsyncWebClient, team_id: str, user_id: str) -> Profile:
+    async def of(self, slack: AsyncWebClient, team_id: str, user_id: str, *, fresh: bool = False) -> Profile:
         """Return a user's profile as that workspace knows them; never raises if Slack fails."""
+        if fresh:
+            self._recent.discard((team_id, user_id))
 
         async def read() -> Profile:
             answer = await slack.users_info(user=user_id, include_locale=True)
             user = answer.get("user") or {}
             profile = user.get("profile") or {}
+            if user.get("deleted") and self.on_deactivated:
+                await self.on_deactivated(team_id, user_id)
             name = (
                 profile.get("real_name")
                 or user.get("real_name")

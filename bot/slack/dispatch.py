@@ -80,6 +80,8 @@ class Dispatch(AsyncMiddleware):
         """The response to a request; Bolt's own 404 if no feature handles it."""
         interaction = read(req.body)
         handler = self._handler(interaction)
+        if isinstance(interaction, Event) and interaction.ignored:
+            return BoltResponse(status=200, body="")
         if interaction is None or handler is None:
             return await next()
         interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))

@@ -218,6 +218,11 @@ class Event(Interaction):
     kind = "event"
     event: JSON = field(repr=False)
 
+    @property
+    def ignored(self) -> bool:
+        """Whether it means nothing to the bot: Slack tells of everyone's status, and only leaving matters."""
+        return self.name == "user_change" and not self.event["user"].get("deleted")
+
 
 def read(body: JSON) -> Interaction | None:
     """Parse a payload that was validated before, such as a saved one."""
@@ -299,7 +304,8 @@ def owner_of(body: JSON) -> Owner:
     """
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
-        user = {"id": event.get("user")}
+        user = event.get("user")
+        user = user if isinstance(user, dict) else {"id": user}
         body = _authorization(body) | {key: value for key, value in body.items() if value}
     where = body.get("team") or {}  # None in an organization-wide installation, as is a view's
     enterprise = (

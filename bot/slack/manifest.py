@@ -79,7 +79,7 @@ SCOPES = {
     "groups:history": "the same for private channels",
     "im:history": "the same for direct messages",
     "mpim:history": "the same for group messages",
-    "users:read": "read users' names, languages, and time zones",
+    "users:read": "read users' names, languages, and time zones, and notice who is deactivated",
     "users:read.email": "compare a linked account's email, and fill in the form for a new account",
     "links:read": "notice links to issues",
     "links:write": "show a preview below them",
@@ -102,6 +102,7 @@ EVENTS = (
     "entity_details_requested",
     "app_uninstalled",
     "tokens_revoked",
+    "user_change",
 )
 ORGANIZATION_EVENTS = ("team_access_revoked",)
 """Events that Slack sends only to apps that organizations can install."""

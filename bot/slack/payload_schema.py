@@ -31,6 +31,7 @@ REQUIRED_OF_EVENT = {
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
     "team_access_revoked": ("team_ids",),
+    "user_change": ("user",),
 }
 
 
@@ -142,9 +143,13 @@ class _Reference(_Part):
     id: str | None = None
 
 
+class _Changed(_Identified):
+    deleted: bool = False
+
+
 class _Event(_Part):
     type: str
-    user: Id | None = None
+    user: Id | _Changed | None = None
     channel: Id | None = None
     tab: str | None = None
     source: str | None = None
@@ -158,6 +163,9 @@ class _Event(_Part):
     @model_validator(mode="after")
     def _check_complete(self) -> Self:
         self.require(*REQUIRED_OF_EVENT.get(self.type, ()))
+        wrong = str if self.type == "user_change" else _Changed
+        if (misplaced := isinstance(self.user, wrong)) and misplaced:
+            raise ValueError("user of another type")
         return self
 
 

@@ -41,6 +41,8 @@ class Pause(StrEnum):
     """A user paused it."""
     KEY = "key"
     """The owner's key no longer works, or the owner unlinked it."""
+    LEFT = "left"
+    """The owner's Slack account is deactivated."""
     PROJECT = "project"
     """The owner can no longer see the project."""
     CLOSED = "closed"
@@ -57,7 +59,7 @@ class Pause(StrEnum):
     @property
     def told_to_channel(self) -> bool:
         """Whether the channel is notified as well, because its members can take over the digest."""
-        return self in {Pause.KEY, Pause.PROJECT}
+        return self in {Pause.KEY, Pause.LEFT, Pause.PROJECT}
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)

@@ -63,6 +63,11 @@ class Links:
         )
         return tuple(row.user_id for row in await self.database.rows(statement))
 
+    async def owners(self, team_id: str, user_id: str) -> tuple[Owner, ...]:
+        """Return the linked owners that are this user of a workspace; more than one only in theory."""
+        rows = await self.database.rows(select(LinkRow).filter_by(team_id=team_id, user_id=user_id))
+        return tuple(Owner(row.enterprise_id or None, row.team_id, row.user_id) for row in rows)
+
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
         values = self._values(owner, key, user_id, name)
         await self.database.execute(self.database.upsert(LinkRow, owner.columns, values))

@@ -10,7 +10,7 @@ after refusals over hours, but not while other people's keys are refused as well
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,6 +63,8 @@ class Accounts:
     client: Client
     store: Store
     timings: KeyTimings = DEFAULT.keys
+    check_departure: Callable[[Owner], Awaitable[None]] | None = None
+    """Unlinks an owner whom Slack has deactivated; called before background work."""
 
     async def owner_of(self, key: SecretStr) -> User:
         """The user that a key belongs to. Raises SwitchedOff, Unauthorized."""
@@ -98,6 +100,8 @@ class Accounts:
 
     async def background_link(self, owner: Owner) -> Link:
         """As `link_of`, for work that no user waits for. Raises KeySuspended, too."""
+        if self.check_departure:
+            await self.check_departure(owner)
         link = await self.link_of(owner)
         if link.refusals:
             wait = (self._retry_at(link.refusals) - await self.store.processes.now()).total_seconds()
@@ -134,10 +138,11 @@ class Accounts:
         link = await (self.background_link(owner) if background else self.link_of(owner))
         checks = KeyChecks(partial(self.owner_of, link.key), 0 if background else ROUNDS_CHECKED)
         try:
-            with watched_reads(checks.read_starts):
-                yield Session(owner, link.key, link.user_id, link.name)
-        except (Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
-            raise  # nothing was read, so there is nothing to verify
+            async with self._while_linked(owner):
+                with watched_reads(checks.read_starts):
+                    yield Session(owner, link.key, link.user_id, link.name)
+        except (NotLinked, Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
+            raise  # the key is gone, or nothing was read, so there is nothing to verify
         except Exception:
             await self._verify(link, checks.last(), background=background)
             raise
@@ -145,6 +150,30 @@ class Accounts:
             await self._verify(link, checks.last(), background=background)
         finally:
             await checks.close()
+
+    @asynccontextmanager
+    async def _while_linked(self, owner: Owner) -> AsyncIterator[None]:
+        """Interrupt the block once the owner's key is deleted. Raises NotLinked then."""
+
+        async def watch(limit: asyncio.Timeout) -> None:
+            await asyncio.sleep(self.timings.watch)
+            while await self.linked_as(owner):  # noqa: ASYNC110 - another process may have deleted it
+                await asyncio.sleep(self.timings.watch)
+            limit.reschedule(asyncio.get_running_loop().time())
+
+        limit = asyncio.timeout(None)
+        try:
+            async with limit:
+                watching = asyncio.create_task(watch(limit))
+                watching.add_done_callback(lambda task: task.cancelled() or task.exception())
+                try:
+                    yield
+                finally:
+                    watching.cancel()
+        except TimeoutError:
+            if limit.expired():
+                raise NotLinked from None
+            raise
 
     async def _verify(
         self, link: Link, check: Awaitable[User] | None = None, *, background: bool = False

@@ -10,6 +10,7 @@ from bot.store.owner import Owner
 TAKE_OWNERSHIP = "Anyone who can see the project can take ownership."
 REASONS: Mapping[Pause, tuple[str, str]] = {
     Pause.KEY: ("{whose} {service} API key no longer works", TAKE_OWNERSHIP),
+    Pause.LEFT: ("{whose} Slack account is deactivated", TAKE_OWNERSHIP),
     Pause.PROJECT: ("{who} can't see {project} anymore", TAKE_OWNERSHIP),
     Pause.CLOSED: ("{project} is closed", "Reopen the project, then resume the digest."),
     Pause.CHANNEL: (
@@ -40,7 +41,7 @@ def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
     if digest.personal and digest.paused in {Pause.CHANNEL, Pause.OUTSIDERS}:
         why, then = "Slack doesn't let me send you direct messages", "Resume the digest to try again."
     owner, mine = line(digest.owner_name), user == digest.owner
-    if mine and digest.paused is Pause.KEY:
+    if mine and digest.paused in {Pause.KEY, Pause.LEFT}:
         then = f"Link your account with `{wording.command('tracker')} link`, then resume the digest."
     facts = {
         "who": "you" if mine else owner,

@@ -53,6 +53,15 @@ def home_opened(exchange: Exchange, user: User) -> None:
     _deliver(exchange, inner)
 
 
+def user_changed(exchange: Exchange, user: User) -> None:
+    """Report that a user's profile or account changed."""
+    state = exchange.state
+    if "user_change" in state.app.events:
+        profile = payloads.user_object(state, user, locale=True)
+        inner = {"type": "user_change", "user": profile, "event_ts": state.new_ts()}
+        _deliver(exchange, inner)
+
+
 def entity_opened(exchange: Exchange, user: User, message: Message, url: str) -> None:
     """Report that a user opened the details of the Work Object for a link."""
     state = exchange.state

@@ -34,6 +34,7 @@ class User:
     is_admin: bool = False
     is_bot: bool = False
     is_choice: bool = False
+    is_deactivated: bool = False
     note: Note = ""
 
     @property

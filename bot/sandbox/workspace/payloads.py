@@ -79,7 +79,7 @@ def user_object(state: State, user: User, *, locale: bool) -> JsonObject:
         "id": user.id,
         "team_id": user.team_id,
         "name": user.name,
-        "deleted": False,
+        "deleted": user.is_deactivated,
         "color": user.color.removeprefix("#"),
         "real_name": user.real_name,
         "tz": user.tz,

@@ -11,7 +11,7 @@ from aiohttp import web
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.people import Person
-from bot.sandbox.workspace import uploads
+from bot.sandbox.workspace import events, uploads
 from bot.sandbox.workspace.api.methods import WebApi
 from bot.sandbox.workspace.delivery import Delivery
 from bot.sandbox.workspace.exchange import Exchange
@@ -103,6 +103,15 @@ class Workspace:
     def show_links(self, linked: Linked) -> None:
         """Show on the page who has linked an account; the page calls `linked` on each refresh."""
         self._page.linked = linked
+
+    def deactivate(self, user_id: str) -> None:
+        """Deactivate a user's account, as an administrator does in Slack."""
+        user = self.state.users[user_id]
+        user.is_deactivated = True
+        for channel in self.state.channels.values():
+            if channel.kind != "im":
+                channel.members.discard(user_id)
+        events.user_changed(self._page.exchange, user)
 
     def _socket_url(self) -> str:
         root = f"ws{self.url.removeprefix('http')}"
