@@ -44,8 +44,13 @@ GONE: tuple[JSON, ...] = (
     {"type": "app_uninstalled", "event_ts": "1.1"},
     {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["U0ISSUEBOT"]}, "event_ts": "1.2"},
     {"type": "team_access_revoked", "team_ids": ["T0HARBOR01"], "event_ts": "1.3"},
+    {
+        "type": "user_change",
+        "user": {"id": "U0GWEN001", "team_id": "T0HARBOR01", "deleted": True},
+        "event_ts": "1.4",
+    },
 )
-"""What Slack sends after the bot is uninstalled, which the local Slack can't do."""
+"""What Slack sends after the bot is uninstalled or a user is deactivated, which users can't do."""
 
 
 @cache

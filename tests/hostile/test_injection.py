@@ -245,7 +245,7 @@ LISTING = (
 
 
 UNMET = {
-    *("event:app_uninstalled", "event:tokens_revoked", "event:team_access_revoked"),
+    *("event:app_uninstalled", "event:tokens_revoked", "event:team_access_revoked", "event:user_change"),
     *("action:announcement.take_back", "action:digest.remove", "action:open"),
     *("action:link.open", "closed:link", "form:link", "action:form.reopen", "action:form.resume"),
     *("form:link.anyway", "closed:link.anyway"),

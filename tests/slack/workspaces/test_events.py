@@ -53,3 +53,45 @@ async def test_users_in_shared_channels_are_not_in_the_enterprise(company: Compa
     shown = str(home.arguments["view"])
     assert "Link your" in shown
     assert "Ana Ruiz" not in shown
+
+
+@pytest.mark.parametrize(
+    ("team", "left"),
+    [
+        ("T91", {Owner("E9", "T91", "U1")}),
+        ("T1", {Owner(None, "T1", "U1")}),
+    ],
+)
+async def test_deactivation_unlinks_one_user_of_one_workspace(
+    company: Company, slack: Slack, team: str, left: set[Owner]
+) -> None:
+    owners = {
+        Owner("E9", "T91", "U1"),
+        Owner("E9", "T92", "U1"),
+        Owner("E9", "T91", "U2"),
+        Owner(None, "T1", "U1"),
+    }
+    for place in (ONE, GROUP):
+        await slack.install(company.port, place)
+    for owner in owners:
+        await company.link(owner, "ana")
+    about: dict[str, Any] = {"team_id": team}
+    if team != "T1":
+        about["authorizations"] = [BY_GROUP]
+
+    for user in ({"id": "U2", "deleted": False}, {"id": "U1", "deleted": True, "team_id": team}):
+        await slack.event(company.port, {"type": "user_change", "user": user, "event_ts": "1.0"}, **about)
+    await company.idle()
+
+    links = company.bot.store.links
+    assert {owner for owner in owners if await links.get(owner) is None} == left
+
+
+async def test_another_companys_user_is_not_this_workspaces_to_unlink(company: Company, slack: Slack) -> None:
+    await slack.install(company.port, ONE)
+    await company.link(Owner(None, "T7", "U1"), "ana")
+
+    stranger = {"id": "U1", "team_id": "T7", "deleted": True}
+    await slack.event(company.port, {"type": "user_change", "user": stranger}, team_id="T1")
+
+    assert await company.bot.store.links.get(Owner(None, "T7", "U1")) is not None

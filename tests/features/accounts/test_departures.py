@@ -1,0 +1,98 @@
+"""Nothing runs with the key of a user whom Slack has deactivated."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.slack.waits import Waits
+from bot.store.digests import Pause
+from bot.timings import KeyTimings, Timings
+from tests.features.following.threads import change, create_from_message, in_thread, read_followed
+from tests.support.digesting import ANA, WEB, stored
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import JSON, text_of, until
+from tests.support.wire import Wire
+
+DEACTIVATED = "Ana Ruiz's Slack account is deactivated. Anyone who can see the project can take ownership."
+
+
+@pytest.fixture
+async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
+    """Opens an office whose jobs run only when a test runs them."""
+    timings = Timings(interval=3600, follow_every=-2, keys=KeyTimings(watch=0.05))
+    tracker, waits = demo_tracker(issue_reads=True), Waits(channels=0)
+    office = Office(tmp_path, tracker=tracker, wire=wire, timings=timings, waits=waits)
+    async with office.opened("ana"):
+        yield office
+    assert office.violations() == []
+
+
+async def run_digests(office: Office) -> None:
+    await office.bot.digests.run_due(await office.bot.store.processes.now() + timedelta(days=1))
+    await office.bot.digests.idle()
+
+
+async def notices(person: Person) -> list[JSON]:
+    return [message for message in await person.messages() if "is deactivated" in text_of(message)]
+
+
+async def test_a_deactivated_users_digests_and_follows_stop(
+    office: Office, ana: Person, linked_ben: Person, wire: Wire
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    for project in ("webshop", "mobile"):
+        await ana.ask(WEB.replace("webshop", project))
+
+    office.workspace.deactivate(ana.user_id)
+    await office.idle()
+    wire.heal()
+    change(office.newest_issue(), subject="Renamed")
+    await read_followed(office)
+    await run_digests(office)
+
+    assert wire.heal() == []
+    assert await office.bot.store.links.get(ANA) is None
+    assert [(await stored(office, number)).paused for number in (1, 2)] == [Pause.LEFT] * 2
+    linked_ben.channel = "webshop"
+    assert "Renamed" not in (await in_thread(linked_ben, post))[0]["text"]
+    (told,) = await notices(linked_ben)
+    assert str(told["blocks"]).count(DEACTIVATED) == 2
+    assert (await linked_ben.after(linked_ben.press(told, "Take ownership")))["ephemeral"]
+    assert (await stored(office)).owner.user_id == linked_ben.user_id
+
+
+async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana: Person, wire: Wire) -> None:
+    await ana.ask(WEB)
+    wire.seconds = 20
+    wire.fail("slow", lasting=True)
+    running = asyncio.create_task(run_digests(office))
+
+    async def reading() -> bool:
+        return wire.slowed > 0
+
+    await until(reading)
+    asked = len(wire.asked)
+    office.workspace.deactivate(ana.user_id)
+    await running
+
+    assert len(wire.heal()) == asked
+    assert (await stored(office)).paused is Pause.LEFT
+
+
+async def test_a_lost_event_is_noticed_before_the_next_digest(
+    office: Office, ana: Person, ben: Person, wire: Wire
+) -> None:
+    await ana.ask(WEB)
+    office.workspace.state.users[ana.user_id].is_deactivated = True
+    wire.heal()
+
+    for _ in range(2):
+        await run_digests(office)
+
+    assert wire.heal() == []
+    assert len(await notices(ben)) == 1
