@@ -31,6 +31,12 @@ class LogTimeAnyway(Button):
     saved: str
 
 
+class LogTimeToday(LogTimeAnyway):
+    """In place of a day in the future, whose words stay in the comment."""
+
+    action = "time.log_today"
+
+
 class ShareTime(Button):
     """Posts an entry in the channel; `asked` if the user confirmed that its project isn't public."""
 

@@ -43,7 +43,6 @@ MAX_DURATION_WORDS = 4
 """As in `1 h 30 min`."""
 
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
-_DAY = re.compile(r"today|yesterday|[0-9]{4}-[0-9]{2}-[0-9]{2}", re.IGNORECASE)
 
 
 class EditTakesNothing(UserError):
@@ -95,13 +94,15 @@ def _time(parsed: Parsed, today: date, locale: str) -> Read:
 
 
 def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
-    if ahead := _duration_ahead(parsed.words, locale):
+    if ahead := _duration_ahead(parsed.words, today, locale):
         spent, issue, count = ahead
-        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, today), None
+        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, today)
     number = values.issue_number(parsed.words[0].text)
     if number is None:
         found, count = _duration(parsed.words, locale)
-        return draft.model_copy(update={"hours": found, "comment": _comment(parsed.after(count))}), None
+        rest, on, wrong = _day_of(parsed.after(count), draft, today)
+        known = {"hours": found, "spent_on": on or draft.spent_on, "comment": _comment(rest)}
+        return draft.model_copy(update=known), wrong
     draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
     return _with_duration(rest, draft, today, locale) if rest.words else (draft, None)
 
@@ -121,33 +122,36 @@ def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -
             spent, count = hours(parsed.words[0].text, locale), 1
         except UserError as error:
             return draft.model_copy(update={"comment": _comment(parsed)}), error
-    return _complete(parsed.after(count), draft, spent, today), None
+    return _complete(parsed.after(count), draft, spent, today)
 
 
-def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> TimeToLog:
-    """What follows the duration: a day unless `on:` gave one, then the comment."""
-    day = draft.spent_on
-    if day is None and rest.words and _is_day(rest.words):
-        day, rest = dates.spent_day(rest.words[0].text, today), rest.after(1)
-    return TimeToLog(
+def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> Read:
+    """What follows the duration: the comment, with the day before or after it unless `on:` gave one."""
+    comment, on, wrong = _day_of(rest, draft, today)
+    wanted = TimeToLog(
         issue=draft.issue,
         project=draft.project,
         hours=spent,
         activity=draft.activity,
-        spent_on=day or today,
-        comment=_comment(rest),
+        spent_on=on or draft.spent_on or today,
+        comment=_comment(comment),
+        with_day=_comment(rest) if on and on > today else None,
     )
+    return wanted, wrong
 
 
-def _is_day(words: Sequence[Word]) -> bool:
-    """Whether the first word is a day. A weekday is one only if it stands alone: `Mon Repos` is a comment."""
-    first = words[0]
-    return not first.quoted and (
-        _DAY.fullmatch(first.text) is not None or (len(words) == 1 and dates.is_weekday(first.text))
-    )
+def _day_of(rest: Parsed, draft: TimeDraft, today: date) -> tuple[Parsed, date | None, UserError | None]:
+    """The comment, the day that it names, if any, and what is wrong with that."""
+    if draft.spent_on is not None:
+        return rest, None, None
+    try:
+        said = dates.said_day(rest.words, today)
+    except UserError as error:
+        return rest, None, error
+    return (rest.without(said.at, said.count), said.day, None) if said else (rest, None, None)
 
 
-def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, int] | None:
+def _duration_ahead(words: Sequence[Word], today: date, locale: str) -> tuple[Decimal, int, int] | None:
     """The duration and the issue in `1h 42`, and how many words they take; None if the words are ambiguous,
     as in `1h 30 42`.
     """
@@ -160,7 +164,7 @@ def _duration_ahead(words: Sequence[Word], locale: str) -> tuple[Decimal, int, i
         if issue is None or (mistakable and not linking):
             continue
         certain = linking or about.text.startswith("#")
-        if after and after[0].text[:1].isdigit() and not certain and not _is_day(after):
+        if after and after[0].text[:1].isdigit() and not certain and not dates.said_day(after, today):
             continue
         with suppress(UserError):
             return hours(duration, locale), int(issue[1]), count + linking + 1

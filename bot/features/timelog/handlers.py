@@ -15,6 +15,7 @@ from bot.features.timelog.buttons import (
     ChooseIssue,
     FillTimeForm,
     LogTimeAnyway,
+    LogTimeToday,
     OpenEmptyTimeForm,
     OpenTimeForm,
 )
@@ -83,6 +84,7 @@ class TimelogHandlers:
                 ChooseIssue: self.issue_chosen,
                 FillTimeForm: self.fill_pressed,
                 LogTimeAnyway: self.log_anyway_pressed,
+                LogTimeToday: self.log_anyway_pressed,
             },
             forms={"time.log": Form(self.submit, "Logging time in {service}…")},
             options={ChooseIssue.action: self.issue_options},
@@ -108,8 +110,11 @@ class TimelogHandlers:
     # Logging without the form
 
     async def _log(self, reply: Reply, wanted: TimeToLog) -> Logged | None:
-        """Log time; None if the user was asked for the activity, or to confirm a long day."""
+        """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
         reply.recovery = partial(self._open_form_row, reply, wanted)
+        if wanted.spent_on > await reply.today() and not wanted.ahead:
+            await self._ask_ahead(reply, wanted)
+            return None
         try:
             logged = await self.timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:
@@ -126,13 +131,23 @@ class TimelogHandlers:
             return logged
         return None
 
+    async def _ask_ahead(self, reply: Reply, wanted: TimeToLog) -> None:
+        """Ask before time is logged for a day in the future, which may also be a part of the comment."""
+        await self.timelog.loggable(reply.owner, wanted)
+        ahead = await self._save(reply, wanted.model_copy(update={"ahead": True}))
+        today = None
+        if wanted.with_day:
+            meant = {"spent_on": await reply.today(), "comment": wanted.with_day, "with_day": None}
+            today = await self._save(reply, wanted.model_copy(update=meant))
+        await reply.privately(views.day_ahead(wanted, ahead, today))
+
     async def fill_pressed(self, press: ButtonPress[FillTimeForm], reply: Reply) -> None:
         """*Open form*: the form with what was typed before, and what was wrong with it."""
         draft, said = await self._saved_draft(reply, press.button.saved, TimeDraft)
         await self.open_form(reply, draft, said)
 
     async def log_anyway_pressed(self, press: ButtonPress[LogTimeAnyway], reply: Reply) -> None:
-        """*Log anyway*: log what was typed, once, and delete the question."""
+        """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
         saved = press.button.saved
         wanted, _ = await self._saved_draft(reply, saved, TimeToLog)
         async with claimed(self.deliveries, f"time:{saved}", LoggedAlready()):

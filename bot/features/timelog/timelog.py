@@ -43,11 +43,16 @@ class TimeDraft(BaseModel):
 
 
 class TimeToLog(TimeDraft):
-    """The time to log. `agreed` is how many minutes on that day the user has confirmed, 0 if not asked."""
+    """The time to log. `agreed` is how many minutes on that day the user has confirmed, 0 if not asked, and
+    `ahead` whether they have confirmed a day in the future. `with_day` is the comment with the words that
+    name the day.
+    """
 
     hours: Decimal
     spent_on: date
     agreed: int = 0
+    ahead: bool = False
+    with_day: str | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from bot.features.timelog.buttons import (
     EditTime,
     FillTimeForm,
     LogTimeAnyway,
+    LogTimeToday,
     ShareTime,
 )
 from bot.features.timelog.own_entries import MINUTES, LongDay, Totals
@@ -201,6 +202,15 @@ def long_day(error: LongDay, today: date, saved: str) -> Message:
     text = f"{adds_up(error, today)} Log it anyway?"
     anyway = button("Log anyway", LogTimeAnyway(saved=saved), style="primary")
     return Message(text, (section(text), actions([anyway, button("Edit", FillTimeForm(saved=saved))])))
+
+
+def day_ahead(wanted: TimeToLog, ahead: str, today: str | None) -> Message:
+    """The question before time is logged for a day in the future, with what is saved for each answer."""
+    text = f"{day(wanted.spent_on)} is in the future. Log {format_hours(wanted.hours)} for that day?"
+    buttons = [button("Log anyway", LogTimeAnyway(saved=ahead), style="primary")]
+    if today:
+        buttons.append(button("Log for today", LogTimeToday(saved=today)))
+    return Message(text, (section(text), actions([*buttons, button("Edit", FillTimeForm(saved=ahead))])))
 
 
 def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, saved: str) -> Message:

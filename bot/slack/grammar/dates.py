@@ -1,6 +1,9 @@
 """Dates and date ranges as users type them (docs/commands.md)."""
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -8,6 +11,7 @@ from zoneinfo import ZoneInfo
 from bot.errors import UserError
 from bot.service.filters import DateRange, TimeRange
 from bot.slack.grammar.errors import AmbiguousDate, NoDaysInRange, NotADate, NotADayOfWork, TooFarAway
+from bot.slack.grammar.tokens import Word
 
 Towards = Literal["past", "future"]
 """Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
@@ -29,6 +33,16 @@ _NEAR_DAY = re.compile(r"(last|this|next) ([a-z]{3,9})")
 _PERIOD = re.compile(r"(last|this|next) (week|month|year)")
 _SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week)s?)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
+_AGO = re.compile(r"[0-9]{1,5} (?:day|week)s? ago")
+_LONGEST_SAID = 4
+"""How many words a day may take: `on 31 Dec 2026`."""
+_TAKES_DAY = frozenset(
+    {
+        *("about", "after", "as", "before", "by", "due", "for", "from", "of"),
+        *("since", "than", "the", "till", "to", "until", "vs"),
+    }
+)
+"""Words that a following day belongs to: `the report for last friday`."""
 _QUOTED = 40  # characters
 _FIRST, _LAST = date(1900, 1, 1), date(2999, 12, 31)
 _ONE = timedelta(days=1)
@@ -57,8 +71,52 @@ def spent_day(text: str, today: date) -> date:
     return found
 
 
-def is_weekday(text: str) -> bool:
-    return _weekday(_normal(text)) is not None
+@dataclass(frozen=True)
+class SaidDay:
+    """A day that a text names, by `count` of its words from `at`."""
+
+    day: date
+    at: int
+    count: int
+
+
+def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
+    """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
+
+    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text.
+
+    Weekdays are as in `spent_day`. Quoted words name no day. Raises AmbiguousDate.
+    """
+    for end in (False, True):
+        for count in range(min(_LONGEST_SAID, len(words)), 0, -1):
+            at = len(words) - count if end else 0
+            phrase, before = words[at : at + count], words[at - 1].text.lower() if at else ""
+            if before in _TAKES_DAY or any(
+                atom.quoted or atom.user for word in phrase for atom in word.atoms
+            ):
+                continue
+            typed = _normal(" ".join(word.text for word in phrase)).rstrip(".,;!")
+            if found := _said(typed, today, alone=count == len(words)):
+                return SaidDay(found, at, count)
+    return None
+
+
+def _said(typed: str, today: date, *, alone: bool) -> date | None:
+    """The day that the whole phrase names."""
+    named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
+    near = _NEAR_DAY.fullmatch(named)
+    certain = (near and _weekday(near[2]) is not None) or any(
+        form.fullmatch(named) for form in (_ISO, _NUMERIC, _AGO)
+    )
+    dated = alone or named != typed
+    certain = certain or named in _NAMED or (dated and (_weekday(named) is not None or _is_month_day(named)))
+    with suppress(NotADayOfWork):
+        return spent_day(named, today) if certain else None
+    return None
+
+
+def _is_month_day(typed: str) -> bool:
+    return bool(_MONTH_DAY.fullmatch(typed) or _DAY_MONTH.fullmatch(typed))
 
 
 def is_date(text: str) -> bool:

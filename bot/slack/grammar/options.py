@@ -76,7 +76,11 @@ class Parsed:
 
     def after(self, count: int) -> "Parsed":
         """The same without the first `count` words."""
-        return replace(self, words=self.words[count:])
+        return self.without(0, count)
+
+    def without(self, at: int, count: int) -> "Parsed":
+        """The same without `count` words from `at`."""
+        return replace(self, words=self.words[:at] + self.words[at + count :])
 
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:

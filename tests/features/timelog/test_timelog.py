@@ -93,6 +93,33 @@ async def test_only_or_last_used_activity_is_implied(office: Office, ana: Person
     assert office.newest_time().activity_id == SUPPORT
 
 
+async def test_a_day_in_words_is_the_day_of_the_entry(office: Office, ana: Person, issue: Issue) -> None:
+    today = datetime.now(ZoneInfo("Europe/Madrid")).date()
+    friday = today - timedelta(days=(today.weekday() - 4) % 7 or 7)
+    for comment in ("last friday", "on friday", "Fix the friday report last friday"):
+        said = await ana.ask(f"/timelog {issue.id} 1h activity:design {comment}")
+        assert office.newest_time().spent_on == friday
+        assert f"{friday:%b} {friday.day}, {friday.year}" in text_of(said)
+    assert office.newest_time().comments == "Fix the friday report"
+
+
+async def test_a_day_in_the_future_asks(office: Office, ana: Person, issue: Issue) -> None:
+    before, today = count(office), datetime.now(ZoneInfo("Europe/Madrid")).date()
+    asked = await ana.ask(f"/timelog {issue.id} 1h activity:design Prepare tomorrow")
+    assert "is in the future. Log 1h for that day?" in text_of(asked)
+    assert count(office) == before
+
+    await ana.press(asked, "Log for today")
+    await logged(ana)
+    assert (office.newest_time().spent_on, office.newest_time().comments) == (today, "Prepare tomorrow")
+
+    again = await ana.ask(f"/timelog {issue.id} 2h activity:design Prepare tomorrow")
+    await ana.press(again, "Log anyway")
+    await logged(ana, "Logged 2h")
+    entry = office.newest_time()
+    assert (entry.spent_on, entry.comments) == (today + timedelta(days=1), "Prepare")
+
+
 async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: Person, issue: Issue) -> None:
     before = count(office)
     await ana.command(f"/timelog {issue.id} 20h activity:design")
