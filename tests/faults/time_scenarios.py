@@ -73,6 +73,14 @@ press(
     effect=entries_logged,
     said="Logged ",
 )
+press(
+    "log for today",
+    "time.log_today",
+    answer(f"{LOG} 1m activity:design {{word}} tomorrow"),
+    "Log for today",
+    effect=entries_logged,
+    said="Logged ",
+)
 press("edit button", "time.edit", logged, "Edit")
 press("share time", "time.share", logged, "Share here", effect=entries_shared, said="logged 1m on")
 press("delete time", "time.delete", logged, "Delete entry", said="Deleted ")

@@ -77,7 +77,18 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
     )
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
-        ((*RESUMING, "link.open", "time.fill", "time.log_anyway", "files.retry", "files.new"), target.kept),
+        (
+            (
+                *RESUMING,
+                "link.open",
+                "time.fill",
+                "time.log_anyway",
+                "time.log_today",
+                "files.retry",
+                "files.new",
+            ),
+            target.kept,
+        ),
         (("digest.open_form",), target.kept),
         (("digest.project",), tuple(f"4:{saved}" for saved in target.kept)),
         (("digest.schedule",), ("weekly",)),

@@ -264,7 +264,7 @@ UNMET = {
         "action:time.edit",
         "action:time.fill",
     ),
-    *("action:time.log_anyway", "action:issue.tracker", "options:issue.custom"),
+    *("action:time.log_anyway", "action:time.log_today", "action:issue.tracker", "options:issue.custom"),
     *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
     *("options:issue.version", "options:issue.watchers"),
     *("action:comment.open_saved", "action:comment.with_message", "action:files.from_message"),
