@@ -141,7 +141,7 @@ def build(
     timings: Timings,
     waits: Waits,
 ) -> Features:
-    pauses, rows = Debouncer(waits.typing), DigestRows()
+    pauses = Debouncer(waits.typing)
     departures = Departures(store, workspaces, platform.profiles)
     accounts = Accounts(client, store, timings.keys, departures.check)
     projects, catalogs, people = (
@@ -230,7 +230,7 @@ def build(
         follow_post=follow.follow_created,
     )
     updates = Updates(client, issues, waits.lookups)
-    assign = AssignHandlers(Assigning(accounts, issues, updates), rows.show)
+    assign = AssignHandlers(Assigning(accounts, issues, updates), DigestRows(store.digests, publicity).show)
     commenting = Comments(client, accounts, issues, updates=updates, files=attaching)
     comments = CommentHandlers(commenting, jobs, publicity, store, files.issue_options)
     editing = Editing(accounts, issues, catalogs=catalogs, people=people, updates=updates)

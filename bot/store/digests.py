@@ -47,6 +47,8 @@ class Pause(StrEnum):
     """The owner can no longer see the project."""
     CLOSED = "closed"
     """The project is closed."""
+    NOT_PUBLIC = "not_public"
+    """The project isn't public, and the owner hasn't agreed to show it."""
     CHANNEL = "channel"
     """The channel is archived or gone, or the bot was removed from it."""
     OUTSIDERS = "outsiders"
@@ -89,10 +91,17 @@ class Digest:
     period_from: datetime
     history: tuple[tuple[datetime, int], ...]
     seen: Mapping[int, datetime] = field(default_factory=dict)
+    agreed_project: int | None = None
+    """The project that isn't public which the owner agreed to show."""
 
     @property
     def personal(self) -> bool:
         return self.plan.kind == "personal"
+
+    @property
+    def direct(self) -> bool:
+        """Whether only its owner reads it."""
+        return self.personal or self.channel_id.startswith("D")
 
 
 @dataclass(frozen=True)
@@ -132,6 +141,7 @@ class StoredDigests:
         next_due: datetime,
         start: Start,
         now: datetime,
+        agreed_project: int | None = None,
     ) -> Digest:
         """Add an active digest."""
         statement = (
@@ -141,6 +151,7 @@ class StoredDigests:
                 channel_id=channel_id,
                 next_due=next_due,
                 paused=None,
+                agreed_project=agreed_project,
                 period_from=now,
                 created_at=now,
                 **_start_columns(start),
@@ -206,13 +217,26 @@ class StoredDigests:
         statement = _one(digest).where(DigestRow.paused.is_(None))
         await self._database.execute(statement.values(paused=Pause.PERSON, next_due=None))
 
-    async def resume(self, digest: Digest, next_due: datetime) -> None:
+    async def resume(self, digest: Digest, next_due: datetime, agreed_project: int | None) -> None:
         """Resume the digest where it stopped."""
-        await self._database.execute(_one(digest).values(paused=None, next_due=next_due, **_NO_NOTICES))
+        changed = {"paused": None, "next_due": next_due, "agreed_project": agreed_project}
+        await self._database.execute(_one(digest).values(**changed, **_NO_NOTICES))
 
-    async def take_over(self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime) -> None:
+    async def take_over(
+        self,
+        digest: Digest,
+        owner: Owner,
+        owner_name: str,
+        next_due: datetime,
+        agreed_project: int | None,
+    ) -> None:
         """Change the owner, and resume the digest."""
-        changed = {"owner_name": owner_name, "paused": None, "next_due": next_due}
+        changed = {
+            "owner_name": owner_name,
+            "paused": None,
+            "next_due": next_due,
+            "agreed_project": agreed_project,
+        }
         await self._database.execute(_one(digest).values(**changed, **owner.columns, **_NO_NOTICES))
 
     async def remove(self, digest: Digest) -> None:
@@ -359,6 +383,7 @@ def digest_of(row: Row[DigestRow]) -> Digest:
         period_from=row.period_from,
         history=tuple((datetime.fromisoformat(end), count) for end, count in sorted(row.history.items())),
         seen=seen_of(row.seen),
+        agreed_project=row.agreed_project,
     )
 
 

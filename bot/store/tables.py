@@ -219,6 +219,7 @@ class AssignmentMessagesOffRow(OnePerOwner, Table):
 class DigestRow(Owned, Table):
     """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
     process that is sending them. `seen` has a personal digest's issues and their last updates, by issue ID.
+    `agreed_project` is the project that isn't public which the owner agreed to show.
 
     A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
     of `paused` before the removal.
@@ -246,6 +247,7 @@ class DigestRow(Owned, Table):
     seen: Mapped[dict[str, Any] | None]
     next_due: Mapped[datetime | None] = mapped_column(index=True)
     paused: Mapped[str | None]
+    agreed_project: Mapped[int | None]
     covered_to: Mapped[datetime | None]
     period_from: Mapped[datetime]
     history: Mapped[dict[str, Any]]

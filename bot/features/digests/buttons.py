@@ -52,11 +52,14 @@ class PreviewForm(Button):
 
 
 class DigestButton(Button):
-    """`owner` is the digest's owner whom the confirmation named; `personal` is what kind it is."""
+    """`owner` is the digest's owner whom the confirmation named; `personal` is what kind it is; `agreed` is
+    the project that isn't public which the user agrees to show.
+    """
 
     digest: Number
     owner: str = ""
     personal: bool = False
+    agreed: Number | None = None
 
 
 class OpenChangeForm(DigestButton):

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
 
 import structlog
 
@@ -167,24 +166,24 @@ class Delivery:
 
     async def deliver(self, run: Run, content: Content | Pause) -> RunState | None:
         """Post what one run lists; its final state, None if postponed."""
-        digest = run.digest
-        if isinstance(content, Pause):
-            await self._stop([run], content)
-            return RunState.DROPPED
-        if content.project != digest.plan.project:
-            await self.store.digests.rename(digest, content.project)
-            digest = replace(digest, plan=replace(digest.plan, project=content.project))
-            run = replace(run, digest=digest)
-        if not run.asked:
-            run = await self._merged(run)
-        moments = [moment for moment in (digest.covered_to, content.covered_to) if moment]
-        content = replace(content, covered_to=max(moments, default=None))
-        if not content.issues and (run.asked or not digest.plan.empty):
-            await self._finish(run, RunState.EMPTY, content)
-            return RunState.EMPTY
-        match await self.poster.post(digest, run.due_at, partial(self._ready, run, content)):
+        if isinstance(content, Content):
+            run = await self._current(run, content)
+        latest: list[Content | RunState | None] = [await self._listed(run, content)]
+
+        async def ready() -> Edition | None:
+            known = latest[-1]
+            if isinstance(known, Content) and time.monotonic() - known.read_at > self.timings.fresh:
+                latest.append(known := await self._listed_again(run))
+            return await self._ready(run, known) if isinstance(known, Content) else None
+
+        outcome = None
+        if isinstance(latest[-1], Content):
+            outcome = await self.poster.post(run.digest, run.due_at, ready)
+        if not isinstance(listed := latest[-1], Content):
+            return listed
+        match outcome:
             case Posted(ts):
-                await self._finish(run, RunState.SENT, content, ts=ts)
+                await self._finish(run, RunState.SENT, listed, ts=ts)
                 return RunState.SENT
             case Refused(status):
                 await self.store.digest_runs.undo_sending(run)
@@ -201,6 +200,25 @@ class Delivery:
                 await self.postpone(run)
         return None
 
+    async def _listed(self, run: Run, content: Content | Pause) -> Content | RunState:
+        """What a run posts; its final state if that's nothing."""
+        digest = run.digest
+        if isinstance(content, Pause):
+            await self._stop([run], content)
+            return RunState.DROPPED
+        moments = [moment for moment in (digest.covered_to, content.covered_to) if moment]
+        content = replace(content, covered_to=max(moments, default=None))
+        if not content.issues and (run.asked or not digest.plan.empty):
+            await self._finish(run, RunState.EMPTY, content)
+            return RunState.EMPTY
+        return content
+
+    async def _listed_again(self, run: Run) -> Content | RunState | None:
+        """As `_listed`, read again: it may not be public anymore. None if the run is postponed or stopped."""
+        await self.store.digest_runs.undo_sending(run)
+        contents = await self.read([run])
+        return await self._listed(run, contents[run.digest.id]) if contents else None
+
     async def _ready(self, run: Run, content: Content) -> Edition | None:
         """What a run posts, marked as sending; None if the run is no longer this process's to post."""
         now = self.clock.now()
@@ -214,10 +232,14 @@ class Delivery:
         )
         return periods.edition(run, content.issues, now) if begun else None
 
-    async def _merged(self, run: Run) -> Run:
-        """The run merged with the due times that passed while it couldn't be posted."""
+    async def _current(self, run: Run, content: Content) -> Run:
+        """The run with the project's current name, merged with the due times that passed meanwhile."""
+        if content.project != run.digest.plan.project:
+            await self.store.digests.rename(run.digest, content.project)
+            plan = replace(run.digest.plan, project=content.project)
+            run = replace(run, digest=replace(run.digest, plan=plan))
         digest, now = run.digest, self.clock.now()
-        if digest.next_due is None or digest.next_due > now:
+        if run.asked or digest.next_due is None or digest.next_due > now:
             return run
         claim = periods.due_period(digest, now)
         return await self.store.digest_runs.merge_missed(run, claim)

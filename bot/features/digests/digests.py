@@ -2,7 +2,7 @@
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -13,6 +13,7 @@ from bot.features.digests.errors import (
     DigestNotNamed,
     DuplicateDigest,
     NeverDue,
+    NotAgreed,
     OwnerLostAccess,
     ProjectClosed,
     ProjectHidden,
@@ -25,8 +26,9 @@ from bot.features.digests.plans import DigestSettings, Plans
 from bot.features.digests.reading import own_issues
 from bot.features.digests.schedules import Schedule, due_times, next_times, parse, shortest_gap
 from bot.features.digests.starts import LATEST, history_of, start_of
+from bot.features.issues.publicity import may_show
 from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
+from bot.features.projects.projects import KnownProject, Projects
 from bot.features.users.people import People
 from bot.service.client import Client
 from bot.service.conventions import ProjectStatus
@@ -65,11 +67,10 @@ class Preview:
 
 @dataclass(frozen=True)
 class Planned:
-    """A digest, its next due times, and whether its project is public."""
+    """A digest and its next due times."""
 
     digest: Digest
     times: tuple[datetime, ...]
-    public: bool
 
 
 class Digests:
@@ -93,7 +94,8 @@ class Digests:
         self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: DigestSettings) -> Planned:
-        """Add a digest; one of new or closed issues lists those from now on.
+        """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
+        public agrees to show it, and the answer says so.
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
@@ -103,17 +105,24 @@ class Digests:
         await self._require_room(owner)
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
-            project = await self._projects.chosen(session, wanted.project, channel)
+            chosen = await self._projects.chosen(session, wanted.project, channel)
+            read = await self._client.get_project(session.key, chosen.id)
+            project, agreed = KnownProject.of(read), None if may_show(read, None) else read.id
             if project.status == ProjectStatus.CLOSED:
                 raise ProjectClosed(project.name)
             plan = await self.plans.of(session, project, wanted)
             start = await start_of(self._client, session, plan, now)
-        planned = await self._added(session, channel, plan, start, now)
-        return replace(planned, public=project.is_public is True)
+        return await self._added(session, channel, plan, start, agreed_project=agreed)
 
     async def _added(
-        self, session: Session, channel: Channel, plan: Plan, start: Start, now: datetime
+        self,
+        session: Session,
+        channel: Channel,
+        plan: Plan,
+        start: Start,
+        agreed_project: int | None = None,
     ) -> Planned:
+        now = await self._store.digest_runs.now()
         times = _times(parse(plan.schedule), plan.zone, now)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         if not await self._store.deliveries.claim_for(adding, ADD_CLAIM):
@@ -128,10 +137,11 @@ class Digests:
                 next_due=times[0],
                 start=start,
                 now=now,
+                agreed_project=agreed_project,
             )
         finally:
             await self._store.deliveries.release(adding)
-        return Planned(digest, times, public=True)
+        return Planned(digest, times)
 
     async def personal(self, owner: Owner) -> Digest | None:
         """The user's personal digest, if they have one."""
@@ -151,7 +161,7 @@ class Digests:
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
             start = await start_of(self._client, session, plan, now)
-        return await self._added(session, channel, plan, start, now)
+        return await self._added(session, channel, plan, start)
 
     async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
         """Change a digest's settings; of another kind, it begins anew.
@@ -164,7 +174,7 @@ class Digests:
         if digest.personal:
             plan = replace(digest.plan, schedule=wanted.schedule.text, zone=wanted.zone)
             await self._store.digests.change(digest, plan, times[0], ())
-            return Planned(await self._reloaded(digest), times, public=True)
+            return Planned(await self._reloaded(digest), times)
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
@@ -173,7 +183,7 @@ class Digests:
                 start = await start_of(self._client, session, plan, now)
             history = start.history if start else await history_of(self._client, session, plan, now)
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
-        return Planned(await self._reloaded(digest), times, project.is_public is True)
+        return Planned(await self._reloaded(digest), times)
 
     async def preview(self, user: Owner, wanted: DigestSettings, channel: Channel | None) -> Preview:
         """What a digest with these settings would have shown. Raises UserError, NotLinked, ServiceError."""
@@ -239,28 +249,35 @@ class Digests:
         await self._store.digests.pause(digest)
         return await self._reloaded(digest)
 
-    async def resume(self, user: Owner, digest: Digest) -> Planned:
+    async def resume(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
         """Resume a digest; its next message includes the issues opened while it was paused.
 
-        Raises UserError if its owner can't read the project, and ServiceError.
+        `exposed` is the project that isn't public which the user agrees to show. Raises NotAgreed, UserError
+        if its owner can't read the project, and ServiceError.
         """
-        public = await self._readable(digest, user)
+        agreed = digest.agreed_project
+        if (project := await self._readable(digest, user)) is not None:
+            mine = user == digest.owner
+            known = {agreed, exposed} if mine else {agreed}
+            agreed = _agreement(digest, project, known, None if mine else digest.owner_name) or agreed
         times = self.times(digest, await self._store.digest_runs.now())
         if digest.paused:
-            await self._store.digests.resume(digest, times[0])
-        return Planned(await self._reloaded(digest), times, public)
+            await self._store.digests.resume(digest, times[0], agreed)
+        return Planned(await self._reloaded(digest), times)
 
-    async def take_over(self, user: Owner, digest: Digest) -> Planned:
-        """Make the user the owner; the digest runs with their key from now on. Raises UserError,
-        ServiceError.
+    async def take_over(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
+        """Make the user the owner; the digest runs with their key from now on.
+
+        `exposed` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
         """
         if digest.owner != user:
             await self._require_room(user)
         async with self._accounts.reading(user) as session:
             project = await self._visible_project(session, digest)
+        agreed = _agreement(digest, project, {exposed})
         times = self.times(digest, await self._store.digest_runs.now())
-        await self._store.digests.take_over(digest, user, session.name, times[0])
-        return Planned(await self._reloaded(digest), times, project.is_public is True)
+        await self._store.digests.take_over(digest, user, session.name, times[0], agreed)
+        return Planned(await self._reloaded(digest), times)
 
     async def remove(self, digest: Digest) -> None:
         """Remove a digest."""
@@ -312,13 +329,13 @@ class Digests:
             owner = None if session.owner == digest.owner else digest.owner_name
             raise ProjectHidden(digest.plan.project, digest.id, owner) from None
 
-    async def _readable(self, digest: Digest, user: Owner) -> bool:
-        """Whether the project is public. Raises UserError if the owner can't read what the digest lists."""
+    async def _readable(self, digest: Digest, user: Owner) -> Project | None:
+        """The digest's project, if it has one. Raises UserError if the owner can't read what it lists."""
         try:
             async with self._accounts.reading(digest.owner) as session:
                 if digest.personal:
                     await own_issues(self._client, session)
-                    return True
+                    return None
                 project = await self._visible_project(session, digest)
         except UserError as error:
             if user == digest.owner:
@@ -326,7 +343,18 @@ class Digests:
             raise OwnerLostAccess(digest.id, digest.owner_name, digest.plan.project) from error
         if project.status == ProjectStatus.CLOSED:
             raise ProjectClosed(project.name)
-        return project.is_public is True
+        return project
+
+
+def _agreement(
+    digest: Digest, project: Project, agreed: Collection[int | None], owner: str | None = None
+) -> int | None:
+    """The project that has to be agreed to, if it has, and is. Raises NotAgreed; `owner` as there."""
+    if digest.direct or may_show(project, None):
+        return None
+    if project.id not in agreed:
+        raise NotAgreed(digest.id, project.name, owner)
+    return project.id
 
 
 def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:

@@ -56,6 +56,14 @@ class UnknownDigest(UserError):
     restoring: bool = False
 
 
+class NotAgreed(UserError):
+    """The digest's project isn't public, and its owner hasn't agreed to show it; `owner` is someone else."""
+
+    digest: int
+    project: str
+    owner: str | None
+
+
 class ProjectHidden(UserError):
     """The user can't see the digest's project; `owner` is the digest's, if it is someone else's."""
 

@@ -27,7 +27,7 @@ from bot.features.digests.commands import (
     digest_command,
 )
 from bot.features.digests.digests import Digests
-from bot.features.digests.errors import DigestPaused, OwnerLostAccess, RepeatedRequest
+from bot.features.digests.errors import DigestPaused, NotAgreed, OwnerLostAccess, RepeatedRequest
 from bot.features.digests.form_handlers import DigestForms
 from bot.features.digests.reasons import why_paused
 from bot.features.digests.runs import DigestRuns
@@ -101,7 +101,7 @@ class DigestHandlers:
     async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         button = press.button
-        said = await self.run(reply, Act(button.action), button.digest, button.owner)
+        said = await self.run(reply, Act(button.action), button.digest, button.owner, button.agreed)
         await self._show_result(reply, said, personal=button.personal)
 
     async def restore_pressed(self, press: ButtonPress[RestoreDigest], reply: Reply) -> None:
@@ -127,10 +127,13 @@ class DigestHandlers:
         else:
             await reply.privately(said)
 
-    async def run(self, reply: Reply, act: Act, digest_id: int | None, agreed: str = "") -> Message:
+    async def run(
+        self, reply: Reply, act: Act, digest_id: int | None, agreed: str = "", exposed: int | None = None
+    ) -> Message:
         """Act on a digest; the result as a message.
 
-        Someone else's digest needs `agreed` to be its current owner, whom the user was asked about.
+        Someone else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed`
+        is the project that isn't public which the user agrees to show.
         """
         user, wording = reply.owner, reply.wording
         digest = await find_digest(reply, self.digests, digest_id)
@@ -141,11 +144,13 @@ class DigestHandlers:
         match act:
             case Act.PAUSE:
                 said = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
-            case Act.RESUME:
-                said = views.text_message(views.resumed(await self.digests.resume(user, digest)))
-            case Act.TAKE_OVER:
-                taken = await self.digests.take_over(user, digest)
-                said = views.text_message(views.taken_over(taken, wording.service))
+            case Act.RESUME | Act.TAKE_OVER:
+                try:
+                    said = await self._activate(reply, act, digest, exposed)
+                except NotAgreed as error:
+                    if error.owner:
+                        raise
+                    return views.exposing(digest, act)
             case Act.REMOVE:
                 await self.digests.remove(digest)
                 said = views.removed(digest, wording)
@@ -161,6 +166,12 @@ class DigestHandlers:
         if not (act is Act.PAUSE and digest.paused):
             await notify_owner(reply, digest, act)
         return said
+
+    async def _activate(self, reply: Reply, act: Act, digest: Digest, exposed: int | None) -> Message:
+        if act is Act.RESUME:
+            return views.text_message(views.resumed(await self.digests.resume(reply.owner, digest, exposed)))
+        taken = await self.digests.take_over(reply.owner, digest, exposed)
+        return views.text_message(views.taken_over(taken, reply.wording.service))
 
     async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
         """Post a digest's new issues without waiting for the next due time."""

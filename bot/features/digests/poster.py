@@ -6,11 +6,13 @@ from datetime import datetime
 from bot.features.digests import message as digest_message
 from bot.features.digests import notices
 from bot.features.digests.posts import Ready
-from bot.slack.blocks import Message
+from bot.slack.blocks import Block, Message
 from bot.slack.outgoing.outbox import Outbox, Post
 from bot.slack.outgoing.outcomes import Found, Outcome
 from bot.slack.wording import Wording
 from bot.store.digests import Digest, Notice
+
+MARK = "issuebot_digest"
 
 
 class SlackPoster:
@@ -44,5 +46,12 @@ class SlackPoster:
 
 
 def _post(digest: Digest, due_at: datetime) -> Post:
-    mark = f"issuebot_digest:{digest.id}:{due_at.isoformat()}"
+    mark = f"{MARK}:{digest.id}:{due_at.isoformat()}"
     return Post(owner=digest.owner, channel_id=digest.channel_id, mark=mark)
+
+
+def digest_of(posted: Sequence[Block]) -> int | None:
+    """The ID of the digest that was posted with these blocks."""
+    mark, _, about = str(posted[0].get("block_id") if posted else "").partition(":")
+    number = about.partition(":")[0]
+    return int(number) if mark == MARK and number.isdecimal() else None

@@ -7,6 +7,7 @@ the service's own time, which may differ from every other clock.
 """
 
 import math
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,10 +15,11 @@ from datetime import UTC, date, datetime, timedelta
 from bot.errors import Forbidden, NotFound
 from bot.features.accounts.accounts import Session
 from bot.features.digests import kinds
+from bot.features.issues.publicity import may_show
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import IssueFilters, Sort, TimeRange
-from bot.service.models import Issue
+from bot.service.models import Issue, Project
 from bot.store.digests import Covered, Digest, Pause
 
 OVERLAP = timedelta(hours=3)
@@ -32,7 +34,7 @@ class Content:
     """What a digest lists, in order, and its project's current name.
 
     `covered_to` and `covered` are how far the issues go, and those not to be listed again. `seen` has all of
-    the owner's issues, in a personal digest.
+    the owner's issues, in a personal digest. `read_at` is the monotonic time when it was read.
     """
 
     project: str
@@ -40,6 +42,7 @@ class Content:
     covered_to: datetime | None = None
     covered: tuple[Covered, ...] = ()
     seen: Mapping[int, datetime] | None = None
+    read_at: float = math.inf
 
 
 async def read(
@@ -57,6 +60,7 @@ async def read(
     """
     found: dict[int, Content | Pause] = {}
     listing: list[Digest] = []
+    read_at = time.monotonic()
     states = await _projects(client, session, digests)
     for digest in digests:
         state = states.get(digest.plan.project_id, Pause.PROJECT)
@@ -64,8 +68,10 @@ async def read(
             found[digest.id] = await _personal(client, session, digest, now)
         elif isinstance(state, Pause):
             found[digest.id] = state
+        elif not (digest.direct or may_show(state, digest.agreed_project)):
+            found[digest.id] = Pause.NOT_PUBLIC
         else:
-            listing.append(replace(digest, plan=replace(digest.plan, project=state)))
+            listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
     opened = [digest for digest in listing if digest.plan.kind == "new"]
     rows, newest = await _rows(client, session, opened) if opened else ([], None)
     for digest in listing:
@@ -83,6 +89,7 @@ async def read(
             # Not past now: an issue dated in the future would make all others until then look old.
             covered_to=min(reached, now) if reached else None,
             covered=tuple(Covered(number, at) for number, at in times if at),
+            read_at=math.inf if digest.direct else read_at,
         )
     return found
 
@@ -121,20 +128,24 @@ def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) ->
     return issue.id not in covered or at > covered[issue.id]
 
 
-async def _projects(client: Client, session: Session, digests: Sequence[Digest]) -> dict[int, str | Pause]:
-    """Each project's name by its number, or why it can't be read anymore."""
+async def _projects(
+    client: Client, session: Session, digests: Sequence[Digest]
+) -> dict[int, Project | Pause]:
+    """Each project by its number, or why it can't be read anymore."""
     numbers = {digest.plan.project_id for digest in digests if not digest.personal}
     listed = {}
     if len(numbers) > FEW:
         listed = {project.id: project async for project in client.iter_projects(session.key)}
-    found: dict[int, str | Pause] = {}
+    found: dict[int, Project | Pause] = {}
     for number in numbers:
         try:
-            project = listed.get(number) or await client.get_project(session.key, number)
+            project = listed.get(number)
+            if project is None or project.is_public is None:
+                project = await client.get_project(session.key, number)
         except (Forbidden, NotFound):
             found[number] = Pause.PROJECT
         else:
-            found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project.name
+            found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
     return found
 
 

@@ -12,6 +12,7 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
     Pause.KEY: ("{whose} {service} API key no longer works", TAKE_OWNERSHIP),
     Pause.LEFT: ("{whose} Slack account is deactivated", TAKE_OWNERSHIP),
     Pause.PROJECT: ("{who} can't see {project} anymore", TAKE_OWNERSHIP),
+    Pause.NOT_PUBLIC: ("{project} isn't public", TAKE_OWNERSHIP),
     Pause.CLOSED: ("{project} is closed", "Reopen the project, then resume the digest."),
     Pause.CHANNEL: (
         "the channel is archived or I'm not in it anymore",
@@ -43,6 +44,8 @@ def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
     owner, mine = line(digest.owner_name), user == digest.owner
     if mine and digest.paused in {Pause.KEY, Pause.LEFT}:
         then = f"Link your account with `{wording.command('tracker')} link`, then resume the digest."
+    if mine and digest.paused is Pause.NOT_PUBLIC:
+        then = f"If everyone in <#{digest.channel_id}> may see its issues, resume the digest."
     facts = {
         "who": "you" if mine else owner,
         "whose": "your" if mine else f"{owner}'s",

@@ -98,6 +98,13 @@ def sentence(error: BotError, wording: Wording) -> str | None:
             )
         case errors.UnknownDigest(digest=number):
             return f"There's no digest {number} here. Type `{command}` to see this channel's digests."
+        case errors.NotAgreed(digest=number, project=project, owner=None):
+            return f"{project} isn't public. To show its issues in the channel: `{command} resume {number}`."
+        case errors.NotAgreed(digest=number, project=project, owner=owner):
+            return (
+                f"{project} isn't public, and only {owner} can agree to show it here. To take ownership: "
+                f"`{command} take over {number}`."
+            )
         case errors.ProjectHidden(project=project, owner=None):
             return f"You can't see {project} in {service}. Ask one of its managers for access."
         case errors.ProjectHidden(project=project, digest=number, owner=owner):

@@ -123,11 +123,7 @@ def _headed(digest: Digest) -> str:
 
 def where(digest: Digest) -> str:
     """The conversation where a digest is posted."""
-    return "our direct messages" if _direct(digest) else f"<#{digest.channel_id}>"
-
-
-def _direct(digest: Digest) -> bool:
-    return digest.channel_id.startswith("D")
+    return "our direct messages" if digest.direct else f"<#{digest.channel_id}>"
 
 
 def _buttons(digest: Digest, user: Owner) -> Block:
@@ -149,7 +145,13 @@ def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
         it = f"digest {digest.id}" if mine else f"{owner}'s digest"
         told = "" if mine else f" {owner} will be notified."
         question = confirm(action.ask.format(it=it), action.then + told, action.label, style=danger)
-    carried = action.carries(digest=digest.id, owner=digest.owner.user_id, personal=digest.personal)
+    agrees = mine and act is Act.RESUME and digest.paused is Pause.NOT_PUBLIC
+    carried = action.carries(
+        digest=digest.id,
+        owner=digest.owner.user_id,
+        personal=digest.personal,
+        agreed=digest.plan.project_id if agrees else None,
+    )
     label = "Change" if act is Act.CHANGE and digest.personal else action.label
     return button(label, carried, style=danger, confirm=question)
 
@@ -164,6 +166,21 @@ def confirmation(digest: Digest, act: Act) -> Message:
     carried = action.carries(digest=digest.id, owner=digest.owner.user_id)
     style = "danger" if act is Act.REMOVE else "primary"
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
+
+
+def exposing(digest: Digest, act: Act) -> Message:
+    """The question before a channel is shown a project that isn't public."""
+    action = ACTIONS[act]
+    text = f"{_exposed(digest)} {action.ask.format(it=f'digest {digest.id}')}"
+    carried = action.carries(
+        digest=digest.id, owner=digest.owner.user_id, agreed=digest.plan.project_id, personal=digest.personal
+    )
+    return Message(text, (section(text), actions([button(action.label, carried, style="primary")])))
+
+
+def _exposed(digest: Digest) -> str:
+    readers = f"Everyone in {where(digest)} will see its {kind_words.noun(digest.plan)}."
+    return f":warning: {line(digest.plan.project)} isn't public. {readers}"
 
 
 def status_line(digest: Digest, user: Owner, wording: Wording) -> str:
@@ -218,11 +235,9 @@ def added(planned: Planned, service: str) -> Message:
         blocks.append(context(about))
     blocks.append(section(f"Next: {', '.join(map(moment, planned.times))}"))
     blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
-    if not planned.public and not _direct(digest):
-        readers = f"Everyone in {where(digest)} will see its {kind_words.noun(plan)}."
-        warning = f":warning: {line(plan.project)} isn't public. {readers}"
-        blocks.append(section(warning))
-        text += f" {warning}"
+    if digest.agreed_project is not None and not digest.direct:
+        blocks.append(section(_exposed(digest)))
+        text += f" {_exposed(digest)}"
     blocks.append(actions([act_button(act, digest, digest.owner) for act in (Act.CHANGE, Act.REMOVE)]))
     return Message(text, tuple(blocks))
 

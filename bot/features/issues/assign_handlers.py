@@ -4,8 +4,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from slack_sdk.web.async_client import AsyncWebClient
-
 from bot.features.issues import assign_views as views
 from bot.features.issues.actions import opening
 from bot.features.issues.assign import FRESH, Assigning
@@ -17,9 +15,9 @@ from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
 
-ShowInDigest = Callable[[AsyncWebClient, str, str, Issue, JSON | None], Awaitable[None]]
-"""Shows an issue's assignee in its row of the digest with this channel and `ts`; the message is the digest,
-None to read it from Slack.
+ShowInDigest = Callable[[Reply, str, Issue, JSON | None], Awaitable[None]]
+"""Shows an issue's assignee in its row of a digest in the reply's channel, with that `ts`; the message is the
+digest, None to read it from Slack.
 """
 
 
@@ -46,9 +44,7 @@ class AssignHandlers:
         issue = await self._assign(reply, asked)
         if reply.place.channel_id and asked.digest:
             fresh = time.time() - press.pressed_at < FRESH
-            await self.show_in_digest(
-                reply.slack, reply.place.channel_id, asked.digest, issue, digest if fresh else None
-            )
+            await self.show_in_digest(reply, asked.digest, issue, digest if fresh else None)
 
     async def _assign(self, reply: Reply, asked: AssignToMe) -> Issue:
         """Assign the issue and tell only the user; if it is someone else's, ask first."""
