@@ -164,12 +164,14 @@ async def test_list_shows_why_a_digest_is_paused(office: Office, ana: Person, be
     for why, said in {
         Pause.KEY: "Ana Ruiz's Tracker API key no longer works",
         Pause.PROJECT: "Ana Ruiz can't see Web Shop anymore",
+        Pause.NOT_PUBLIC: "Web Shop isn't public",
         Pause.CLOSED: "Web Shop is closed",
         Pause.CHANNEL: "the channel is archived or I'm not in it anymore. Invite me with `/invite`",
         Pause.OUTSIDERS: "the channel is shared with people outside your company",
         Pause.REFUSED: "Slack didn't accept the post",
     }.items():
-        await office.bot.store.digests.resume(await stored(office), datetime.now(UTC) + timedelta(days=1))
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        await office.bot.store.digests.resume(await stored(office), tomorrow, None)
         await office.bot.store.digests.stop(ANA, [1], why)
 
         assert f"\nStopped because {said}" in text_of(await ben.ask("/digest"))

@@ -22,7 +22,7 @@ from tests.support.reading import JSON, button_saying, text_of, until
 from tests.support.wire import Wire
 
 ANA, BEN, DANA = 1, 2, 4
-WEBSHOP = 1
+WEBSHOP, SECURITY = 1, 4
 
 
 def new_issue(tracker: Tracker, subject: str, assigned_to: int | None = None) -> Issue:
@@ -69,6 +69,7 @@ async def test_a_double_click_assigns_an_unassigned_issue_once(office: Office, a
     found = await until(answers)
     assert issue.assigned_to_id == ANA
     assert f"#{issue.id} is assigned to you now." in {m["text"] for m in found}
+    await office.idle()  # the row is updated after the answer
     card = await ana.after(ana.press(found[0], "Show issue"))
     assert "*Assignee*\nAna Ruiz" in text_of(card)
     assert "is already assigned to you" in text_of(await take_issue(ana, message, "The cart forgets"))
@@ -136,15 +137,24 @@ async def test_reassigning_asks_again_when_the_assignee_changed(
     await row_saying(ben, "The cart forgets", "assigned to Ana Ruiz")
 
 
-async def test_the_row_of_an_issue_now_private_stays_unchanged(
-    office: Office, ana: Person, ben: Person
+@pytest.mark.parametrize("what", ["made private", "moved", "project hidden"])
+async def test_the_row_of_an_issue_now_hidden_stays_unchanged(
+    office: Office, ana: Person, ben: Person, what: str
 ) -> None:
     issue = new_issue(office.tracker, "The cart forgets", BEN)
+    new_issue(office.tracker, "The menu hides")
     message = await post_digest(office, ana)
-    issue.is_private, issue.author_id, issue.assigned_to_id = True, ANA, ANA
+    issue.assigned_to_id = issue.author_id = ANA
+    issue.is_private = what == "made private"
+    issue.project_id = SECURITY if what == "moved" else WEBSHOP
 
+    if what == "project hidden":
+        office.tracker.data.projects[WEBSHOP].is_public = False
     assert "is already assigned to you" in text_of(await take_issue(ana, message, "The cart forgets"))
     await office.idle()
+    office.tracker.data.projects[WEBSHOP].is_public = True
+    await take_issue(ana, message, "The menu hides")
+    await row_saying(ben, "The menu hides", "assigned to Ana Ruiz")
 
     await row_saying(ben, "The cart forgets", "assigned to Ben Okafor")
 

@@ -57,7 +57,7 @@ async def test_a_digest_is_posted_once_despite_slow_token_renewal(
 ) -> None:
     slack.lives = 50  # too short for a call, so that each one renews the token first
     url = f"sqlite:///{tmp_path}/bot.db"
-    company = Company(slack, tracker, url, Vault.generate_key(), Timings(longest_post=2))
+    company = Company(slack, tracker, url, Vault.generate_key(), Timings(longest_post=2, fresh=60))
     await company.start()
     await slack.install(company.port, Place("T1"))
     await _add(company)
@@ -71,10 +71,10 @@ async def test_a_digest_is_posted_once_despite_slow_token_renewal(
 
     slack.before_renewal = before_renewal
     await _due(company, timedelta(hours=1))
-    after = [call.method for call in slack.calls[slow_ones[0] :] if call.method != "oauth.v2.access"]
+    after = [call.method for call in slack.calls[slow_ones[0] :]]
     await company.close()
 
-    assert after == ["conversations.info", "chat.postMessage"]
+    assert after.count("chat.postMessage") == 1
 
 
 async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, slack: Slack) -> None:

@@ -1,0 +1,146 @@
+"""Digests show a channel only what everyone can see, or what their owner agreed to show there."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue
+from bot.slack.waits import Waits
+from bot.store.digests import Digest, Pause
+from bot.timings import Timings
+from tests.features.digests.test_posts import ANA, Digests
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import DM, Person
+from tests.support.reading import text_of
+from tests.support.slackwire import SlackWire
+
+WEBSHOP, MOBILE, SECURITY = 1, 2, 4
+
+
+@pytest.fixture
+async def digests(tmp_path: Path) -> AsyncIterator[Digests]:
+    """An office behind a slow Slack, where what decides about a post may be half a second old."""
+    wire, waits, timings = SlackWire(), Waits(channels=0), Timings(interval=3600, fresh=0.5)
+    office = Office(tmp_path, slack_wire=wire, waits=waits, timings=timings)
+    async with office.opened("ana"):
+        yield Digests(office, wire, Person(office, ANA.user_id))
+    assert office.violations() == []
+
+
+def hide(digests: Digests, *, hidden: bool = True, project: int = WEBSHOP) -> None:
+    digests.office.tracker.data.projects[project].is_public = not hidden
+
+
+async def paused(digests: Digests, digest: Digest) -> Pause | None:
+    return (await digests.stored(digest)).paused
+
+
+async def test_a_digest_of_a_hidden_project_waits_until_its_owner_agrees(digests: Digests) -> None:
+    ana, office = digests.person, digests.office
+    digest = await digests.add()
+    await office.link("U0CHRIS01", KEYS["chris"])
+    chris = Person(office, "U0CHRIS01")
+    digests.report("Everyone may know")
+    await digests.tick()
+    hide(digests)
+    digests.report("Nobody may know")
+
+    assert "Web Shop isn't public" in text_of(await ana.ask("/digest now"))
+    await digests.tick()
+
+    assert len(await digests.posts()) == 1
+    assert await paused(digests, digest) is Pause.NOT_PUBLIC
+    asked = await chris.ask("/digest resume 1")
+    refused = await chris.after(chris.press(asked, "Resume"))
+    assert "only Ana Ruiz can agree" in text_of(refused)
+    assert "Web Shop isn't public" in text_of(await ana.ask("/digest resume 1"))
+    assert await paused(digests, digest) is Pause.NOT_PUBLIC
+
+    (notice,) = await ana.messages(DM)
+    assert "If everyone in <#C0GENERAL01> may see its issues" in text_of(notice)
+    await ana.after(ana.press(notice, "Resume"), DM)
+    await digests.tick()
+
+    assert "Nobody may know" in text_of((await digests.posts())[-1])
+
+
+async def test_who_takes_over_a_digest_agrees_for_themselves(digests: Digests) -> None:
+    digest = await digests.add(project="security")
+    assert (await digests.stored(digest)).agreed_project == SECURITY
+    await digests.office.link("U0CHRIS01", KEYS["chris"])
+    chris = Person(digests.office, "U0CHRIS01")
+
+    asked = await chris.ask("/digest take over 1")
+    question = await chris.after(chris.press(asked, "Take ownership"))
+
+    assert "Security isn't public. Everyone in <#C0GENERAL01> will see its new issues" in text_of(question)
+    assert (await digests.stored(digest)).owner == ANA
+    await chris.after(chris.press(question, "Take ownership"))
+    assert (await digests.stored(digest)).owner.user_id == chris.user_id
+    digests.report("The door is open", SECURITY)
+    await digests.tick()
+    assert len(await digests.posts()) == 1
+
+
+def hide_project(digests: Digests, _: Issue) -> None:
+    hide(digests)
+
+
+def hide_issue(_: Digests, issue: Issue) -> None:
+    issue.is_private, issue.author_id = True, 1
+
+
+def move_issue(_: Digests, issue: Issue) -> None:
+    issue.project_id = SECURITY
+
+
+@pytest.mark.parametrize("happens", [hide_project, hide_issue, move_issue])
+async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
+    digests: Digests, happens: Callable[[Digests, Issue], None]
+) -> None:
+    await digests.add(empty=True)
+    issue = digests.report("Nobody may know")
+    digests.wire.faults = [("chat.postMessage", "429:2")]
+
+    run = asyncio.create_task(digests.tick())
+    while not digests.wire.called("chat.postMessage"):
+        await asyncio.sleep(0.02)
+    happens(digests, issue)
+    await run
+
+    assert not any("Nobody may know" in text_of(post) for post in await digests.posts())
+
+
+async def test_outsiders_who_join_while_a_digest_waits_see_nothing(digests: Digests) -> None:
+    await digests.add()
+    digests.report("Nobody may know")
+    digests.wire.faults = [("chat.postMessage", "429:2")]
+
+    run = asyncio.create_task(digests.tick())
+    while not digests.wire.called("chat.postMessage"):
+        await asyncio.sleep(0.02)
+    state = digests.office.workspace.state
+    state.channels[digests.office.channel_id("general")].is_ext_shared = True
+    await run
+
+    assert await digests.posts() == []
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+async def test_a_subprojects_issues_stay_out_of_a_public_projects_digest(
+    digests: Digests, *, hidden: bool
+) -> None:
+    digests.office.tracker.data.projects[MOBILE].parent_id = WEBSHOP
+    hide(digests, hidden=hidden, project=MOBILE)
+    await digests.add(empty=True)
+    digests.report("In the project")
+    digests.report("In the subproject", MOBILE)
+
+    await digests.tick()
+
+    (post,) = await digests.posts()
+    assert "In the project" in text_of(post)
+    assert "In the subproject" not in text_of(post)
