@@ -19,9 +19,9 @@ class KeyTimings:
     refusals: int = 4
     """… of which there were this many, each after such a wait …"""
     together: float = 2 * 3600.0
-    """… and unless another person's key was refused within this time, since the service may be at fault."""
+    """… and unless another person's key was refused up to this time before the last try, or since."""
     others_for: float = 7 * 86400.0
-    """A key that has been refused for longer than this says nothing about the service anymore."""
+    """A key that has been refused for longer than this says nothing about a service that accepts others."""
 
 
 @dataclass(frozen=True, kw_only=True)

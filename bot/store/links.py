@@ -106,13 +106,11 @@ class Links:
         """Record that the service accepts a link's key again."""
         await self._record(_same_key(link), None)
 
-    async def others_refused(self, link: Link, *, since: datetime, latest: datetime) -> bool:
+    async def others_refused(self, link: Link, *, since: datetime | None, latest: datetime) -> bool:
         """Return whether another account's key was refused since `latest`, but never before `since`."""
-        refused = and_(
-            LinkRow.service_user_id != link.user_id,
-            LinkRow.refused_since >= since,
-            LinkRow.refused_at >= latest,
-        )
+        refused = and_(LinkRow.service_user_id != link.user_id, LinkRow.refused_at >= latest)
+        if since:
+            refused &= LinkRow.refused_since >= since
         return bool(await self.database.read(lambda it: it.scalar(select(exists().where(refused)))))
 
     async def _record(self, which: ColumnElement[bool], refusals: Refusals | None) -> None:

@@ -10,9 +10,11 @@ after refusals over hours, but not while other people's keys are refused as well
 """
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -56,7 +58,7 @@ class Session:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Accounts:
     """Links between Slack users and the service's users."""
 
@@ -65,6 +67,8 @@ class Accounts:
     timings: KeyTimings = DEFAULT.keys
     check_departure: Callable[[Owner], Awaitable[None]] | None = None
     """Unlinks an owner whom Slack has deactivated; called before background work."""
+    _accepted_at: float = field(default=-math.inf, init=False)
+    """When the service last accepted a key, on the monotonic clock."""
 
     async def owner_of(self, key: SecretStr) -> User:
         """The user that a key belongs to. Raises SwitchedOff, Unauthorized."""
@@ -193,6 +197,7 @@ class Accounts:
                 wait = await self._refused(link)
                 suspended = background and wait is not None
                 raise (KeySuspended(wait or 0) if suspended else KeyRejected()) from None
+        self._accepted_at = time.monotonic()
         now = await self.link_of(link.owner)
         if now.user_id != link.user_id:
             raise AccountChanged
@@ -220,10 +225,13 @@ class Accounts:
         lasted = refusals.latest - refusals.since
         if refusals.count < self.timings.refusals or lasted.total_seconds() < self.timings.forget_after:
             return False
+        together = self.timings.together
+        tried_before = (link.refusals or refusals).latest  # long ago if the bot was stopped
+        service_works = time.monotonic() - self._accepted_at < together
         return not await self.store.links.others_refused(
             link,
-            since=refusals.latest - timedelta(seconds=self.timings.others_for),
-            latest=refusals.latest - timedelta(seconds=self.timings.together),
+            since=refusals.latest - timedelta(seconds=self.timings.others_for) if service_works else None,
+            latest=tried_before - timedelta(seconds=together),
         )
 
 

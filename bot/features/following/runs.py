@@ -156,7 +156,6 @@ class FollowRuns:
 
     async def _poll(self, follower: Follower, followed: Sequence[Followed]) -> Poll:
         """One request for each hundred issues. Raises NotLinked, KeyRejected, ServiceError."""
-        link = await self.accounts.background_link(follower.owner)
         everything = follower.covered_to is None or follower.reads % ALL_EVERY == 0
         since = follower.covered_to
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
@@ -169,6 +168,7 @@ class FollowRuns:
                 updated_on=updated_on,
                 sort=(Sort("id"),),
             )
+            link = await self.accounts.background_link(follower.owner)  # it may be gone by now
             try:
                 page = await self.client.list_issues(link.key, filters)
             except Unauthorized:
