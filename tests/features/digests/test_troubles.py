@@ -5,14 +5,20 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from pydantic import SecretStr
 
+from bot.features.accounts.accounts import Accounts
 from bot.features.digests.errors import DuplicateDigest
 from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
 from bot.features.digests.starts import MOST_COUNTED
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import User, put
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.channels import Channel
 from bot.store.digests import Pause
+from bot.store.owner import Owner
+from bot.timings import KeyTimings
 from tests.features.digests.newsroom import SHOP, TEAM, DigestHarness, Process
 
 HOUR, MONTH = timedelta(hours=1), timedelta(days=30)
@@ -181,14 +187,15 @@ async def test_renamed_project_is_shown_with_its_new_name(harness: DigestHarness
 
 
 async def test_keys_refused_together_are_kept_and_resume(harness: DigestHarness) -> None:
-    engine, users = harness.engine(), harness.tracker.data.users
+    users = harness.tracker.data.users
     hers, his = await harness.add(), await harness.add("C2", owner=harness.ben)
-    keys = {number: users[number].api_key for number in (1, 2)}
+    harness.accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
+    engine, keys = harness.engine(), {number: users[number].api_key for number in (1, 2)}
     for number in keys:
         users[number].api_key = "another"
     issue = harness.report()
-    for _ in range(30):
-        await harness.tick(engine, after=HOUR)
+    for _ in range(20):
+        await harness.tick(engine, after=12 * HOUR)
     assert harness.poster.notices == []
 
     users[2].api_key = keys[2]
@@ -198,6 +205,25 @@ async def test_keys_refused_together_are_kept_and_resume(harness: DigestHarness)
     assert harness.poster.covered(his.id) == {issue.id}
     assert ((await harness.stored(his)).paused, (await harness.stored(hers)).paused) == (None, Pause.KEY)
     assert harness.poster.notices == [("U0ANA", (hers.id,), "stopped"), ("C1", (hers.id,), "stopped")]
+
+
+async def test_two_dead_keys_are_forgotten_while_others_work(harness: DigestHarness) -> None:
+    engine, users = harness.engine(), harness.tracker.data.users
+    carl = put(users, User(3, "carl", "Carl", "Test", "carl@x.example", "key-of-carl"))
+    harness.tracker.data.join(harness.tracker.data.projects[SHOP], carl, defaults.DEVELOPER)
+    owner = Owner(None, TEAM, "U0CARL")
+    await harness.store.links.put(owner, SecretStr(carl.api_key), carl.id, "Carl")
+    digests = [
+        await harness.add(f"C{n}", owner=who) for n, who in enumerate((harness.ana, harness.ben, owner))
+    ]
+    for number in (1, 2):
+        users[number].api_key = "another"
+
+    for _ in range(20):
+        await harness.tick(engine, after=12 * HOUR)
+
+    paused = [(await harness.stored(digest)).paused for digest in digests]
+    assert paused == [Pause.KEY, Pause.KEY, None]
 
 
 async def test_former_owners_key_does_not_stop_a_taken_over_digest(
