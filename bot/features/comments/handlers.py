@@ -190,7 +190,7 @@ class CommentHandlers:
         permalink = await permalink_of(reply, job.message) if job else None
         comment = Comment(text, "yes" in values.all_chosen("private"), permalink, metadata.after)
         try:
-            async with self._once(reply, job, number):
+            async with self._once(reply, job, number, private=comment.private):
                 done = await self.comments.add(reply.owner, number, comment, batch)
         except CommentUnconfirmed as error:
             said = reply.wording.sentence(error)
@@ -208,13 +208,21 @@ class CommentHandlers:
         return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
 
     @asynccontextmanager
-    async def _once(self, reply: Reply, job: Job | None, number: int) -> AsyncIterator[None]:
-        """Hold the claim on adding a message to this issue. Raises AddedAlready."""
+    async def _once(
+        self, reply: Reply, job: Job | None, number: int, *, private: bool
+    ) -> AsyncIterator[None]:
+        """Hold the claim on adding a message to this issue. Raises AddedAlready.
+
+        A private note's claim is its author's own: those who can't see the note mustn't learn of it, and the
+        others find it on the issue.
+        """
         if job is None:
             yield
             return
         place, ts = Place.from_json(job.place), job.message["ts"]
         claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
+        if private:
+            claim += f":private:{reply.owner.user_id}"
         async with claimed(self.store.deliveries, claim, AddedAlready(number)):
             yield
 
