@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.sandbox.tracker.data import Note
+from bot.sandbox.tracker.defaults import REPORTER
 from bot.sandbox.tracker.server import Tracker
 from tests.features.files.attached import names
 from tests.support.digesting import ANA as OWNER
@@ -166,6 +167,25 @@ async def test_a_message_is_announced_only_where_everyone_may_see_the_comment(
     assert "the comment is private" in answers[NUMBER]
     assert "Share here" in answers[other]
     assert not [text for text in await texts(ben) if "added" in text]
+
+
+async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
+    office: Office, ana: Person, linked_ben: Person, chris: Person
+) -> None:
+    role = office.tracker.data.roles[REPORTER]
+    role.rights = (role.rights | {"add_notes"}) - {"view_private_notes"}
+    message = await ana.say(f"For #{NUMBER}")
+    await ana.after(ana.submit(await comment_form(ana, message), {"Private note": True}))
+
+    answer = await linked_ben.after(linked_ben.submit(await comment_form(linked_ben, message), {}))
+
+    assert "Ben Okafor added" in text_of(answer)
+    assert [note.is_private for note in notes(office)[-2:]] == [True, False]
+    await chris.submit(await comment_form(chris, message), {})
+    await chris.form_saying("Comment", "already")
+    await ana.submit(await comment_form(ana, message), {"Private note": True})
+    await ana.form_saying("Comment", "already")
+    assert len([note for note in notes(office) if f"For #{NUMBER}" in note.text]) == 2
 
 
 @pytest.mark.parametrize("tracker", ["no updates"], indirect=True)
