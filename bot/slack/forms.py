@@ -4,6 +4,7 @@ A field's `block_id` is its name, or `name:tag` to make a refresh forget its val
 projects): Slack keeps what was entered as long as block and action IDs stay the same.
 """
 
+import hashlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -264,6 +265,12 @@ class Values:
         """The uploaded files, as Slack's file objects."""
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
+    def changed(self, name: str, shown: object) -> bool:
+        """Whether a field holds anything else than what it showed first: `shown` is of `shown_in`."""
+        state = self._blocks.get(name, {})
+        known = shown if isinstance(shown, dict) else {}
+        return _mark(next((state[key] for key in SHOWN if state.get(key)), None)) != known.get(name)
+
     def named(self, prefix: str) -> list[str]:
         return [name for name in self._blocks if name.startswith(prefix)]
 
@@ -287,6 +294,30 @@ INITIAL = {
     "selected_time": "initial_time",
     "selected_conversation": "initial_conversation",
 }
+
+
+SHOWN = ("value", "selected_option", "selected_date")
+"""What `shown_in` marks: texts, choices and days."""
+
+
+def shown_in(view: JSON) -> dict[str, str]:
+    """A short mark of what each field shows, by name, to keep in the form's metadata.
+
+    What comes back as it was shown is neither read nor sent: the form may show values that it doesn't take.
+    """
+    inputs = [block for block in view["blocks"] if block["type"] == "input"]
+    return {
+        block["block_id"].partition(":")[0]: _mark(
+            next((held for key in SHOWN if (held := block["element"].get(INITIAL[key]))), None)
+        )
+        for block in inputs
+    }
+
+
+def _mark(held: object) -> str:
+    value = held.get("value") if isinstance(held, dict) else held
+    text = "" if value is None else str(value).replace("\r\n", "\n").strip()
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def warned(view: JSON, said: str) -> JSON:

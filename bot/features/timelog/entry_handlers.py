@@ -1,9 +1,11 @@
 """Sharing, editing and deleting logged time."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
+from pydantic import Field
 
 from bot.errors import BotError, UserError, WrongField
 from bot.features.issues.publicity import Exposure, Publicity
@@ -48,9 +50,12 @@ class TimeMetadata(Metadata):
 
 
 class EditMetadata(TimeMetadata):
-    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message."""
+    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message, `shown` as
+    in `forms.shown_in`.
+    """
 
     entry: Number
+    shown: dict[str, str] = Field(default_factory=dict)
     replace: bool = False
 
 
@@ -124,13 +129,16 @@ class EntryHandlers:
         await reply.open(loading("Edit time"))
         entry, activities = await self.entries.changeable(reply.owner, entry_id)
         pressed = isinstance(reply.interaction, ButtonPress)
-        metadata = EditMetadata(entry=entry.id, place=reply.place.as_json(), replace=pressed)
-        await reply.show(views.change_form(entry, activities, reply.wording, metadata.dump()))
+        view = views.change_form(entry, activities, reply.wording)
+        metadata = EditMetadata(
+            entry=entry.id, place=reply.place.as_json(), replace=pressed, shown=forms.shown_in(view)
+        )
+        await reply.show(view | {"private_metadata": metadata.dump()})
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Change the entry and its public post, and confirm the new values."""
         metadata = EditMetadata.of(form.view)
-        wanted = await entered(form, reply, metadata)
+        wanted = await entered(form, reply, metadata, metadata.shown)
         try:
             entry = await self.entries.change(reply.owner, metadata.entry, wanted)
         except LongDay as long:
@@ -200,21 +208,28 @@ class EntryHandlers:
 # Shared with the form that logs time
 
 
-async def entered(form: FormSubmission, reply: Reply, metadata: TimeMetadata) -> TimeChange:
-    """What is in the fields that both forms have. Raises WrongField for an unreadable duration."""
-    values = forms.Values(form.view.json)
-    try:
-        amount = hours(values.text("hours") or "", (await reply.profile()).locale)
-    except UserError as error:
-        raise WrongField("hours", error) from error
-    activity = values.number("activity")
-    return TimeChange(
-        hours=amount,
-        spent_on=values.day("date") or await reply.today(),
-        activity=Ref(id=activity, name=values.chosen("activity", "text") or "") if activity else None,
-        comment=values.text("comment") or "",
-        agreed=metadata.agreed,
-    )
+async def entered(
+    form: FormSubmission, reply: Reply, metadata: TimeMetadata, shown: Mapping[str, str] | None = None
+) -> TimeChange:
+    """What is in the fields that both forms have, without what is as it was `shown`.
+
+    Raises WrongField for an unreadable duration.
+    """
+    values, found = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
+    if values.changed("hours", shown):
+        try:
+            amount = hours(values.text("hours") or "", (await reply.profile()).locale)
+        except UserError as error:
+            raise WrongField("hours", error) from error
+        found = replace(found, hours=amount)
+    if values.changed("date", shown):
+        found = replace(found, spent_on=values.day("date") or await reply.today())
+    if (activity := values.number("activity")) and values.changed("activity", shown):
+        ref = Ref(id=activity, name=values.chosen("activity", "text") or "")
+        found = replace(found, activity=ref)
+    if values.changed("comment", shown):
+        found = replace(found, comment=values.text("comment") or "")
+    return found
 
 
 async def asked_again(

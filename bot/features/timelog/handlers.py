@@ -281,7 +281,7 @@ class TimelogHandlers:
         try:
             logged = await self.timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:  # the form was sent before it showed the activities
-            fields = views.entered_in(form.view.json, values.spent_on)
+            fields = views.entered_in(form.view.json, wanted.spent_on)
             said = _another_reason(reply, needed) or "Choose an activity."
             return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), said), said=said)
         except LongDay as long:

@@ -31,12 +31,14 @@ DELETE = "delete_time_entry"
 
 @dataclass(frozen=True, kw_only=True)
 class TimeChange:
-    """All values of a changed entry; `agreed` is how many minutes on that day the user has confirmed."""
+    """What is changed in an entry, None for what isn't; `agreed` is how many minutes on that day the user has
+    confirmed.
+    """
 
-    hours: Decimal
-    spent_on: date
-    activity: Ref | None
-    comment: str
+    hours: Decimal | None = None
+    spent_on: date | None = None
+    activity: Ref | None = None
+    comment: str | None = None
     agreed: int = 0
 
 
@@ -109,20 +111,26 @@ class OwnEntries:
         return entry, found
 
     async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
-        """Change an entry. Raises NotOwnEntry, EntryGone, LongDay.
-
-        All fields are sent: after an unknown outcome the service's entry may differ from the stored one.
-        """
+        """Change an entry. Raises NotOwnEntry, EntryGone, LongDay."""
         session = await self.accounts.writing(owner)
         entry = await self.one(owner, entry_id)
-        await self.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed, before=entry)
-        minutes = round(wanted.hours * MINUTES)
-        changed = replace(entry, minutes=minutes, spent_on=wanted.spent_on, comments=wanted.comment)
+        sent: dict[str, object] = {}
+        changed = entry
+        if wanted.hours is not None:
+            sent["hours"], changed = wanted.hours, replace(changed, minutes=round(wanted.hours * MINUTES))
+        if wanted.spent_on is not None:
+            sent["spent_on"], changed = wanted.spent_on, replace(changed, spent_on=wanted.spent_on)
+        if wanted.comment is not None:
+            sent["comments"], changed = wanted.comment, replace(changed, comments=wanted.comment)
         if wanted.activity:
+            sent["activity_id"] = wanted.activity.id
             changed = replace(changed, activity_id=wanted.activity.id, activity=wanted.activity.name)
-        changes = TimeEntryChanges(hours=wanted.hours, spent_on=wanted.spent_on, comments=wanted.comment)
-        if changed.activity_id is not None:
-            changes = changes.model_copy(update={"activity_id": changed.activity_id})
+        if not sent:
+            return entry
+        if {"hours", "spent_on"} & sent.keys():
+            spent = Decimal(changed.minutes) / MINUTES
+            await self.check_day(owner, spent, changed.spent_on, wanted.agreed, before=entry)
+        changes = TimeEntryChanges.model_validate(sent)
         try:
             await self.client.update_time_entry(session.key, entry.id, changes)
         except NotFound:

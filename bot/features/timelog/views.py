@@ -89,7 +89,7 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
     return forms.warned(view, said) if said else view
 
 
-def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording, metadata: str) -> JSON:
+def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording) -> JSON:
     """The form that changes an entry."""
     values = Entered(entry.spent_on, typed_hours(_hours(entry.minutes)), comment=entry.comments)
     blocks = [
@@ -97,7 +97,7 @@ def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording, metad
         *_fields(values, activities, entry.activity_id, entry.project_id),
         actions([delete_button(entry, wording)]),
     ]
-    return forms.form("time.change", "Edit time", blocks, submit="Save", metadata=metadata)
+    return forms.form("time.change", "Edit time", blocks, submit="Save")
 
 
 def _fields(

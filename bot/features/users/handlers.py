@@ -1,7 +1,7 @@
 """The `/tracker user` command: show, create and change accounts in the service."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from bot.features.users import views
@@ -10,7 +10,7 @@ from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack import posting
 from bot.slack.directory import Contact, contact
 from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading, number_in
+from bot.slack.forms import FormResult, Values, loading, number_in, shown_in
 from bot.slack.grammar.requests import Person, SlackUser, who
 from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
@@ -75,10 +75,17 @@ class UserHandlers:
     async def open_edit(self, reply: Reply, user: Person) -> None:
         await reply.open(loading("Edit account"))
         shown = await self.users.editable(reply.owner, who(user, reply.owner))
-        metadata = json.dumps({"user": shown.id, "place": reply.place.as_json()})
-        await reply.show(views.edit_form(shown, details_of(shown), reply.wording, metadata))
+        view = views.edit_form(shown, details_of(shown), reply.wording)
+        metadata = {"user": shown.id, "place": reply.place.as_json(), "shown": shown_in(view)}
+        await reply.show(view | {"private_metadata": json.dumps(metadata)})
 
     async def submit_edit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        user_id, details = number_in(form.view.metadata.get("user")), views.submitted(form.view.json)
-        await self.users.change(reply.owner, user_id, details)
+        metadata, details = form.view.metadata, views.submitted(form.view.json)
+        user_id = number_in(metadata.get("user"))
+        changed = {
+            name: value
+            for name, value in asdict(details).items()
+            if Values(form.view.json).changed(name, metadata.get("shown"))
+        }
+        await self.users.change(reply.owner, user_id, changed)
         return FormResult(then=partial(reply.privately, views.changed(user_id, details, reply.wording)))

@@ -5,6 +5,7 @@ account the bot uses it to link the Slack user. No key leaves this module otherw
 """
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
@@ -137,20 +138,24 @@ class Users:
         linking = LinkOutcome.NO_SLACK_USER if slack_user is None else await self._link(slack_user, user)
         return CreatedAccount(_without_key(user), linking)
 
-    async def change(self, owner: Owner, user_id: int, details: Details) -> None:
-        """Change the account. Raises AdministratorsOnly, NoSuchUser, and OutcomeUnknown only if no read
-        confirms the change.
+    async def change(self, owner: Owner, user_id: int, changed: Mapping[str, str]) -> None:
+        """Change these `Details` of an account.
+
+        Raises AdministratorsOnly, NoSuchUser, and OutcomeUnknown only if no read confirms the change.
         """
         session = await self.accounts.writing(owner)
+        if not changed:
+            return
         try:
-            await self.client.update_user(session.key, user_id, UserChanges(**asdict(details)))
+            await self.client.update_user(session.key, user_id, UserChanges.model_validate(changed))
         except Forbidden:
             raise AdministratorsOnly from None
         except NotFound:
             raise NoSuchUser(user_id) from None
         except OutcomeUnknown:
             with suppress(ServiceError):
-                if details_of(await self.client.get_user(session.key, user_id)) == details:
+                now = asdict(details_of(await self.client.get_user(session.key, user_id)))
+                if changed.items() <= now.items():
                     return
             raise
 

@@ -75,9 +75,9 @@ def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
 
 
-def edit_form(shown: User, details: Details, wording: Wording, metadata: str) -> JSON:
+def edit_form(shown: User, details: Details, wording: Wording) -> JSON:
     blocks: list[Block] = [section(f"*{_name(shown, wording)}* · User {shown.id}"), *_inputs(details)]
-    return forms.form("user.edit", "Edit account", blocks, submit="Save", metadata=metadata)
+    return forms.form("user.edit", "Edit account", blocks, submit="Save")
 
 
 def submitted(view: JSON) -> Details:

@@ -52,6 +52,19 @@ async def test_edit_changes_the_entry_its_confirmation_and_its_post(
     assert "the post" not in text_of(await logged(ana, "Changed to 3h on "))
 
 
+async def test_edit_sends_only_what_was_changed(office: Office, ana: Person, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 20m activity:design Half of it")
+    answer = await logged(ana)
+    office.newest_time().minutes = 90  # in the service, which doesn't tell the bot
+    await ana.press(answer, "Edit")
+
+    await ana.submit(await ana.form("Edit time"), {"Comment": "All of it"})
+
+    await logged(ana, "Changed to ")
+    entry = office.newest_time()
+    assert (entry.minutes, entry.comments) == (90, "All of it")
+
+
 async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     before = await shared(ana)

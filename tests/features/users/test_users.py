@@ -116,7 +116,9 @@ async def test_edits_an_account_in_a_prefilled_form(office: Office, chris: Perso
     await chris.submit(form, {"Login": "ana"})
     assert await chris.errors() == {"login": "Login has already been taken"}
 
+    office.tracker.data.users[2].mail = "changed@elsewhere.example"  # meanwhile
     said = text_of(await chris.after(chris.submit(await chris.form("Edit account"), {"Last name": "Ojo"})))
 
     assert "Ben Ojo" in said
-    assert office.tracker.data.users[2].lastname == "Ojo"
+    ben = office.tracker.data.users[2]
+    assert (ben.lastname, ben.mail) == ("Ojo", "changed@elsewhere.example")
