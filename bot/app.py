@@ -115,6 +115,7 @@ class Bot:
         self.dispatch = Dispatch(
             self.features.routes,
             self.platform,
+            claims=self.store.claims,
             deliveries=self.store.deliveries,
             completed=self.completed,
             failures=self.features.failures,

@@ -169,7 +169,7 @@ def build(
         accounts,
         issues,
         jobs,
-        deliveries=store.deliveries,
+        claims=store.claims,
         failures=failures,
         progress_seconds=waits.progress,
     )
@@ -186,11 +186,11 @@ def build(
     tracking = Timelog(
         client, accounts, projects, issues, activities, entries, store.created_issues, waits.lookups
     )
-    entry_handlers = EntryHandlers(tracking, entries, platform.audiences, store.deliveries, publicity)
+    entry_handlers = EntryHandlers(tracking, entries, platform.audiences, store.claims, publicity)
     timelog = TimelogHandlers(
         tracking,
         store.saved_input,
-        store.deliveries,
+        store.claims,
         entry_handlers,
         pauses,
     )
@@ -199,7 +199,7 @@ def build(
     reader = IssueReader(client, issues, publicity)
     showing = Showing(store.followed, ThreadPoster(workspaces, platform, publicity), timings)
     follow_runs = FollowRuns(client, store, accounts, reader, showing)
-    follow = FollowHandlers(Following(accounts, store.followed, reader), publicity, store.deliveries)
+    follow = FollowHandlers(Following(accounts, store.followed, reader), publicity, store.claims)
     looking = Duplicates(client, store, issues)
     duplicates = DuplicateHandlers(looking, pauses, accounts)
     thread = ThreadInclusion(Threads(), store.saved_input, waits)
@@ -239,7 +239,7 @@ def build(
         issues,
         creating,
         publicity,
-        store.deliveries,
+        store.claims,
         parser,
         open_create_form=create_form.open_form,
         offer_create_form=create_form.offer,
@@ -255,7 +255,7 @@ def build(
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
     digest_forms = DigestForms(digests, accounts, projects)
     publish_home = partial(home.show, shown=None, again=True)
-    digest = DigestHandlers(digests, runs, digest_forms, store.saved_input, store.deliveries, publish_home)
+    digest = DigestHandlers(digests, runs, digest_forms, store.saved_input, store.claims, publish_home)
     related = RelatedHandlers(
         RelatedIssues(client, accounts, projects, issues),
         jobs,

@@ -1,36 +1,43 @@
-"""Claims for work that must be done only once, however often it is requested."""
+"""Claims of handlers, in words: each request that can't act gets an answer."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from bot.errors import UserError
+from bot.slack.errors import InProgress, PressedAlready
 from bot.slack.posting import Announced
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claim, Claims, State
 
 DOUBLE_CLICK = timedelta(seconds=5)
-"""For this long, a second share of the same thing in the same place is ignored."""
+"""For this long, a second share of the same thing in the same place is refused."""
 
 
 @asynccontextmanager
-async def claimed(deliveries: Deliveries, claim: str, otherwise: UserError) -> AsyncIterator[None]:
-    """Hold a claim, and release it if the block fails. Raises `otherwise` if the claim is taken."""
-    if not await deliveries.claim(claim):
-        raise otherwise
+async def claimed(
+    claims: Claims, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
+) -> AsyncIterator[Claim]:
+    """As `Claims.hold`. Raises `done` if the work is done, and InProgress while it is being done."""
+    async with claims.hold(key, unknown=unknown) as claim:
+        if not claim.won:
+            raise done if claim.done else InProgress
+        yield claim
+
+
+async def announced_once(claims: Claims, key: str, announce: Callable[[], Awaitable[Announced]]) -> Announced:
+    """Announce something. If nothing was posted, the user can share it again. Raises PressedAlready."""
+    claim = await claims.take(key, DOUBLE_CLICK)
+    if not claim.won:
+        raise PressedAlready
+    state: State | None = None
     try:
-        yield
-    except BaseException:
-        await deliveries.release(claim)
+        announced = await announce()
+        if announced in (Announced.YES, Announced.UNSURE):
+            state = State.DONE
+    except asyncio.CancelledError:
+        state = State.UNKNOWN
         raise
-
-
-async def announced_once(
-    deliveries: Deliveries, claim: str, announce: Callable[[], Awaitable[Announced]]
-) -> Announced | None:
-    """Announce something; None after a double click. If nothing was posted, the user can share it again."""
-    if not await deliveries.claim_for(claim, DOUBLE_CLICK):
-        return None
-    announced = await announce()
-    if announced not in (Announced.YES, Announced.UNSURE):
-        await deliveries.release(claim)
+    finally:
+        await claims.settle(claim, state)
     return announced

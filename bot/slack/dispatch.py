@@ -44,6 +44,7 @@ from bot.slack.measurement import log_failure, log_if_undelivered, measured
 from bot.slack.replies import Acknowledgement, Platform, Reply
 from bot.slack.saved_payload import saveable
 from bot.slack.waits import Waits
+from bot.store.claims import Claims
 from bot.store.deliveries import Deliveries, UnfinishedRequest
 
 log = structlog.get_logger(__name__)
@@ -59,6 +60,7 @@ class Dispatch(AsyncMiddleware):
     features: Feature
     platform: Platform
     _: KW_ONLY
+    claims: Claims
     deliveries: Deliveries
     completed: CompletedDeliveries
     failures: Failures
@@ -216,7 +218,7 @@ class Dispatch(AsyncMiddleware):
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
             async with self.failures.reported(act, reply, self.waits.last_answer):
-                submissions = FormSubmissions(self.deliveries, self.failures, self.waits)
+                submissions = FormSubmissions(self.claims, self.failures, self.waits)
                 result = await submissions.result(form, reply, handler)
                 if result.errors or result.said:
                     act.outcome = "user_error"

@@ -32,12 +32,14 @@ class Form:
     """A modal's submit handler, and the text shown while it is slow.
 
     `doing` is plain text with `{service}` for the service's name. A form acts once however often it is
-    submitted, unless it is `repeatable`.
+    submitted, unless it is `repeatable`. One that `looks` does what an earlier submission, lost in a crash,
+    may have done: it looks that up first (`Reply.attempted_at`).
     """
 
     submit: Submit
     doing: str
     repeatable: bool = False
+    looks: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from bot.slack.interaction import FormSubmission
 from bot.slack.replies import Reply
 from bot.slack.text import escape
 from bot.slack.waits import Waits
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims, State
 
 
 @dataclass(frozen=True)
 class FormSubmissions:
-    deliveries: Deliveries
+    claims: Claims
     failures: Failures
     waits: Waits
 
@@ -43,23 +43,33 @@ class FormSubmissions:
             await _canceled(work)
 
     async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
-        """Run a form's work once, however often it is submitted; releases the claim if it fails."""
-        claim = f"form:{form.key}"
-        if not handler.repeatable and not await self.deliveries.claim(claim):
-            raise FormSentAlready
+        """Run a form's work once, however often it is submitted; frees the claim if it fails."""
+        if handler.repeatable:
+            return await self._placed(form, reply, handler)
+        claim, state = await self.claims.take(f"form:{form.key}"), None
         try:
-            result = await handler.submit(form, reply)
-            if not (handler.repeatable or result.errors or result.said):
+            if not claim.won or (claim.tried_at and not handler.looks):
+                raise FormSentAlready
+            reply.attempted_at = claim.tried_at
+            result = await self._placed(form, reply, handler)
+            if not (result.errors or result.said):
                 reply.committed = True
+        except asyncio.CancelledError:
+            state = State.UNKNOWN if handler.looks else None
+            raise
+        finally:
+            await self.claims.settle(claim, State.DONE if reply.committed else state)
+        return result
+
+    async def _placed(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+        """A form's result; a refusal is placed at the fields that it names."""
+        try:
+            return await handler.submit(form, reply)
         except (Refused, WrongField) as error:
             placed = forms.placed(form.view.json, error, reply.wording.sentence(error))
             if not placed:
                 raise
             return FormResult(errors=placed)
-        finally:
-            if not (handler.repeatable or reply.committed):
-                await self.deliveries.release(claim)
-        return result
 
 
 async def follow(

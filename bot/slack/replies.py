@@ -88,6 +88,8 @@ class Reply:
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     acknowledgement: Acknowledgement | None = None
     """What Slack waits for after a form was submitted."""
+    attempted_at: datetime | None = None
+    """When an earlier submission of this form began that was lost in a crash."""
     committed: bool = False
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = True

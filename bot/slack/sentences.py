@@ -182,6 +182,10 @@ def _of_platform(error: BotError, wording: Wording) -> str | None:
             )
         case errors.FormSentAlready():
             return "You already submitted this form. Check whether it went through before you submit another."
+        case errors.InProgress():
+            return "This is being done right now. Check back in a moment."
+        case errors.PressedAlready():
+            return "You just did that. If nothing shows up, try again in a few seconds."
         case errors.FormExpired(command=str(command)):
             return f"This form has expired. Start over with `{wording.command(command)}`."
         case errors.FormExpired():

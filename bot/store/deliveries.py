@@ -7,11 +7,11 @@ typed. If a process crashes, another one notifies the users whose requests were 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, Row, delete, select, update
+from sqlalchemy import Connection, Row, not_, select, update
 
 from bot.errors import StoredSecretError
 from bot.store.database import Database
@@ -51,7 +51,7 @@ class Deliveries:
 
         With `asked`, the request is recorded as in flight in this process until it's finished.
         """
-        row = {"key": key, "claimed_at": datetime.now(UTC)}
+        row: dict[str, Any] = {"key": key, "claimed_at": self.processes.clock.scalar_subquery()}
         if asked:
             owner = asked.owner
             whose = [owner.enterprise_id, owner.team_id, owner.user_id]
@@ -59,18 +59,6 @@ class Deliveries:
             row |= {"holder": self.processes.name, "sealed": self.vault.seal(_bound(key), content)}
         added = self.database.insert(DeliveryRow).values(row)
         return await self.database.changes(added.on_conflict_do_nothing().returning(DeliveryRow.key))
-
-    async def claim_for(self, key: str, age: timedelta) -> bool:
-        """Claim a delivery for the time `age`; after that one caller can claim it again."""
-        now = datetime.now(UTC)
-        claimed = self.database.insert(DeliveryRow).values(key=key, claimed_at=now)
-        again = claimed.on_conflict_do_update(
-            index_elements=["key"], set_={"claimed_at": now}, where=DeliveryRow.claimed_at <= now - age
-        )
-        return await self.database.changes(again.returning(DeliveryRow.key))
-
-    async def release(self, key: str) -> None:
-        await self.database.execute(delete(DeliveryRow).where(DeliveryRow.key == key))
 
     async def finish(self, keys: Collection[str]) -> None:
         done = update(DeliveryRow).where(DeliveryRow.key.in_(keys)).values(holder=None, sealed=None)
@@ -82,7 +70,8 @@ class Deliveries:
         Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
         for a request that is too old to answer or can't be decrypted.
         """
-        dead = self.processes.dead(DeliveryRow.holder, await self.processes.now())
+        now = await self.processes.now()
+        dead = self.processes.dead(DeliveryRow.holder, now)
         abandoned = (
             select(DeliveryRow.key, DeliveryRow.sealed, DeliveryRow.claimed_at)
             .where(DeliveryRow.holder.is_not(None), dead)
@@ -97,15 +86,19 @@ class Deliveries:
                 connection.execute(taken.values(holder=self.processes.name))
             return rows
 
-        latest = datetime.now(UTC) - ANSWERABLE_FOR
+        latest = now - ANSWERABLE_FOR
         return {
             row.key: self._opened(row.key, row.sealed) if row.claimed_at > latest else None
             for row in await self.database.write(take)
         }
 
-    async def prune(self, older_than: datetime) -> None:
-        """Delete claims made before `older_than`. Slack repeats deliveries for minutes, not hours."""
-        await self.database.delete_in_batches(DeliveryRow, DeliveryRow.claimed_at < older_than)
+    async def prune(self, now: datetime, age: timedelta) -> None:
+        """Delete claims older than `age`, and those from before the clock was set back.
+
+        Slack repeats deliveries for minutes, not hours.
+        """
+        old = not_(DeliveryRow.claimed_at.between(now - age, now + age))
+        await self.database.delete_in_batches(DeliveryRow, old)
 
     def _opened(self, key: str, sealed: str) -> UnfinishedRequest | None:
         try:

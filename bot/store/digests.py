@@ -20,6 +20,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
 from bot.store.database import Database
 from bot.store.digest_plans import Plan, plan_columns, plan_of
@@ -142,10 +143,10 @@ class StoredDigests:
         start: Start,
         now: datetime,
         agreed_project: int | None = None,
-    ) -> Digest:
-        """Add an active digest."""
+    ) -> Digest | None:
+        """Add an active digest; None if it is personal and the owner has one."""
         statement = (
-            insert(DigestRow)
+            self._database.insert(DigestRow)
             .values(
                 owner_name=owner_name,
                 channel_id=channel_id,
@@ -159,11 +160,15 @@ class StoredDigests:
                 **plan_columns(plan),
                 **_NO_NOTICES,
             )
+            .on_conflict_do_nothing()
             .returning(DigestRow)
         )
 
-        def work(connection: Connection) -> Digest:
-            digest = digest_of(connection.execute(statement).one())
+        def work(connection: Connection) -> Digest | None:
+            row = connection.execute(statement).one_or_none()
+            if row is None:
+                return None
+            digest = digest_of(row)
             if start.covered:
                 connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, start.covered))
             return digest
@@ -256,11 +261,18 @@ class StoredDigests:
             return None
         return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
 
-    async def restore(self, digest: Digest, next_due: datetime | None) -> None:
-        """Undo a removal. A digest that was paused before stays paused."""
+    async def restore(self, digest: Digest, next_due: datetime | None) -> bool:
+        """Undo a removal; False if the owner has another personal digest by now.
+
+        A digest that was paused before stays paused.
+        """
         removed = update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
         before = {"paused": digest.paused, "next_due": next_due}
-        await self._database.execute(removed.values(removed_at=None, removed_paused=None, **before))
+        try:
+            await self._database.execute(removed.values(removed_at=None, removed_paused=None, **before))
+        except IntegrityError:
+            return False
+        return True
 
     async def prune(self) -> None:
         """Delete digests that can no longer be restored, with their runs and covered issues."""

@@ -33,19 +33,19 @@ class Processes:
     def __init__(self, database: Database, *, timeout: float, clock: Select[datetime] = NOW) -> None:
         self._database = database
         self._timeout = timedelta(seconds=timeout)
-        self._clock = clock
+        self.clock = clock
         self.name = secrets.token_hex(8)
         self._last_beat: datetime | None = None
         self._steady_since: datetime | None = None
 
     async def now(self) -> datetime:
-        return await self._database.read(lambda connection: connection.execute(self._clock).scalar_one())
+        return await self._database.read(lambda connection: connection.execute(self.clock).scalar_one())
 
     async def beat(self) -> None:
         """Send a heartbeat. Raises DatabaseUnavailableError."""
 
         def work(connection: Connection) -> datetime:
-            now = connection.execute(self._clock).scalar_one()
+            now = connection.execute(self.clock).scalar_one()
             row = {"holder": self.name}
             connection.execute(self._database.upsert(ProcessRow, row, {"seen_at": now}))
             return now

@@ -1,18 +1,19 @@
 """Retention periods, and the deletion of expired rows. Every replica runs it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from bot.store.store import Store
 
-DELIVERY_RETENTION = timedelta(days=1)
+CLAIM_RETENTION = timedelta(days=1)
 RUN_RETENTION = timedelta(days=2)
 ACTIVITY_RETENTION = timedelta(days=400)
 """For issues created and time logged with the bot: used by the Home tab, duplicates, and editing."""
 
 
 async def delete_expired(store: Store) -> None:
-    now = datetime.now(UTC)
-    await store.deliveries.prune(now - DELIVERY_RETENTION)
+    now = await store.processes.now()
+    await store.claims.prune(now, CLAIM_RETENTION)
+    await store.deliveries.prune(now, CLAIM_RETENTION)
     await store.processes.prune()
     await store.saved_input.prune()
     await store.digests.prune()

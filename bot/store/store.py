@@ -6,6 +6,7 @@ from sqlalchemy import Select
 
 from bot.store.assignment_messages import AssignmentMessages
 from bot.store.channels import Channels
+from bot.store.claims import Claims
 from bot.store.created_issues import CreatedIssues
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries
@@ -43,6 +44,7 @@ class Store:
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.links = Links(database, vault)
         self.channels = Channels(database)
+        self.claims = Claims(database, self.processes)
         self.deliveries = Deliveries(database, vault, self.processes)
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)

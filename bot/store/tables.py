@@ -19,6 +19,7 @@ from sqlalchemy import (
     and_,
     column,
     func,
+    literal_column,
     select,
     type_coerce,
 )
@@ -148,6 +149,19 @@ class DeliveryRow(Table):
     )
 
 
+class ClaimRow(Table):
+    """A claim on work that is done once; see `store.claims`. `claimed_at` is when the first attempt began
+    whose outcome is unknown, or when the work was done.
+    """
+
+    __tablename__ = "claims"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    state: Mapped[str]
+    holder: Mapped[str]
+    claimed_at: Mapped[datetime] = mapped_column(index=True)
+
+
 class ProcessRow(Table):
     __tablename__ = "processes"
 
@@ -216,6 +230,9 @@ class AssignmentMessagesOffRow(OnePerOwner, Table):
     __tablename__ = "assignment_messages_off"
 
 
+_PERSONAL = and_(column("kind") == literal_column("'personal'"), column("removed_at").is_(None))
+
+
 class DigestRow(Owned, Table):
     """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
     process that is sending them. `seen` has a personal digest's issues and their last updates, by issue ID.
@@ -229,6 +246,13 @@ class DigestRow(Owned, Table):
     __table_args__ = (
         Index("ix_digests_channel", "team_id", "channel_id"),
         Index("ix_digests_owner", "enterprise_id", "team_id", "user_id"),
+        Index(
+            "ix_digests_personal",
+            *("enterprise_id", "team_id", "user_id"),
+            unique=True,
+            postgresql_where=_PERSONAL,
+            sqlite_where=_PERSONAL,
+        ),
         {"sqlite_autoincrement": True},  # the ID of a removed digest is never reused
     )
 

@@ -1,11 +1,13 @@
 """Decides whom to tell that an issue was assigned to them, and reads the issue with their own key."""
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from bot.errors import KeySuspended, NotLinked
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.models import Issue
+from bot.store.claims import Claim
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -37,9 +39,7 @@ class Assignments:
             return None
         return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
 
-    async def claim(self, assignee: Owner, issue: Issue) -> bool:
-        """Whether this caller tells the assignee about this version of the issue; True for one caller."""
+    def telling(self, assignee: Owner, issue: Issue) -> AbstractAsyncContextManager[Claim]:
+        """Hold the claim on telling the assignee about this version of the issue."""
         version = issue.updated_on.isoformat() if issue.updated_on else ""
-        return await self.store.deliveries.claim(
-            f"assigned:{assignee.team_id}:{assignee.user_id}:{issue.id}:{version}"
-        )
+        return self.store.claims.hold(f"assigned:{assignee.team_id}:{assignee.user_id}:{issue.id}:{version}")

@@ -51,19 +51,18 @@ class AssignedHandlers:
         try:
             async with asyncio.timeout(SECONDS):
                 assignee = await self.assignments.assignee_of(by, issue)
-                message = await self._message(by, assignee, issue) if assignee else None
-            if assignee and message:
-                await self.platform.outbox.tell(assignee, message)
+                seen = await self.assignments.as_seen_by(assignee, issue.id) if assignee else None
+            if assignee and seen:
+                async with self.assignments.telling(assignee, seen) as claim:
+                    if claim.won:
+                        await self.platform.outbox.tell(assignee, await self._message(by, assignee, seen))
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
-    async def _message(self, by: Owner, assignee: Owner, issue: Issue) -> Message | None:
-        seen = await self.assignments.as_seen_by(assignee, issue.id)
-        if seen is None or not await self.assignments.claim(assignee, issue):
-            return None
+    async def _message(self, by: Owner, assignee: Owner, issue: Issue) -> Message:
         slack = await self.workspaces.client(assignee.enterprise_id, assignee.team_id)
         profiles, team_id = self.platform.profiles, assignee.team_id
         actor, reader = await asyncio.gather(
             profiles.of(slack, team_id, by.user_id), profiles.of(slack, team_id, assignee.user_id)
         )
-        return views.assigned(seen, self.platform.wording, actor.name, datetime.now(reader.zone).date())
+        return views.assigned(issue, self.platform.wording, actor.name, datetime.now(reader.zone).date())

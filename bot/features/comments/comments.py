@@ -6,6 +6,7 @@ before. A service that doesn't tell the history tells at least when the issue wa
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.accounts.accounts import Accounts, Session
@@ -13,6 +14,7 @@ from bot.features.files.attach import Files
 from bot.features.files.batch import Batch, State
 from bot.features.issues.issues import Issues
 from bot.features.issues.updates import Updates, UpdateUnconfirmed
+from bot.features.lost_writes import CLOCK_SKEW
 from bot.features.projects.permissions import may
 from bot.service.client import Client
 from bot.service.conventions import HIDES_NOTES
@@ -39,7 +41,7 @@ class CommentDropped(UserError):
 
 
 class AddedAlready(UserError):
-    """The message is on the issue already, or another request is adding it."""
+    """The message is on the issue already."""
 
     number: int
 
@@ -49,13 +51,15 @@ class Comment:
     """A comment in the service's text format.
 
     `permalink` is the message that it adds, if any. `after` is that of an earlier attempt's
-    `CommentUnconfirmed`: then the comment is looked up before it is sent.
+    `CommentUnconfirmed`, `since` the time of one that was lost in a crash: then the comment is looked up
+    before it is sent.
     """
 
     text: str
     private: bool = False
     permalink: str | None = None
     after: int | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,8 @@ class Comments:
         async with self.accounts.reading(owner) as session:
             before = await self._read(session, number)
         self.updates.check_supported(number)
-        if comment.after is not None and (found := _own_note(session, before, comment.after, comment.text)):
-            batch.match(before.attachments, session.user_id, batch.since)
+        if found := _earlier(session, before, comment):
+            batch.match(before.attachments, session.user_id, comment.since or batch.since)
             return _commented(before, comment, found)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
@@ -127,8 +131,10 @@ class Comments:
             uploads = await self.files.upload(session, batch)
             if uploads:
                 session = await self.accounts.reverified(session)  # files may take minutes
-            commented = await self._send(session, before, comment, uploads)
             for file in batch.in_state(State.UPLOADED):
+                file.state = State.ATTACHING
+            commented = await self._send(session, before, comment, uploads)
+            for file in batch.in_state(State.ATTACHING):
                 file.end(State.ATTACHED)
         batch.match(commented.issue.attachments, session.user_id, batch.since)
         return commented
@@ -174,6 +180,15 @@ def _commented(issue: Issue, comment: Comment, note: Journal | None, *, certain:
 
 def _has_history(issue: Issue) -> bool:
     return "journals" in issue.model_fields_set
+
+
+def _earlier(session: Session, issue: Issue, comment: Comment) -> Journal | None:
+    """The comment, if an earlier attempt has added it."""
+    if comment.after is not None:
+        return _own_note(session, issue, comment.after, comment.text)
+    note = _own_note(session, issue, 0, comment.text) if comment.since else None
+    recent = note and note.created_on and comment.since and note.created_on >= comment.since - CLOCK_SKEW
+    return note if recent else None
 
 
 def _own_note(session: Session, issue: Issue, after: int, text: str | None = None) -> Journal | None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from pydantic import ValidationError
@@ -32,7 +33,7 @@ from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON, Block, Message, button_row, section
 from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
-from bot.slack.errors import FormExpired
+from bot.slack.errors import FormExpired, InProgress
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
@@ -65,7 +66,7 @@ class CommentHandlers:
                 OpenComment: self.open_saved,
                 ChooseIssue: self.issue_chosen,
             },
-            forms={"comment.add": Form(self.submit, DOING)},
+            forms={"comment.add": Form(self.submit, DOING, looks=True)},
             options={ChooseIssue.action: self.issue_options},
         )
 
@@ -188,9 +189,10 @@ class CommentHandlers:
         job = await self.jobs.message(reply, metadata.files) if metadata.files else None
         await self.jobs.fill_from_form(reply, form, batch)
         permalink = await permalink_of(reply, job.message) if job else None
-        comment = Comment(text, "yes" in values.all_chosen("private"), permalink, metadata.after)
+        private = "yes" in values.all_chosen("private")
         try:
-            async with self._once(reply, job, number, private=comment.private):
+            async with self._once(reply, job, number, private=private) as tried_at:
+                comment = Comment(text, private, permalink, metadata.after, tried_at or reply.attempted_at)
                 done = await self.comments.add(reply.owner, number, comment, batch)
         except CommentUnconfirmed as error:
             said = reply.wording.sentence(error)
@@ -201,7 +203,7 @@ class CommentHandlers:
                 return FormResult(view=forms.said("Check first", message.blocks), message=message)
             later = metadata.model_copy(update={"after": error.after}).dump()
             return FormResult(view=forms.refilled(form.view.json, said, later), said=said)
-        except (AddedAlready, UpdatesUnsupported) as error:
+        except (AddedAlready, InProgress, UpdatesUnsupported) as error:
             said = reply.wording.sentence(error)
             return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
         reply.committed = True
@@ -210,21 +212,23 @@ class CommentHandlers:
     @asynccontextmanager
     async def _once(
         self, reply: Reply, job: Job | None, number: int, *, private: bool
-    ) -> AsyncIterator[None]:
-        """Hold the claim on adding a message to this issue. Raises AddedAlready.
+    ) -> AsyncIterator[datetime | None]:
+        """Hold the claim on adding a message to this issue; gives when an earlier attempt began that may have
+        added it. Raises AddedAlready and InProgress.
 
         A private note's claim is its author's own: those who can't see the note mustn't learn of it, and the
         others find it on the issue.
         """
         if job is None:
-            yield
+            yield None
             return
         place, ts = Place.from_json(job.place), job.message["ts"]
         claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
         if private:
             claim += f":private:{reply.owner.user_id}"
-        async with claimed(self.store.deliveries, claim, AddedAlready(number)):
-            yield
+        unknown = (CommentUnconfirmed,)
+        async with claimed(self.store.claims, claim, AddedAlready(number), unknown=unknown) as held:
+            yield held.tried_at
 
     async def _result(
         self,

@@ -30,5 +30,5 @@ def sentence(error: BotError, wording: Wording) -> str | None:
                 "permission to comment."
             )
         case AddedAlready(number=number):
-            return f"This message is already on #{number}, or another request is adding it. Check the issue."
+            return f"This message is already on #{number}. Check the issue."
     return None

@@ -42,8 +42,6 @@ from bot.store.store import Store
 
 SHOWN_TIMES = 3
 PREVIEWED = timedelta(days=7)
-ADD_CLAIM = timedelta(seconds=10)
-"""How long a claim to add a digest keeps others from adding the same one."""
 SHORTEST_GAP = timedelta(minutes=15)
 MOST_IN_A_CHANNEL, MOST_OF_A_PERSON = 20, 50
 PERSONAL = "My issues"
@@ -112,36 +110,38 @@ class Digests:
                 raise ProjectClosed(project.name)
             plan = await self.plans.of(session, project, wanted)
             start = await start_of(self._client, session, plan, now)
-        return await self._added(session, channel, plan, start, agreed_project=agreed)
+        adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
+        async with self._store.claims.hold(adding, kept=timedelta(0)) as claim:
+            if not claim.won:
+                raise DuplicateDigest(None)
+            await self._require_new(channel, plan)
+            planned = await self._stored(session, channel, plan, start, agreed_project=agreed)
+        if planned is None:
+            raise DuplicateDigest(None)
+        return planned
 
-    async def _added(
+    async def _stored(
         self,
         session: Session,
         channel: Channel,
         plan: Plan,
         start: Start,
         agreed_project: int | None = None,
-    ) -> Planned:
+    ) -> Planned | None:
+        """The stored digest; None if it is personal and the owner has one."""
         now = await self._store.digest_runs.now()
         times = _times(parse(plan.schedule), plan.zone, now)
-        adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
-        if not await self._store.deliveries.claim_for(adding, ADD_CLAIM):
-            raise DuplicateDigest(None)
-        try:
-            await self._require_new(channel, plan)
-            digest = await self._store.digests.add(
-                session.owner,
-                session.name,
-                channel.channel_id,
-                plan,
-                next_due=times[0],
-                start=start,
-                now=now,
-                agreed_project=agreed_project,
-            )
-        finally:
-            await self._store.deliveries.release(adding)
-        return Planned(digest, times)
+        digest = await self._store.digests.add(
+            session.owner,
+            session.name,
+            channel.channel_id,
+            plan,
+            next_due=times[0],
+            start=start,
+            now=now,
+            agreed_project=agreed_project,
+        )
+        return Planned(digest, times) if digest else None
 
     async def personal(self, owner: Owner) -> Digest | None:
         """The user's personal digest, if they have one."""
@@ -161,7 +161,10 @@ class Digests:
         now = await self._store.digest_runs.now()
         async with self._accounts.reading(owner) as session:
             start = await start_of(self._client, session, plan, now)
-        return await self._added(session, channel, plan, start)
+        planned = await self._stored(session, channel, plan, start)
+        if planned is None:  # another request set it up in the meantime; the later schedule counts
+            return await self.set_up_personal(owner, channel, schedule, zone)
+        return planned
 
     async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
         """Change a digest's settings; of another kind, it begins anew.
@@ -294,7 +297,8 @@ class Digests:
         next_due = None
         if not digest.paused:
             next_due = self.times(digest, await self._store.digest_runs.now())[0]
-        await self._store.digests.restore(digest, next_due)
+        if not await self._store.digests.restore(digest, next_due):
+            raise DuplicateDigest(None)
         return await self._reloaded(digest)
 
     async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:

@@ -43,7 +43,7 @@ from bot.slack.grammar.requests import Help
 from bot.slack.interaction import ButtonPress, SlashCommand
 from bot.slack.posting import SLACK_FAILED
 from bot.slack.replies import Reply
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
 from bot.store.saved_input import SavedInput
@@ -59,7 +59,7 @@ class DigestHandlers:
     runs: DigestRuns
     forms: DigestForms
     saved: SavedInput
-    deliveries: Deliveries
+    claims: Claims
     publish_home: Callable[[Reply], Awaitable[None]]
 
     def feature(self) -> Feature:
@@ -177,7 +177,7 @@ class DigestHandlers:
         """Post a digest's new issues without waiting for the next due time."""
         if digest.paused:
             raise DigestPaused(digest.id)
-        if not await self.deliveries.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
+        if not await self.claims.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
             raise RepeatedRequest(digest.id)
         try:
             return await self.runs.run_now(digest)

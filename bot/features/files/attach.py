@@ -1,12 +1,12 @@
 """Attaches files to issues: several at a time, in constant memory, and none of them twice.
 
-A file is claimed for an issue before it is uploaded, and the claim is released only when the file is
-certainly not attached. Otherwise the issue's attachments are checked before anything is sent again. An upload
-token works once, so repeating the same change of an issue can't attach a file twice.
+A file is claimed for an issue before it is uploaded, and the claim is freed only when the file is certainly
+not attached. Otherwise the issue's attachments are checked before anything is sent again. An upload token
+works once, so repeating the same change of an issue can't attach a file twice.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -22,12 +22,21 @@ from bot.service.client import Client
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
 from bot.service.optional import UPDATE_ISSUE
+from bot.slack.errors import InProgress
+from bot.store.claims import Claim
+from bot.store.claims import State as ClaimState
 from bot.store.owner import Owner
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
 PARALLEL_UPLOADS = 3
+SETTLED = {
+    State.ATTACHED: ClaimState.DONE,
+    State.ATTACHING: ClaimState.UNKNOWN,
+    State.UNSURE: ClaimState.UNKNOWN,
+}
+"""What becomes of the claim on a file in this state; the other claims are freed."""
 
 
 class CantAttach(UserError):
@@ -75,18 +84,22 @@ class Files:
 
     @asynccontextmanager
     async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
-        """Hold the waiting files for this issue; afterwards release those that are certainly not attached.
+        """Hold the waiting files for this issue; afterwards free those that are certainly not attached.
 
-        Files that are on the issue already, or that another request attaches, end at once.
+        Files that are on the issue already, or that another request attaches, end at once. Raises
+        ServiceError.
         """
-        claimed = await self._claim(session, issue.id, batch, issue.attachments)
+        claims: dict[BatchFile, Claim] = {}
         try:
+            for file in batch.in_state(State.WAITING):
+                claims[file] = await self.store.claims.take(_claim(session.owner, issue.id, file))
+            if any(not claim.won or claim.tried_at for claim in claims.values()):
+                now = await self.issues.one(session, issue.id)  # attached since the issue was read?
+                _look_up(claims, now.attachments, session.user_id)
             yield
         finally:
-            possibly_attached = (State.ATTACHING, State.ATTACHED, State.UNSURE)
-            for file, key in claimed:
-                if file.state not in possibly_attached:
-                    await self.store.deliveries.release(key)
+            for file, claim in claims.items():
+                await self.store.claims.settle(claim, SETTLED.get(file.state))
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -111,7 +124,8 @@ class Files:
         for file in batch.in_state(State.UPLOADED):
             file.end(State.ATTACHED)
             try:
-                await self.store.deliveries.claim(_claim(owner, number, file))
+                claim = await self.store.claims.take(_claim(owner, number, file))
+                await self.store.claims.settle(claim, ClaimState.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
         with suppress(ServiceError, UserError):
@@ -157,21 +171,6 @@ class Files:
                     return attachment
                 raise NotUploader
         raise AttachmentGone(number)
-
-    async def _claim(
-        self, session: Session, number: int, batch: Batch, attachments: tuple[Attachment, ...]
-    ) -> list[tuple[BatchFile, str]]:
-        """Claim every waiting file for this issue; returns the claimed ones with their claims."""
-        claimed = []
-        for file in batch.in_state(State.WAITING):
-            key = _claim(session.owner, number, file)
-            if await self.store.deliveries.claim(key) or file.wanted.unsure:
-                claimed.append((file, key))
-                continue
-            Batch((file,)).match(attachments, session.user_id, None)
-            if file.state is State.WAITING:
-                file.end(State.CLAIMED)
-        return claimed
 
     async def _upload(self, session: Session, file: BatchFile) -> None:
         wanted, source = file.wanted, file.source
@@ -250,6 +249,15 @@ def _is_final(error: BotError) -> bool:
     """Whether the service refused this file because of its size or type."""
     unprocessable = isinstance(error, Refused) and error.status == HTTPStatus.UNPROCESSABLE_ENTITY
     return unprocessable or isinstance(error, TooLarge)
+
+
+def _look_up(claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment], user_id: int) -> None:
+    """Settle the files that earlier attempts have attached, and those that aren't this request's."""
+    for file, claim in claims.items():
+        if not claim.won or claim.tried_at:
+            Batch((file,)).match(attachments, user_id, claim.tried_at)
+        if not claim.won and file.state is State.WAITING:
+            file.end(State.CLAIMED, None if claim.done else InProgress())
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:

@@ -16,17 +16,13 @@ from bot.service.models import Attachment
 
 
 class FileToAttach(BaseModel):
-    """A file by its ID in Slack, and the name to attach it under.
-
-    `unsure` says that an earlier attempt ended in `State.UNSURE`.
-    """
+    """A file by its ID in Slack, and the name to attach it under."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
     name: str
     description: str = ""
-    unsure: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class State(Enum):
     REFUSED = auto()
     """The service doesn't accept it because of its size or type; a retry won't help."""
     CLAIMED = auto()
-    """Another request attached this file to this issue, or is doing so now."""
+    """Another request attached this file to this issue, or with the error InProgress, is doing so now."""
 
 
 @dataclass(eq=False)

@@ -29,7 +29,7 @@ from bot.slack.message_text import issue_named, text_of
 from bot.slack.metadata import Metadata
 from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims
 
 DOING = "Uploading files to {service}…"
 
@@ -67,7 +67,7 @@ class FileHandlers:
     accounts: Accounts
     issues: Issues
     jobs: FileJobs
-    deliveries: Deliveries
+    claims: Claims
     failures: Failures
     progress_seconds: float
 
@@ -81,7 +81,7 @@ class FileHandlers:
                 RetryFiles: self.retry_pressed,
             },
             forms={
-                "files.attach": Form(self.submit, DOING),
+                "files.attach": Form(self.submit, DOING, looks=True),
                 "files.describe": Form(self.submit_description, "Saving to {service}…", repeatable=True),
             },
             options={"files.issue": self.issue_options},
@@ -161,7 +161,7 @@ class FileHandlers:
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
-        async with claimed(self.deliveries, f"retry:{job_id}", RetriedAlready()):
+        async with claimed(self.claims, f"retry:{job_id}", RetriedAlready()):
             await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)

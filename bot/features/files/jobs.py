@@ -154,7 +154,7 @@ class FileJobs:
         retryable = batch.in_state(State.FAILED, State.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
         rows += tuple(views.row(number, file, reply.wording) for file in settled)
-        failed = [file.wanted.model_copy(update={"unsure": file.state is State.UNSURE}) for file in retryable]
+        failed = [file.wanted for file in retryable]
         retry = None
         if failed:
             place = reply.place.as_json()

@@ -163,8 +163,10 @@ def _line(number: int, file: BatchFile, wording: Wording) -> str:
             return f":white_check_mark: {name} attached{about}"
         case State.UNSURE, _:
             return f":grey_question: {name} may not be attached. “Retry” checks before it uploads again."
+        case State.CLAIMED, None:
+            return f":x: {name} was attached to #{number} before. Check the issue."
         case State.CLAIMED, _:
-            return f":x: {name} is already on #{number}, or another request is attaching it. Check the issue."
+            return f":x: {name} is being attached to #{number} right now. Check the issue in a moment."
         case _, LostFile() as lost:
             why = why_lost(lost, wording)
         case _, Refused(errors=errors) if errors:

@@ -23,7 +23,7 @@ from bot.slack.interaction import ButtonPress, Place
 from bot.slack.posting import Announced, NotAnnounced, NotDelivered
 from bot.slack.replies import Reply
 from bot.slack.retractable import poster_of
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ class FollowHandlers:
 
     following: Following
     publicity: Publicity
-    deliveries: Deliveries
+    claims: Claims
 
     def feature(self) -> Feature:
         return Feature(buttons={FollowIssue: self.follow_pressed, StopFollowing: self.stop_pressed})
@@ -91,8 +91,8 @@ class FollowHandlers:
             return announced
 
         twice = f"follow:{thread.channel_id}:{thread.ts}:{number}"
-        announced = await announced_once(self.deliveries, twice, announce)
-        if announced is not None and announced is not Announced.YES:
+        announced = await announced_once(self.claims, twice, announce)
+        if announced is not Announced.YES:
             raise NotFollowed(number, announced)
         if ts:
             await self.following.start(reply.owner, seen, thread, ts, agreed=seen.exposure.agreement)

@@ -43,7 +43,7 @@ from bot.slack.interaction import ButtonPress, Place, SlashCommand
 from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
 from bot.store.channels import Channel
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims
 from bot.store.owner import Owner
 
 
@@ -67,7 +67,7 @@ class IssueHandlers:
     issues: Issues
     creating: Creating
     publicity: Publicity
-    deliveries: Deliveries
+    claims: Claims
     parser: CommandParser
     open_create_form: Callable[[Reply, Draft], Awaitable[None]]
     offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]]
@@ -216,7 +216,7 @@ class IssueHandlers:
                 post, partial(self.publicity.may_post, reply.owner, seen, seen.agreement)
             )
 
-        announced = await announced_once(self.deliveries, twice, announce)
-        if announced is not None and announced is not Announced.YES:
+        announced = await announced_once(self.claims, twice, announce)
+        if announced is not Announced.YES:
             raise NotShared(number, announced)
         return None

@@ -20,6 +20,7 @@ from bot.slack.forms import number_in
 from bot.slack.interaction import Event
 from bot.slack.posting import reason
 from bot.slack.replies import Reply
+from bot.store.claims import State
 from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
@@ -61,17 +62,17 @@ class LinkHandlers:
             return
         if await self.audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
-        claims = {n: f"unfurl:{reply.owner.team_id}:{channel}:{n}" for n in list(urls)[:LINKS]}
-        deliveries = self.store.deliveries
-        fresh = {n: urls[n] for n, claim in claims.items() if await deliveries.claim_for(claim, REPEAT)}
+        prefix = f"unfurl:{reply.owner.team_id}:{channel}"
+        claims = {n: await self.store.claims.take(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
+        fresh = {n: urls[n] for n, claim in claims.items() if claim.won}
         unfurled: frozenset[int] = frozenset()
         try:
             with suppress(NotLinked):  # they didn't ask for anything
                 if fresh:
                     unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
         finally:
-            for number in fresh.keys() - unfurled:
-                await deliveries.release(claims[number])
+            for number, claim in claims.items():
+                await self.store.claims.settle(claim, State.DONE if number in unfurled else None)
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
         seen = await self.publicity.public(reply.owner, tuple(urls))

@@ -96,7 +96,9 @@ class CreateFormHandlers:
                 OpenDraft: self.open_draft,
                 NewIssueWithFiles: self.open_with_files,
             },
-            forms={create_form.CALLBACK_ID: Form(self.submit, "Creating the issue in {service}…")},
+            forms={
+                create_form.CALLBACK_ID: Form(self.submit, "Creating the issue in {service}…", looks=True)
+            },
         )
 
     # Opening and refreshing
@@ -232,7 +234,8 @@ class CreateFormHandlers:
         draft, errors = await form_templates.checked(self.templates, reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
-        started, batch = datetime.now(UTC), new_batch(metadata.attempted_at)
+        attempted_at = metadata.attempted_at or reply.attempted_at
+        started, batch = datetime.now(UTC), new_batch(attempted_at)
         included = await self.thread.included(reply, form, draft.description)
         draft = draft.described(included.description)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
@@ -242,12 +245,12 @@ class CreateFormHandlers:
                 reply.owner,
                 draft,
                 reply.channel,
-                metadata.attempted_at,
+                attempted_at,
                 source=metadata.source,
                 upload=lambda session: self.files.upload(session, batch),
             )
         except OutcomeUnknown as error:
-            metadata = metadata.model_copy(update={"attempted_at": metadata.attempted_at or started})
+            metadata = metadata.model_copy(update={"attempted_at": attempted_at or started})
             said = reply.wording.sentence(error)
             return FormResult(view=forms.refilled(view, said, metadata.dump()), said=said)
         except IssueRefused as error:

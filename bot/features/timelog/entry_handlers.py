@@ -27,7 +27,7 @@ from bot.slack.metadata import Metadata
 from bot.slack.posting import Announced, NotAnnounced
 from bot.slack.replies import Reply
 from bot.slack.retractable import retractable
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims
 from bot.store.time_entries import Entry, Post, Spent
 
 log = structlog.get_logger(__name__)
@@ -66,7 +66,7 @@ class EntryHandlers:
     timelog: Timelog
     entries: OwnEntries
     audiences: Audiences
-    deliveries: Deliveries
+    claims: Claims
     publicity: Publicity
 
     def feature(self) -> Feature:
@@ -100,10 +100,10 @@ class EntryHandlers:
             await reply.privately(views.share_anyway(entry, on.project.name))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await announced_once(self.deliveries, twice, partial(self.post, reply, entry, seen))
-        if announced is not None and announced is not Announced.YES:
+        announced = await announced_once(self.claims, twice, partial(self.post, reply, entry, seen))
+        if announced is not Announced.YES:
             raise TimeNotShared(announced)
-        if announced and press.button.asked:
+        if press.button.asked:
             await posting.dismiss(reply.slack, reply.place)
 
     async def post(self, reply: Reply, spent: Spent, seen: Exposure) -> Announced:

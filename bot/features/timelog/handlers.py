@@ -38,7 +38,7 @@ from bot.slack.posting import Announced
 from bot.slack.replies import Reply
 from bot.slack.sentences import not_posted
 from bot.slack.text import prose
-from bot.store.deliveries import Deliveries
+from bot.store.claims import Claims
 from bot.store.saved_input import SavedInput
 
 D = TypeVar("D", bound=TimeDraft)
@@ -70,7 +70,7 @@ class TimelogHandlers:
 
     timelog: Timelog
     saved: SavedInput
-    deliveries: Deliveries
+    claims: Claims
     entries: EntryHandlers
     pauses: Debouncer
 
@@ -109,19 +109,21 @@ class TimelogHandlers:
 
     # Logging without the form
 
-    async def _log(self, reply: Reply, wanted: TimeToLog) -> Logged | None:
+    async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
         reply.recovery = partial(self._open_form_row, reply, wanted)
         if wanted.spent_on > await reply.today() and not wanted.ahead:
             await self._ask_ahead(reply, wanted)
             return None
         try:
-            logged = await self.timelog.log(reply.owner, wanted)
+            logged = await self.timelog.log(reply.owner, wanted, look=look)
         except ActivityNeeded as needed:
             said = _another_reason(reply, needed)
             await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
         except LongDay as long:
-            saved = await self._save(reply, wanted.model_copy(update={"agreed": long.minutes}))
+            saved = await self._save(
+                reply, wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})
+            )
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
             saved = await self._save(reply, wanted)
@@ -150,8 +152,8 @@ class TimelogHandlers:
         """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
         saved = press.button.saved
         wanted, _ = await self._saved_draft(reply, saved, TimeToLog)
-        async with claimed(self.deliveries, f"time:{saved}", LoggedAlready()):
-            logged = await self._log(reply, wanted)
+        async with claimed(self.claims, f"time:{saved}", LoggedAlready()) as claim:
+            logged = await self._log(reply, wanted, look=claim.tried_at is not None)
         if logged:
             await self._confirm(reply, logged)
         await posting.dismiss(reply.slack, reply.place)

@@ -51,10 +51,14 @@ class Totals:
 
 
 class LongDay(UserError):
-    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that."""
+    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that.
+
+    `spent` are the hours on the issue when it was asked, if known.
+    """
 
     day: date
     minutes: int
+    spent: Decimal | None = None
 
 
 class NothingLoggedYet(UserError):

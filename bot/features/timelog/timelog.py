@@ -16,7 +16,7 @@ from bot.features.lost_writes import looked_for
 from bot.features.name_matching import pick
 from bot.features.projects.projects import DetailedProject, Projects
 from bot.features.timelog.activities import Activities
-from bot.features.timelog.own_entries import MINUTES, OwnEntries
+from bot.features.timelog.own_entries import MINUTES, LongDay, OwnEntries
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewTimeEntry
@@ -45,7 +45,7 @@ class TimeDraft(BaseModel):
 class TimeToLog(TimeDraft):
     """The time to log. `agreed` is how many minutes on that day the user has confirmed, 0 if not asked, and
     `ahead` whether they have confirmed a day in the future. `with_day` is the comment with the words that
-    name the day.
+    name the day. `spent` are the hours on the issue when the user was asked, if known.
     """
 
     hours: Decimal
@@ -53,6 +53,7 @@ class TimeToLog(TimeDraft):
     agreed: int = 0
     ahead: bool = False
     with_day: str | None = None
+    spent: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -144,14 +145,22 @@ class Timelog:
             mine = IssueFilters(assigned_to=("me",), status="open", sort=latest)
             return (await self.client.list_issues(session.key, mine, limit=SUGGESTED)).items
 
-    async def log(self, owner: Owner, wanted: TimeToLog) -> Logged:
-        """Log time once, and store the entry as this user's. Raises ActivityNeeded and LongDay, and
-        OutcomeUnknown only if the issue's spent hours don't show the time either.
+    async def log(self, owner: Owner, wanted: TimeToLog, *, look: bool = False) -> Logged:
+        """Log time once, and store the entry as this user's. With `look`, an earlier attempt may have.
+
+        Raises ActivityNeeded and LongDay, and OutcomeUnknown only if the issue's spent hours don't show the
+        time either.
         """
         async with self.accounts.reading(owner) as session:
             on = await self._on(session, wanted)
             activity = await self._activity(session, on, wanted.activity)
-            await self.entries.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed)
+            if look and _was_logged(on, wanted):
+                return Logged(_spent(on, wanted, activity, None), on)
+            try:
+                await self.entries.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed)
+            except LongDay as long:
+                so_far = on.issue.spent_hours if on.issue else None
+                raise LongDay(long.day, long.minutes, so_far) from None
         try:
             made = await self.client.create_time_entry(session.key, _new(on, wanted, activity))
         except Refused as error:
@@ -206,6 +215,17 @@ class Timelog:
             return after is not None and after > before and abs(after - before - hours) <= ROUNDING
 
         return bool(await looked_for(grown, self.looks))
+
+
+def _was_logged(on: Loggable, wanted: TimeToLog) -> bool:
+    """Whether the issue's spent hours show the time. Raises OutcomeUnknown if they don't tell."""
+    now = on.issue.spent_hours if on.issue else None
+    if now is not None and wanted.spent is not None:
+        if abs(now - wanted.spent - wanted.hours) <= ROUNDING:
+            return True
+        if now == wanted.spent:
+            return False
+    raise OutcomeUnknown("POST", "/time_entries.json", None, "the process crashed")
 
 
 def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:
