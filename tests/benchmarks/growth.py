@@ -187,12 +187,12 @@ async def users(directory: Path, most: int) -> None:
 
 
 async def _looked(store: Store, count: int) -> list[str]:
-    yesterday = datetime.now(UTC) - timedelta(days=1)
+    now, day = datetime.now(UTC), timedelta(days=1)
     return [
         await timed(lambda _: store.links.get(FIRST)),
         await timed(lambda n: store.links.put(Owner(None, "T0NEW", f"U{n}"), SecretStr("key"), n, "New")),
         await timed(lambda n: store.deliveries.claim(f"{count}-{n}")),
-        await timed(lambda _: store.deliveries.prune(yesterday)),
+        await timed(lambda _: store.deliveries.prune(now, day)),
     ]
 
 

@@ -1,12 +1,14 @@
 """Comments while requests or answers of the service are lost."""
 
+import asyncio
+
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
 from tests.features.files.attached import names, shared
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import text_of
+from tests.support.reading import TIMEOUT_SECONDS, text_of, until
 from tests.support.wire import Wire
 
 NUMBER, TEXT = 12, "Same here in Safari"
@@ -87,3 +89,47 @@ async def test_a_comment_that_the_service_drops_is_not_called_added(wired: Perso
 
     assert f"Tracker didn't add the comment to #{NUMBER}." in said
     assert "Open form" in said
+
+
+async def test_an_earlier_comment_with_the_same_text_is_not_the_lost_one(
+    wired: Person, wire: Wire, service: Tracker
+) -> None:
+    command = f"/issue {NUMBER} comment {TEXT}"
+    await wired.ask(command)
+    wire.faults = ["lose the request"]
+
+    answer = await wired.ask(command)
+
+    assert "doesn't show the comment" in text_of(answer)
+    await wired.press(answer, "Open form")
+    await wired.after(wired.submit(await wired.form("Comment"), {}))
+    assert written(service) == [TEXT, TEXT]
+
+
+async def test_work_cut_off_by_a_stop_is_done_once_when_tried_again(
+    wired: Person, wire: Wire, service: Tracker
+) -> None:
+    message = await wired.say(f"{TEXT} #{NUMBER}")
+    await wired.shortcut("comment_from_message", message)
+    form = await wired.form("Comment")
+    wired.office.wait(form=0.1)
+    wire.fail("slow")
+    wire.seconds = TIMEOUT_SECONDS
+    await wired.submit(form, {})
+
+    async def held() -> bool:
+        return wire.slowed > 0
+
+    await until(held)
+    await wired.office.bot.stop(0.3)
+    wire.released.set()
+    wire.heal()
+    assert written(service) == []
+    await wired.close(await wired.form("Comment"))
+    await wired.office.start_bot()
+    await wired.shortcut("comment_from_message", message)
+    await wired.submit(await wired.form("Comment"), {})
+
+    await until(lambda: asyncio.sleep(0, written(service)))
+    await wired.office.idle()
+    assert len(written(service)) == 1

@@ -71,6 +71,8 @@ class FakePoster:
     failing_notices: int = 0
     """How many of the next notices fail."""
     unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    sent: list[Edition] = field(default_factory=list)
+    """What processes have sent, whether or not it arrived."""
     _prepared: dict[tuple[int, datetime], set[int]] = field(default_factory=dict)
 
     async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
@@ -90,6 +92,7 @@ class FakePoster:
         if (edition := await ready()) is None:
             return None
         self._prepared[edition.digest.id, edition.due_at] = {issue.id for issue in edition.issues}
+        self.sent.append(edition)
         return await (step or _at_once)("post", lambda: self._posted(edition))
 
     async def _posted(self, edition: Edition) -> Outcome:
@@ -319,6 +322,10 @@ class DigestHarness:
         """Make all hidden issues visible."""
         self.tracker.data.issues.update(self._hidden)
         self._hidden.clear()
+
+    async def beat(self, engine: DigestRuns) -> None:
+        """Send one heartbeat."""
+        await self._processes[engine].beat()
 
     async def tick(self, engine: DigestRuns, *, after: timedelta = timedelta(0)) -> None:
         """Advance the time, send some heartbeats, and run all due digests."""

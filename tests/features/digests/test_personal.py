@@ -1,8 +1,9 @@
 """`/digest me`: a personal digest, by command, form and buttons."""
 
+import asyncio
 import re
 
-from tests.support.digesting import AT, EVERY_DAY, buttons, stored
+from tests.support.digesting import ANA, AT, EVERY_DAY, buttons, stored
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of, until, values_of
@@ -57,3 +58,12 @@ async def test_it_is_a_direct_message_with_private_issues(ana: Person) -> None:
 
     text = await until(sent)
     assert re.search(r"My issues: .*due today", text)
+
+
+async def test_several_at_once_make_one_digest(office: Office, ana: Person) -> None:
+    await asyncio.gather(*(ana.command(f"/digest me weekly {day} {AT}") for day in ("mon", "tue", "wed")))
+    await office.idle()
+
+    found = await office.bot.store.digests.of_owner(ANA)
+    assert [digest.id for digest in found] == [1]
+    assert len([m for m in await ana.messages() if "My issues* in our" in text_of(m)]) == 3

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from bot.features.digests.plans import DigestSettings
 from bot.features.digests.schedules import parse
@@ -17,6 +18,7 @@ from bot.slack.waits import Waits
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.store.tables import ClaimRow
 from bot.timings import DEFAULT
 from tests.support.due_digests import digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
@@ -165,6 +167,22 @@ async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digest
     await digests.office.bot.digests.idle()
     assert len(await digests.posts()) == 1
     assert len(digests.wire.called(POST)) == 2
+
+
+async def test_a_second_now_waits_for_a_postponed_one(digests: Digests) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "lose the request")]
+
+    answers = [text_of(await digests.person.ask("/digest now"))]
+    claimed = update(ClaimRow).values(claimed_at=datetime.now(UTC) - HOUR)  # no double click any more
+    await digests.office.bot.database.execute(claimed)
+    answers.append(text_of(await digests.person.ask("/digest now")))
+
+    assert ["is on its way" in answer for answer in answers] == [True, True]
+    assert len(digests.wire.called(POST)) == 1
+    await digests.tick(LATER)
+    assert len(await digests.posts()) == 1
 
 
 async def test_unverifiable_post_is_not_repeated_and_owner_is_notified(digests: Digests) -> None:

@@ -125,6 +125,28 @@ async def test_digest_of_a_killed_process_is_posted_within_a_minute(
     assert harness.finished == [RunState.SENT]
 
 
+async def test_a_post_is_looked_for_only_when_it_has_arrived(harness: DigestHarness) -> None:
+    slow, living = Process(harness), harness.engine()
+    await harness.add()
+    issue = harness.report()
+    harness.now += HOUR
+    slow.dies_at = ("before", "post")  # Slack gets it all the same, as late as it may
+
+    async def read_for_a_minute() -> None:
+        for _ in range(12):
+            harness.now += timedelta(seconds=5)
+            await harness.beat(slow.engine)
+            await slow.engine.run_due(harness.now)
+
+    await harness.while_stalled(slow, "covered", read_for_a_minute)
+    await harness.run_for(living, 30)
+    assert harness.poster.posts == []
+    harness.poster.posts += harness.poster.sent
+    await harness.run_for(living, 60)
+
+    assert harness.poster.listed() == [(issue.id,)]
+
+
 async def test_stalled_process_posts_nothing_after_takeover(harness: DigestHarness) -> None:
     for steps in range(1, 12):
         sleeping, other = Process(harness), Process(harness)

@@ -167,3 +167,28 @@ async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, 
 
     assert any("*a.log* attached" in text_of(m) for m in await ana.messages())
     assert names(service) == ["a.log"]
+
+
+@pytest.mark.parametrize("arrived", [False, True])
+async def test_unsure_file_is_looked_up_when_sent_by_a_new_form(
+    ana: Person,
+    wire: Wire,
+    service: Tracker,
+    *,
+    arrived: bool,
+) -> None:
+    message = await shared(ana, ("a.log", b"1"), text=f"For #{NUMBER}")
+    await ana.shortcut("files_to_issue", message)
+    form = await ana.form("Attach files")
+    wire.heal()
+    wire.faults = ["pass", "lose the request", "lose the request"]
+    await ana.submit(form, {})
+    await ana.close(await ana.form_saying("Files", "may not be attached"))
+    if arrived:  # late
+        service.data.attachments[max(service.data.attachments)].issue_id = NUMBER
+
+    await ana.shortcut("files_to_issue", message)
+    await ana.submit(await ana.form("Attach files"), {})
+
+    await ana.form_saying("Files", "*a.log* attached")
+    assert names(service) == ["a.log"]

@@ -104,6 +104,18 @@ async def test_same_file_is_attached_to_an_issue_once(office: Office, ana: Perso
     assert names(office.tracker) == ["once.log"]
 
 
+async def test_same_file_is_attached_to_two_issues(office: Office, ana: Person) -> None:
+    message = await shared(ana, ("once.log", b"1"))
+    issues = office.tracker.data.issues.values()
+    other = next(i.id for i in issues if i.project_id == 1 and not i.is_private and i.id != NUMBER)
+    for number in (NUMBER, other):
+        await ana.submit(await form_for(ana, message), {"Issue": f"#{number}"})
+        form = await ana.form_saying("Files", "*once.log* attached")
+        await ana.close(form)
+
+    assert names(office.tracker, NUMBER) == names(office.tracker, other) == ["once.log"]
+
+
 async def test_issue_from_message_gets_the_checked_files(office: Office, ana: Person) -> None:
     message = await shared(ana, ("keep.log", b"1"), ("drop.log", b"2"), ("big.bin", TOO_LARGE))
     await ana.shortcut("issue_from_message", message)

@@ -1,12 +1,15 @@
 """Announcing and sharing issues, and deleting those posts."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from slack_sdk.web.async_client import AsyncWebClient
+from sqlalchemy import update
 
 from bot.sandbox.people import ANA
 from bot.slack.blocks import actions, button
 from bot.slack.buttons import DeletePost
+from bot.store.tables import ClaimRow
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until
@@ -25,6 +28,12 @@ async def wait_until_deleted(person: Person, message: JSON) -> None:
         return all(m["ts"] != message["ts"] for m in await person.messages())
 
     await until(poll)
+
+
+async def age_claims(office: Office, age: timedelta) -> None:
+    """Makes claims older; younger if the clock was set back by the age."""
+    claimed = update(ClaimRow).values(claimed_at=datetime.now(UTC) - age)
+    await office.bot.database.execute(claimed)
 
 
 async def test_only_its_author_deletes_an_announcement(office: Office, ana: Person, ben: Person) -> None:
@@ -80,6 +89,15 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
     await ana.press(card, "Share here")
     await wait_for_post(ana, "shared")
 
+    await age_claims(office, timedelta(seconds=10))
+    wire.faults = [("chat.postMessage", "lose the answer")]
+    await ana.press(card, "Share here")
+    await office.idle()
+    assert "You just did that" in text_of(await ana.after(ana.press(card, "Share here")))
+    told = [text_of(message) for message in await ana.messages()]
+    assert len([text for text in told if "Ana Ruiz shared" in text]) == 2
+    assert len([text for text in told if "Slack didn't confirm that #12 was shared" in text]) == 1
+
     wire.faults = [("chat.postMessage", "lose the request")]
     answer = text_of(await ana.ask("/issue new Perhaps posted project:webshop"))
 
@@ -103,3 +121,17 @@ async def test_mentions_a_linked_assignee_but_not_the_actor(
     assert "<@" not in (await wait_for_post(ana, "Ben Okafor shared"))["text"]
     chosen = ben.choose_from_menu(message, "For Ben", "Assign to me")
     assert "is already assigned to you" in text_of(await ben.after(chosen))
+
+
+async def test_a_press_is_answered_after_the_clock_was_set_back(office: Office, ana: Person) -> None:
+    card = await ana.ask("/issue 12")
+    await ana.press(card, "Share here")
+    await wait_for_post(ana, "shared")
+    await office.idle()
+    assert "You just did that" in text_of(await ana.after(ana.press(card, "Share here")))
+
+    await age_claims(office, timedelta(hours=-1))
+    again = await ana.after(ana.press(card, "Share here"))
+
+    assert not again["ephemeral"]
+    assert "Ana Ruiz shared" in text_of(again)

@@ -1,12 +1,15 @@
 """The service failing midway: the bot reports the truth, loses nothing and does nothing twice."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from bot.sandbox.people import PEOPLE
+from bot.sandbox.tracker.data import Issue, free_id, put
+from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import Person
@@ -92,6 +95,22 @@ async def test_never_mistakes_an_earlier_issue_for_the_lost_one(
 
     assert "may not have been saved" in said
     assert created_count(service) == 1
+
+
+async def test_never_mistakes_an_issue_from_outside_the_bot_for_the_lost_one(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    data, earlier = service.data, datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
+    older = Issue(free_id(data.issues), 1, BUG, NEW, NORMAL, 1, TYPED["Subject"], created_on=earlier)
+    put(data.issues, older).updated_on = earlier
+    view = await form(ana)
+    wire.faults = ["lose the request"]
+
+    await ana.submit(view, TYPED)
+
+    assert "may not have been saved" in await banner(ana)
+    await ana.after(ana.submit(await ana.form("New issue"), {}))
+    assert created_count(service) == 2
 
 
 async def test_suggests_nothing_while_the_service_is_slow(ana: Person, wire: Wire) -> None:

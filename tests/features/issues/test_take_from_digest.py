@@ -47,6 +47,7 @@ async def post_digest(office: Office, person: Person) -> JSON:
         start=Start(covered_to=now),
         now=now,
     )
+    assert added
     return await person.after(office.bot.digests.run_now(added))
 
 
