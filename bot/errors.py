@@ -7,6 +7,7 @@
     │   │   └── KeyUnreadable   the linked key can't be decrypted
     │   ├── AccountChanged      the user linked another account during the operation
     │   ├── KeyInRequest        what the user typed contains their API key
+    │   ├── InProgress          another request is doing the same
     │   ├── WrongField          one field of a form is invalid; has the field's name
     │   └── StoredTextError     saved input can't be decrypted
     ├── ServiceError            a request to the service failed; has method, path, and status
@@ -73,6 +74,10 @@ class WrongField(UserError):
 
     field: str
     error: UserError
+
+
+class InProgress(UserError):
+    """Another request is doing this."""
 
 
 class StoredTextError(UserError):

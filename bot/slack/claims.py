@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from bot.errors import UserError
-from bot.slack.errors import InProgress, PressedAlready
+from bot.errors import InProgress, UserError
+from bot.slack.errors import PressedAlready
 from bot.slack.posting import Announced
 from bot.store.claims import Claim, Claims, State
 

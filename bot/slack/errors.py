@@ -7,10 +7,6 @@ class FormSentAlready(UserError):
     """A form that acts only once was submitted again."""
 
 
-class InProgress(UserError):
-    """Another request is doing this."""
-
-
 class PressedAlready(UserError):
     """Something that everyone sees was asked for twice within seconds."""
 

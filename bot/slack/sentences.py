@@ -182,7 +182,7 @@ def _of_platform(error: BotError, wording: Wording) -> str | None:
             )
         case errors.FormSentAlready():
             return "You already submitted this form. Check whether it went through before you submit another."
-        case errors.InProgress():
+        case general.InProgress():
             return "This is being done right now. Check back in a moment."
         case errors.PressedAlready():
             return "You just did that. If nothing shows up, try again in a few seconds."

@@ -8,7 +8,7 @@ from functools import partial
 
 from pydantic import ValidationError
 
-from bot.errors import BotError, KeyInRequest, NotLinked
+from bot.errors import BotError, InProgress, KeyInRequest, NotLinked
 from bot.features.comments import views
 from bot.features.comments.buttons import ChooseIssue, CommentOnIssue, CommentWithMessage, OpenComment
 from bot.features.comments.comments import (
@@ -33,7 +33,7 @@ from bot.slack import forms, rich_input
 from bot.slack.blocks import JSON, Block, Message, button_row, section
 from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
-from bot.slack.errors import FormExpired, InProgress
+from bot.slack.errors import FormExpired
 from bot.slack.feature import Feature, Form
 from bot.slack.forms import FormResult, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut

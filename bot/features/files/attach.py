@@ -13,7 +13,16 @@ from http import HTTPStatus
 
 import structlog
 
-from bot.errors import BotError, NotFound, OutcomeUnknown, Refused, ServiceError, TooLarge, UserError
+from bot.errors import (
+    BotError,
+    InProgress,
+    NotFound,
+    OutcomeUnknown,
+    Refused,
+    ServiceError,
+    TooLarge,
+    UserError,
+)
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.batch import Batch, BatchFile, State
 from bot.features.files.errors import Loss, LostFile
@@ -22,7 +31,6 @@ from bot.service.client import Client
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
 from bot.service.optional import UPDATE_ISSUE
-from bot.slack.errors import InProgress
 from bot.store.claims import Claim
 from bot.store.claims import State as ClaimState
 from bot.store.owner import Owner
