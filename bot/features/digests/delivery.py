@@ -230,7 +230,7 @@ class Delivery:
             sending_at=self.poster.slack_time() or now,
             lease_until=self.lease_until(),
         )
-        return periods.edition(run, content.issues, now) if begun else None
+        return periods.edition(run, content.issues, now, more=content.more) if begun else None
 
     async def _current(self, run: Run, content: Content) -> Run:
         """The run with the project's current name, merged with the due times that passed meanwhile."""

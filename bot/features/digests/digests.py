@@ -23,9 +23,9 @@ from bot.features.digests.errors import (
     UnknownDigest,
 )
 from bot.features.digests.plans import DigestSettings, Plans
-from bot.features.digests.reading import own_issues
+from bot.features.digests.reading import MINE
 from bot.features.digests.schedules import Schedule, due_times, next_times, parse, shortest_gap
-from bot.features.digests.starts import LATEST, history_of, start_of
+from bot.features.digests.starts import history_of, start_of
 from bot.features.issues.publicity import may_show
 from bot.features.projects.catalog import Catalogs
 from bot.features.projects.projects import KnownProject, Projects
@@ -202,7 +202,7 @@ class Digests:
     async def _preview(self, session: Session, plan: Plan) -> Preview:
         now = await self._store.digest_runs.now()
         filters = kinds.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
-        page = await self._client.list_issues(session.key, replace(filters, sort=LATEST[plan.kind]))
+        page = await self._client.list_issues(session.key, replace(filters, sort=kinds.LATEST[plan.kind]))
         issues = tuple(issue for issue in page.items if kinds.passes(plan, issue))
         more = page.total_count > len(page.items)
         if plan.kind not in kinds.HAPPENED:
@@ -338,7 +338,7 @@ class Digests:
         try:
             async with self._accounts.reading(digest.owner) as session:
                 if digest.personal:
-                    await own_issues(self._client, session)
+                    await self._client.list_issues(session.key, MINE, limit=1)
                     return None
                 project = await self._visible_project(session, digest)
         except UserError as error:

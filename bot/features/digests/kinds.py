@@ -9,7 +9,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.service.conventions import NOT, OR
-from bot.service.filters import DateRange, IssueFilters, TimeRange
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.choice import Choice
 from bot.store.digest_plans import FilterKind, Kind, Plan
@@ -39,6 +39,17 @@ ORDER: Mapping[Kind, Callable[[Issue], date | None]] = {
     "due": lambda issue: issue.due_date,
     "stale": lambda issue: issue.updated_on,
 }
+
+
+LATEST: Mapping[Kind, tuple[Sort, ...]] = {
+    "new": (Sort("created_on", descending=True), Sort("id", descending=True)),
+    "closed": (Sort("closed_on", descending=True), Sort("id", descending=True)),
+    "due": (Sort("due_date"), Sort("id")),
+    "stale": (Sort("updated_on"), Sort("id")),
+}
+"""The order that has a kind's most important issues first."""
+OTHERS = 0
+"""In place of an issue's number, in `Digest.seen`: all those that weren't read because there are too many."""
 
 
 def happened(kind: Kind, issue: Issue) -> datetime | None:
@@ -111,6 +122,7 @@ def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
     day = today(digest.plan, now)
     if issue.due_date is not None and issue.due_date <= day:
         return "today" if issue.due_date == day else "overdue"
-    if issue.id not in digest.seen:
+    seen_on = digest.seen.get(issue.id) or digest.seen.get(OTHERS)
+    if seen_on is None:
         return "assigned"
-    return "changed" if issue.updated_on and issue.updated_on > digest.seen[issue.id] else None
+    return "changed" if issue.updated_on and issue.updated_on > seen_on else None

@@ -77,7 +77,7 @@ def message(edition: Edition, wording: Wording) -> Message:
     """The message that is posted in the channel."""
     digest, catch_up = edition.digest, _catch_up(edition)
     news = kind_words.headline(digest, edition.issues, edition.now)
-    headline = f"{shortened(digest.plan.project, NAME)}: {news}"
+    headline = f"{shortened(digest.plan.project, NAME)}: {'at least ' if edition.more else ''}{news}"
     once = digest.plan.kind in kinds.HAPPENED or digest.personal
     since = f"Since {moment(digest.period_from)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
@@ -86,7 +86,7 @@ def message(edition: Edition, wording: Wording) -> Message:
         blocks.append(section(catch_up))
     blocks += _body(edition, wording)
     blocks.append(context(_footer(digest, wording)))
-    return Message(_plain_text(line(headline), edition.issues), tuple(blocks))
+    return Message(_plain_text(line(headline), edition), tuple(blocks))
 
 
 def preview(shown: Preview, wording: Wording) -> list[Block]:
@@ -149,7 +149,7 @@ def _body(edition: Edition, wording: Wording) -> list[Block]:
             break
     url = _list_url(edition, wording)
     if rest:
-        short.append(link(url, f"and {rest} more"))
+        short.append(link(url, f"and {edition.count(rest)} more"))
     there = link_button(f"Open list in {wording.service}", url)
     return [*rows, *(section(paragraph) for paragraph in _paragraphs(short)), actions([there])]
 
@@ -188,14 +188,15 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
         for issue in () if left else part.issues:
             new: list[Block] = [_row(plan.kind, issue, wording, day)]
             if not shown:
-                new.insert(0, section(f"{part.name} · {len(part.issues)}"))
+                new.insert(0, section(f"{part.name} · {edition.count(len(part.issues))}"))
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
             if room < 0 or len(blocks) + len(new) > ROWS:
                 break
             blocks += new
             shown += 1
         if shown < len(part.issues):
-            more = f"{len(part.issues) - shown} more" if shown else str(len(part.issues))
+            rest = edition.count(len(part.issues) - shown)
+            more = f"{rest} more" if shown else rest
             left.append(Part(f"{part.name} · {more}", part.issues[shown:]))
     return blocks, left
 
@@ -279,12 +280,12 @@ def _footer(digest: Digest, wording: Wording) -> str:
     )
 
 
-def _plain_text(opening: str, issues: Sequence[Issue]) -> str:
+def _plain_text(opening: str, edition: Edition) -> str:
     """The message as text for notifications and screen readers, with as many issues as fit."""
     text = opening
-    for place, issue in enumerate(issues):
+    for place, issue in enumerate(edition.issues):
         new = f"\n#{issue.id} {line(shortened(issue.subject, SUBJECT))}"
-        rest = f"\nand {len(issues) - place} more"
+        rest = f"\nand {edition.count(len(edition.issues) - place)} more"
         if len(text) + len(new) + len(rest) > TEXT:
             return text + rest
         text += new

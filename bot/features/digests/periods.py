@@ -50,7 +50,7 @@ def sooner(digest: Digest, now: datetime) -> datetime | None:
     return coming if later else None
 
 
-def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
+def edition(run: Run, issues: tuple[Issue, ...], now: datetime, *, more: bool = False) -> Edition:
     """What a run posts at `now` if these issues are new."""
     digest = run.digest
     schedule, zone = parse(digest.plan.schedule), digest.plan.zone
@@ -64,6 +64,7 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime) -> Edition:
         digest=digest,
         due_at=run.due_at,
         issues=issues,
+        more=more,
         now=now,
         missed=run.missed,
         late=late if late >= LATE else timedelta(0),

@@ -13,7 +13,7 @@ from bot.store.owner import Owner
 
 @dataclass(frozen=True, kw_only=True)
 class Edition:
-    """The content of a digest's message. `issues` are the new ones, oldest first.
+    """The content of a digest's message. `issues` are the new ones, oldest first; there may be `more`.
 
     `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
     posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
@@ -28,6 +28,11 @@ class Edition:
     late: timedelta
     periods: tuple[int, ...]
     asked: bool = False
+    more: bool = False
+
+    def count(self, issues: int) -> str:
+        """A number of these issues."""
+        return f"{issues}+" if self.more else str(issues)
 
 
 Ready = Callable[[], Awaitable[Edition | None]]

@@ -8,7 +8,7 @@ the service's own time, which may differ from every other clock.
 
 import math
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -18,13 +18,21 @@ from bot.features.digests import kinds
 from bot.features.issues.publicity import may_show
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
-from bot.service.filters import IssueFilters, Sort, TimeRange
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Project
 from bot.store.digests import Covered, Digest, Pause
 
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
+SECOND, NOTHING = timedelta(seconds=1), timedelta(0)
 NEVER = datetime.min.replace(tzinfo=UTC)
+MOST_ROWS, MOST_PAGES = 300, 10
+"""After so many rows that it lists, or so many pages, a digest reads no more: it shows about a hundred."""
+MINE = IssueFilters(
+    assigned_to=("me",),
+    status="open",
+    sort=(Sort("updated_on", descending=True), Sort("id", descending=True)),
+)
 FEW = 5
 """Up to this many projects are read one by one; for more, the list of all projects is read."""
 
@@ -33,12 +41,14 @@ FEW = 5
 class Content:
     """What a digest lists, in order, and its project's current name.
 
-    `covered_to` and `covered` are how far the issues go, and those not to be listed again. `seen` has all of
-    the owner's issues, in a personal digest. `read_at` is the monotonic time when it was read.
+    `more`: there may be more issues. `covered_to` and `covered` are how far the issues go, and those not to
+    be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `read_at` is the
+    monotonic time when it was read.
     """
 
     project: str
     issues: tuple[Issue, ...] = ()
+    more: bool = False
     covered_to: datetime | None = None
     covered: tuple[Covered, ...] = ()
     seen: Mapping[int, datetime] | None = None
@@ -75,19 +85,26 @@ async def read(
     opened = [digest for digest in listing if digest.plan.kind == "new"]
     rows, newest = await _rows(client, session, opened) if opened else ([], None)
     for digest in listing:
-        kind, reached = digest.plan.kind, newest
+        kind, reached, more = digest.plan.kind, newest, False
+
+        def is_listed(row: Issue, digest: Digest = digest) -> bool:
+            return row.id not in hidden and _is_listed(row, digest, covered[digest.id])
+
         if kind != "new":
             filters = kinds.filters_of(digest.plan, now, since(digest.covered_to))
-            rows = [row async for row in client.iter_issues(session.key, filters)]
+            filters = replace(filters, sort=kinds.LATEST[kind])
+            rows, more = await _first_rows(client, session, filters, is_listed)
             reached = max((at for row in rows if (at := kinds.happened(kind, row))), default=None)
-        listed = [row for row in rows if row.id not in hidden and _is_listed(row, digest, covered[digest.id])]
+        listed = [row for row in rows if is_listed(row)]
         listed.sort(key=lambda row: (kinds.ORDER[kind](row), row.id))
         times = ((row.id, kinds.happened(kind, row)) for row in listed)
         found[digest.id] = Content(
             project=digest.plan.project,
             issues=tuple(listed),
+            more=more,
             # Not past now: an issue dated in the future would make all others until then look old.
-            covered_to=min(reached, now) if reached else None,
+            # What wasn't read is covered as well, although the next read overlaps this one.
+            covered_to=min(reached, now) + (OVERLAP + SECOND if more else NOTHING) if reached else None,
             covered=tuple(Covered(number, at) for number, at in times if at),
             read_at=math.inf if digest.direct else read_at,
         )
@@ -99,22 +116,55 @@ def since(covered_to: datetime | None) -> TimeRange | None:
     return TimeRange(since=covered_to - OVERLAP) if covered_to else None
 
 
-async def own_issues(client: Client, session: Session) -> list[Issue]:
-    """The open issues that are assigned to a user or their groups. Raises ServiceError."""
-    mine = IssueFilters(assigned_to=("me",), status="open")
-    return [row async for row in client.iter_issues(session.key, mine)]
+async def own_issues(client: Client, session: Session) -> tuple[list[Issue], bool]:
+    """The open issues that are assigned to a user or their groups, the latest changed first, and whether
+    there may be more. Raises ServiceError.
+    """
+    return await _first_rows(client, session, MINE, lambda _: True)
 
 
-def updates(issues: Iterable[Issue]) -> dict[int, datetime]:
-    """The times of the issues' last updates, by issue ID."""
-    return {issue.id: issue.updated_on or NEVER for issue in issues}
+def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
+    """The times of the issues' last updates, by issue ID; with `more`, the latest stands for the others."""
+    found = {issue.id: issue.updated_on or NEVER for issue in issues}
+    return found | {kinds.OTHERS: max(found.values())} if more else found
 
 
 async def _personal(client: Client, session: Session, digest: Digest, now: datetime) -> Content:
-    mine = await own_issues(client, session)
-    listed = [issue for issue in mine if kinds.section(digest, issue, now)]
+    mine, more = await own_issues(client, session)
+    rows, more_news = {issue.id: issue for issue in mine}, False
+    if more:  # those that are due may not have changed for long
+        until = DateRange(until=kinds.today(digest.plan, now))
+        filters = replace(MINE, due_date=until, sort=kinds.LATEST["due"])
+        due, more_due = await _first_rows(client, session, filters, lambda _: True)
+        rows |= {issue.id: issue for issue in due}
+        more_news = more_due or kinds.section(digest, mine[-1], now) is not None
+    listed = [issue for issue in rows.values() if kinds.section(digest, issue, now)]
     listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
-    return Content(project=digest.plan.project, issues=tuple(listed), seen=updates(mine))
+    seen = updates(mine, more=more)
+    return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen)
+
+
+async def _first_rows(
+    client: Client, session: Session, filters: IssueFilters, wanted: Callable[[Issue], bool]
+) -> tuple[list[Issue], bool]:
+    """The first rows of a list, without descriptions, and whether there may be more."""
+    rows: dict[int, Issue] = {}
+    at = 0
+    for _ in range(MOST_PAGES):
+        page = await client.list_issues(session.key, filters, offset=at)
+        if len(page.items) < page.total_count <= MOST_ROWS:  # none is skipped while the list changes
+            return [_slim(row) async for row in client.iter_issues(session.key, filters)], False
+        rows |= {row.id: _slim(row) for row in page.items}
+        at += len(page.items)
+        if not page.items or at >= page.total_count:
+            return [*rows.values()], False
+        if sum(map(wanted, rows.values())) >= MOST_ROWS:
+            break
+    return [*rows.values()], True
+
+
+def _slim(row: Issue) -> Issue:
+    return row.model_copy(update={"description": None})
 
 
 def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) -> bool:
@@ -163,7 +213,7 @@ async def _rows(
         lists = [together]
         if 1 < len(numbers) < pages:  # most new issues are in other projects
             lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
-        rows = [row for filters in lists async for row in client.iter_issues(session.key, filters)]
+        rows = [_slim(row) for filters in lists async for row in client.iter_issues(session.key, filters)]
     return rows, newest
 
 

@@ -9,7 +9,7 @@ from bot.features.digests.periods import counted, ends_around
 from bot.features.digests.reading import own_issues, since, updates
 from bot.features.digests.schedules import parse
 from bot.service.client import Client
-from bot.service.filters import Sort, TimeRange
+from bot.service.filters import TimeRange
 from bot.store.digest_plans import Plan
 from bot.store.digests import Covered, Start
 
@@ -17,26 +17,20 @@ MOST_COUNTED = 2000
 """If the history needs more issues than this, it starts empty."""
 AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
-LATEST = {
-    "new": (Sort("created_on", descending=True),),
-    "closed": (Sort("closed_on", descending=True),),
-    "due": (Sort("due_date"),),
-    "stale": (Sort("updated_on"),),
-}
-"""The order that has a kind's most important issues first."""
 
 
 async def start_of(client: Client, session: Session, plan: Plan, now: datetime) -> Start:
     """Where a digest that is added `now` starts, in the service's time. Raises ServiceError."""
     if plan.kind == "personal":
-        return Start(seen=updates(await own_issues(client, session)))
+        mine, more = await own_issues(client, session)
+        return Start(seen=updates(mine, more=more))
     if plan.kind not in kinds.HAPPENED:
         return Start()
     history = await history_of(client, session, plan, now)
     anything = replace(plan, filters={})
     with_time = TimeRange(until=now + AHEAD) if plan.kind == "closed" else None
     known = kinds.filters_of(anything, now, with_time)
-    latest = replace(known, project_id=None, subprojects=None, sort=LATEST[plan.kind])
+    latest = replace(known, project_id=None, subprojects=None, sort=kinds.LATEST[plan.kind])
     page = await client.list_issues(session.key, latest, limit=1)
     newest = max((at for row in page.items if (at := kinds.happened(plan.kind, row))), default=None)
     if newest is None:
