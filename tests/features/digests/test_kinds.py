@@ -1,22 +1,28 @@
 """Digests of due, stale and closed issues, and personal digests."""
 
 import os
+import tracemalloc
 from datetime import timedelta
 
 import pytest
 
 from bot.features.digests.errors import UnknownDigest
+from bot.features.digests.message import message
 from bot.features.digests.plans import DigestSettings
+from bot.features.digests.reading import MOST_ROWS
 from bot.features.digests.schedules import parse
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.store.channels import Channel
+from bot.store.digest_plans import Kind
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest, Pause
 from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness, Process
+from tests.support.wording import WORDING
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ANA, BEN = 1, 2
+MANY = 1500
 STEPS = 17
 """More steps than a personal digest takes."""
 CHANGES = int(os.environ.get("ISSUEBOT_KILLED_PERSONAL", "8"))
@@ -66,6 +72,36 @@ async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness)
     assert harness.poster.listed(kinds["due"]) == due
     assert harness.poster.listed(kinds["stale"]) == [(old.id,)] * 3
     assert harness.poster.listed(kinds["closed"]) == [(overdue.id,)] * 2
+
+
+async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harness: DigestHarness) -> None:
+    kinds: tuple[Kind, ...] = ("due", "stale", "closed")
+    digests = [await harness.add(f"C{kind}", kind=kind) for kind in kinds]
+    digests.append(await personal(harness))
+    engine = harness.engine()
+    for number in range(MANY):
+        late, done = assigned(harness, due=-1), harness.report()
+        late.is_private = number % 10 == 0
+        update(harness, done, defaults.CLOSED)
+        late.updated_on = harness.now.replace(microsecond=0) - 20 * DAY + timedelta(seconds=number)
+        late.description = done.description = f"{number} " + "Long ago, " * 500
+    harness.requests.clear()
+    tracemalloc.start()
+
+    await harness.tick(engine, after=HOUR)
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert harness.requests["list_issues"] < 40  # what was read long ago is read again
+    assert peak < 30e6
+    for digest in digests:
+        (post,) = (post for post in harness.poster.posts if post.digest.id == digest.id)
+        assert MOST_ROWS <= len(post.issues) <= 2 * MOST_ROWS
+        assert digest.personal or not any(issue.is_private for issue in post.issues)
+        assert f"at least {len(post.issues)}" in message(post, WORDING).text
+
+    await harness.tick(engine, after=HOUR)
+    assert len(harness.poster.listed(digests[2])) == 1
 
 
 async def test_filters_by_person_and_exclusions_limit_the_issues(harness: DigestHarness) -> None:
