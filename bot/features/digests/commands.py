@@ -115,7 +115,7 @@ _KIND_WORDS: Mapping[str, Kind] = {
 _DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
-_SCHEDULE_WORDS = 12
+_SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
 
@@ -179,7 +179,7 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> PersonalDigest:
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
     words = parsed.words
     starts = [n for n, word in enumerate(words) if _starts_schedule(word)]
-    mistyped = [n for n, word in enumerate(words) if n and _looks_like_schedule(word)]
+    mistyped = [n for n, word in enumerate(words[:_PROJECT_WORDS]) if n and _looks_like_schedule(word)]
     start = next(iter([*starts, *mistyped]), len(words))
     project = Parsed(words[:start], {}).plain
 

@@ -1,6 +1,7 @@
 """GET and POST /projects.json, GET /projects/{id}.json."""
 
 import re
+from collections.abc import Mapping
 
 from aiohttp import web
 
@@ -27,16 +28,18 @@ async def list_projects(request: web.Request) -> web.Response:
     """Return a page of the active projects visible to the requester, in tree order."""
     call = Call(request)
     seen = call.viewer.sees_project
-    found = [p for p in _tree(call, None) if p.status == ACTIVE_PROJECT and seen(p)]
+    below: dict[int | None, list[Project]] = {}
+    for project in sorted(call.data.projects.values(), key=lambda p: p.name.casefold()):
+        below.setdefault(project.parent_id, []).append(project)
+    found = [p for p in _tree(below, None) if p.status == ACTIVE_PROJECT and seen(p)]
     include = call.includes()
     return call.listed("projects", found, lambda p: shapes.project(call.data, p, call.viewer, include))
 
 
-def _tree(call: Call, parent_id: int | None) -> list[Project]:
-    level = [p for p in call.data.projects.values() if p.parent_id == parent_id]
+def _tree(below: Mapping[int | None, list[Project]], parent_id: int | None) -> list[Project]:
     found = []
-    for project in sorted(level, key=lambda p: p.name.casefold()):
-        found += [project, *_tree(call, project.id)]
+    for project in below.get(parent_id, ()):
+        found += [project, *_tree(below, project.id)]
     return found
 
 
