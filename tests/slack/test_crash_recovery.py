@@ -1,6 +1,7 @@
 """Requests that a stop or a crash interrupted: each user is told what is true, or nothing."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from sqlalchemy import func, select, update
 
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace import payloads
 from bot.slack.errors import Interrupted
 from bot.slack.waits import Waits
 from bot.store.deliveries import UnfinishedRequest
@@ -20,64 +22,61 @@ from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
-from tests.support.reading import text_of, until
+from tests.support.reading import JSON, text_of, until
 from tests.support.wire import Wire
 from tests.support.wording import worded
 
 TIMINGS = Timings(interval=0.2, heartbeat_timeout=3)  # SQLite's clock has whole seconds
-LATE = Waits(completed=60, still_working=60)
+LOST = worded(Interrupted())
 
 
 @pytest.fixture
-async def ana(service: Tracker, wire: Wire, tmp_path: Path) -> AsyncIterator[Person]:
-    """Ana, with a bot that records completed deliveries only when it stops."""
-    office = Office(tmp_path, tracker=service, wire=wire, timings=TIMINGS, waits=LATE)
+async def ana(
+    service: Tracker, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest
+) -> AsyncIterator[Person]:
+    waits = getattr(request, "param", None)
+    office = Office(tmp_path, tracker=service, wire=wire, timings=TIMINGS, waits=waits)
     async with office.opened("ana"):
         yield Person(office, ANA.slack_id)
         assert office.violations() == []
 
 
-async def leave_behind(office: Office, typed: str, age: timedelta = timedelta(0)) -> None:
-    """Leaves a command in flight in a process that crashed."""
+async def leave_behind(office: Office, payload: JSON | str, age: timedelta = timedelta(0)) -> None:
+    """Leaves a payload, or a command with this text, in flight in a process that crashed."""
+    if isinstance(payload, str):
+        payload = {
+            "command": "/issue",
+            "text": payload,
+            "user_id": ANA.slack_id,
+            "team_id": TEAM,
+            "channel_id": office.channel_id("general"),
+        }
     dead = Store(office.bot.database, Vault([office.encryption_key]), timings=TIMINGS)
-    payload = {
-        "command": "/issue",
-        "text": typed,
-        "user_id": ANA.slack_id,
-        "team_id": TEAM,
-        "channel_id": office.channel_id("general"),
-    }
     asked = UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), payload)
-    assert await dead.deliveries.claim(typed, asked)
-    old = update(DeliveryRow).where(DeliveryRow.key == typed).values(claimed_at=datetime.now(UTC) - age)
+    key = secrets.token_hex()
+    assert await dead.deliveries.claim(key, asked)
+    old = update(DeliveryRow).where(DeliveryRow.key == key).values(claimed_at=datetime.now(UTC) - age)
     await office.bot.database.execute(old)
 
 
 async def told_of_crashes(ana: Person) -> list[str]:
-    """Waits until no crashed process holds a request; returns what Ana was told."""
-    store = ana.office.bot.store
-    others = select(func.count()).where(
-        DeliveryRow.holder.is_not(None), DeliveryRow.holder != store.processes.name
-    )
+    """Waits until all requests are settled; returns what Ana was told of those that were lost."""
+    held = select(func.count()).where(DeliveryRow.holder.is_not(None))
 
     async def none_held() -> bool:
-        return not await ana.office.bot.database.read(lambda connection: connection.scalar(others))
-
-    async def any_told() -> list[str]:
-        said = map(text_of, await ana.messages())
-        return [text for text in said if worded(Interrupted()) in text]
+        return not await ana.office.bot.database.read(lambda connection: connection.scalar(held))
 
     await until(none_held)
-    await until(any_told)
-    await asyncio.sleep(0.5)
-    return await any_told()
+    return [text for text in map(text_of, await ana.messages()) if LOST in text]
 
 
+@pytest.mark.parametrize("ana", [Waits(completed=60)], indirect=True)  # so that only the stop records them
 async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Person) -> None:
     office = ana.office
     answered = await ana.ask("/issues status:any")
 
     await office.stop_bot()
+    office.waits = None
     await office.start_bot()
     await leave_behind(office, "new Really lost")
 
@@ -92,6 +91,26 @@ async def test_nobody_is_told_of_a_request_that_is_too_old_to_answer(ana: Person
 
     [told] = await told_of_crashes(ana)
     assert "Just now" in told
+
+
+@pytest.mark.parametrize("changed", [False, True])
+async def test_a_lost_press_is_never_told_over_a_form_that_changed(ana: Person, *, changed: bool) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    state = ana.office.workspace.state
+    pressed = {
+        "type": "block_actions",
+        "user": {"id": ANA.slack_id, "team_id": TEAM},
+        "view": payloads.view(state, state.views[form["id"]]),
+        "actions": [{"type": "button", "action_id": "issue.more_fields", "block_id": "more", "value": ""}],
+    }
+    if changed:
+        await ana.with_more_fields(form)
+
+    await leave_behind(ana.office, pressed)
+
+    assert await told_of_crashes(ana) == []
+    assert (LOST in text_of(await ana.form("New issue"))) is not changed
 
 
 async def test_a_form_is_acknowledged_over_the_socket_while_the_bot_stops(ana: Person, wire: Wire) -> None:

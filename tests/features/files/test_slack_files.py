@@ -153,6 +153,7 @@ async def test_an_html_page_is_distinguished_from_an_html_file(slack: AsyncWebCl
         ({"mode": "hidden_by_limit"}, "Slack no longer provides it."),
         ({"url_private_download": "https://evil.example/a"}, "It isn't stored on Slack's"),
         ({"url_private_download": "http://files.slack.com/a"}, "It isn't stored on Slack's"),
+        ({"url_private_download": "https://evilfiles.slack.com/a"}, "It isn't stored on Slack's"),
         ({"url_private_download": "https://files.slack.com.evil.example/a"}, "It isn't stored on Slack's"),
     ],
 )
