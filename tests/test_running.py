@@ -105,6 +105,7 @@ async def test_failed_events_are_counted_and_logged(
     labels = json.dumps({"name": "event:link_shared", "outcome": outcome})
     before = of(await metrics(wired.office), "issuebot_commands_total").get(labels, 0)
     if outcome == "failed":
+        wired.office.may_crash = True
         await wired.office.bot.database.write(lambda connection: connection.execute(text("drop table links")))
     wire.fail("forbid", lasting=True)
 

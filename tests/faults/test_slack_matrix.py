@@ -56,7 +56,7 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
         workspace_pace=0,
         update_pace=0,
     )
-    office = Office(directory, slack_wire=wire, waits=waits, rate_limits=False)
+    office = Office(directory, slack_wire=wire, waits=waits, rate_limits=False, may_crash=True)
     async with office.opened():
         yield Matrix(Scene(office), wire, logs, lane)
 

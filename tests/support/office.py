@@ -1,6 +1,7 @@
 """An office to test in: the reference service, the local Slack, and the bot between them."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from typing import Any, Literal, Self
 import aiohttp
 from pydantic import SecretStr
 
+from bot import telemetry
 from bot.app import Bot
 from bot.config import Settings
 from bot.features.accounts.accounts import Accounts
@@ -44,6 +46,13 @@ Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"
 
 
+def crashes() -> Counter[str]:
+    """How often each handler has failed with an unexpected error in this process."""
+    samples = (sample for metric in telemetry.COMMANDS.collect() for sample in metric.samples)
+    failed = (s for s in samples if s.name.endswith("_total") and s.labels["outcome"] == "failed")
+    return Counter({sample.labels["name"]: int(sample.value) for sample in failed})
+
+
 def digests_of(bot: Bot) -> Digests:
     """Builds the digests use case as the bot does."""
     accounts = Accounts(bot.client, bot.store)
@@ -73,6 +82,8 @@ class Office:
     rate_limits: bool = True
     port: int = field(default_factory=free_port)
     """Where Slack sends its requests, over HTTP."""
+    may_crash: bool = False
+    """Whether the test makes handlers fail with unexpected errors."""
     workspace: Workspace = field(init=False)
     bot: Bot = field(init=False)
     http: aiohttp.ClientSession = field(init=False)
@@ -121,7 +132,8 @@ class Office:
 
     @asynccontextmanager
     async def opened(self, *linked: str) -> AsyncIterator[Self]:
-        """Opens the office with these users linked while the block runs."""
+        """Opens the office with these users linked while the block runs; no handler may crash meanwhile."""
+        before = crashes()
         await self.open()
         try:
             for login in linked:
@@ -129,6 +141,7 @@ class Office:
             yield self
         finally:
             await self.close()
+        assert self.may_crash or not crashes() - before
 
     def environment(self, port: int) -> dict[str, str]:
         """Returns the settings of a bot that listens on this port, as environment variables."""
