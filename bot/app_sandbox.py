@@ -78,7 +78,12 @@ class Sandbox:
     async def _start(self) -> None:
         directory = self._closing.enter_context(TemporaryDirectory(prefix="issuebot-"))
         self.tracker = Tracker(
-            demo_data(datetime.now(UTC)), issue_updates=True, issue_reads=True, roles=True, time_deletes=True
+            demo_data(datetime.now(UTC)),
+            issue_updates=True,
+            issue_reads=True,
+            roles=True,
+            time_deletes=True,
+            listing=True,
         )
         await _listen(self.tracker, self._service_port, "--service-port")
         self._closing.push_async_callback(self.tracker.stop)

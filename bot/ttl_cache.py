@@ -1,5 +1,6 @@
 """A small cache whose entries expire, so that the fields of one form share a single request."""
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -28,6 +29,7 @@ class TtlCache(Generic[K, V]):
         self._size = size
         self._weigh = weigh
         self._kept: OrderedDict[K, _Entry[V]] = OrderedDict()
+        self._reading: dict[K, asyncio.Future[V]] = {}
         self.weight = 0
         _CACHES.add(self)
 
@@ -41,13 +43,38 @@ class TtlCache(Generic[K, V]):
             self.weight -= kept.weight
 
     async def get(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
-        """Return the value for `key`; calls `read` if it's absent or expired, and passes on its errors."""
-        now = time.monotonic()
+        """Return the value for `key`; calls `read` if it's absent or expired, and passes on its errors.
+
+        Simultaneous callers share one read.
+        """
         if (kept := self._kept.get(key)) and not self._expired(kept):
             return kept.value
-        value = await read()
-        self.put(key, value, now)
-        return value
+        if (reading := self._reading.get(key)) is None:
+            return await self._read(key, read)
+        try:
+            return await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not reading.cancelled() or (task and task.cancelling()):
+                raise
+        return await self.get(key, read)  # the caller who was reading was canceled
+
+    async def _read(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
+        reading = self._reading[key] = asyncio.get_running_loop().create_future()
+        began = time.monotonic()
+        try:
+            value = await read()
+        except Exception as error:
+            reading.set_exception(error)
+            reading.exception()  # it isn't lost if nobody else waits
+            raise
+        else:
+            reading.set_result(value)
+            self.put(key, value, began)
+            return value
+        finally:
+            reading.cancel()
+            del self._reading[key]
 
     def put(self, key: K, value: V, read_at: float | None = None) -> None:
         """Cache a value; `read_at` is a time of the monotonic clock, now by default."""

@@ -144,11 +144,9 @@ def build(
     pauses = Debouncer(waits.typing)
     departures = Departures(store, workspaces, platform.profiles)
     accounts = Accounts(client, store, timings.keys, departures.check)
-    projects, catalogs, people = (
-        Projects(client, store, accounts, waits.lookups, waits.cached),
-        Catalogs(client),
-        People(store),
-    )
+    projects = Projects(client, store, accounts, waits.lookups, waits.cached)
+    catalogs = Catalogs(client, projects, waits.cached)
+    people = People(store, catalogs)
     issues = Issues(client, store, accounts, projects)
     publicity = Publicity(issues, timings.fresh)
     creating = Creating(client, store, accounts, projects, catalogs, people, issues, waits.lookups)
@@ -231,8 +229,13 @@ def build(
     )
     updates = Updates(client, issues, waits.lookups)
     assign = AssignHandlers(Assigning(accounts, issues, updates), DigestRows(store.digests, publicity).show)
-    commenting = Comments(client, accounts, issues, updates=updates, files=attaching)
-    comments = CommentHandlers(commenting, jobs, publicity, store, files.issue_options)
+    comments = CommentHandlers(
+        Comments(client, accounts, issues, updates=updates, files=attaching),
+        jobs,
+        publicity,
+        store,
+        files.issue_options,
+    )
     editing = Editing(accounts, issues, catalogs=catalogs, people=people, updates=updates)
     edit = EditHandlers(editing, store.saved_input, assigned.told)
     issue = IssueHandlers(
@@ -254,8 +257,14 @@ def build(
     )
     search = SearchHandlers(Search(client, accounts, projects, catalogs, people), parser, issue.show)
     digest_forms = DigestForms(digests, accounts, projects)
-    publish_home = partial(home.show, shown=None, again=True)
-    digest = DigestHandlers(digests, runs, digest_forms, store.saved_input, store.claims, publish_home)
+    digest = DigestHandlers(
+        digests,
+        runs,
+        digest_forms,
+        store.saved_input,
+        store.claims,
+        partial(home.show, shown=None, again=True),
+    )
     related = RelatedHandlers(
         RelatedIssues(client, accounts, projects, issues),
         jobs,

@@ -87,7 +87,8 @@ class IssueFilters:
     `status`: None means open issues, or any status if `issue_ids` is set. `subject`: matches issues whose
     subject contains all the words; see `searchable`. `query_id`: a saved query, combined only with a project
     and a sort order. `custom_fields`: pairs of ID and value; a value that starts like an operator doesn't
-    match long text fields.
+    match long text fields. `having`: a custom field that has a value, which isn't checked, as not every
+    field is a filter.
 
     Raises ValueError for values that the service would ignore or misread.
     """
@@ -111,6 +112,7 @@ class IssueFilters:
     start_date: DateRange | None = None
     due_date: DateRange | None = None
     custom_fields: tuple[tuple[int, str], ...] = ()
+    having: int | None = None
     query_id: int | None = None
     sort: tuple[Sort, ...] = ()
 
@@ -171,6 +173,7 @@ class IssueFilters:
             "start_date": _range(self.start_date),
             "due_date": _range(self.due_date),
             **{f"cf_{field_id}": _exact(value) for field_id, value in self.custom_fields},
+            **({} if self.having is None else {f"cf_{self.having}": conventions.ANY}),
             "query_id": None if self.query_id is None else str(self.query_id),
             "sort": ",".join(key.to_param() for key in self.sort),
         }

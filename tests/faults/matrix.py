@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bot import errors
 from bot.service.transport import Timeouts
+from bot.ttl_cache import TtlCache
 from tests.faults import secrets
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
@@ -262,11 +263,10 @@ class Matrix:
         """Clears the bot's caches of the service's answers."""
         bot = self.scene.office.bot
         projects, catalogs = bot.features.projects, bot.features.catalogs
-        projects._listed._kept.clear()
-        projects._detailed._kept.clear()
-        projects._activities._kept.clear()
-        catalogs._recent._kept.clear()
-        catalogs._required._kept.clear()
+        for cache in (*vars(projects).values(), *vars(catalogs).values()):
+            if isinstance(cache, TtlCache):
+                cache._kept.clear()
+                cache.weight = 0
         bot.client.optional._missing.clear()
 
     def _broken_rules(self, cell: Cell, did: Outcome) -> list[str]:

@@ -54,7 +54,7 @@ async def add_digests(office: Apart, count: int) -> list[Digest]:
     async with Client(office.tracker.url) as client:
         accounts = Accounts(client, office.store)
         projects = Projects(client, office.store, accounts, Waits().lookups)
-        digests = Digests(client, office.store, accounts, projects, Catalogs(client))
+        digests = Digests(client, office.store, accounts, projects, Catalogs(client, projects))
         owners = [Owner(None, TEAM, IDS[login]) for login in ("ana", "chris")]
         added = []
         for n in range(count):

@@ -24,7 +24,12 @@ def demo() -> Data:
 
 
 def demo_tracker(
-    *, issue_updates: bool = True, time_deletes: bool = True, issue_reads: bool = False, roles: bool = False
+    *,
+    issue_updates: bool = True,
+    time_deletes: bool = True,
+    issue_reads: bool = False,
+    roles: bool = False,
+    listing: bool = False,
 ) -> Tracker:
     """Returns a service with the demo data that lets users change issues and delete time."""
     return Tracker(
@@ -33,6 +38,7 @@ def demo_tracker(
         time_deletes=time_deletes,
         issue_reads=issue_reads,
         roles=roles,
+        listing=listing,
     )
 
 

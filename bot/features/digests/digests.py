@@ -88,7 +88,7 @@ class Digests:
         self._store = store
         self._accounts = accounts
         self._projects = projects
-        self.plans = Plans(catalogs, People(store))
+        self.plans = Plans(catalogs, People(store, catalogs))
         self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: DigestSettings) -> Planned:

@@ -8,7 +8,7 @@ from bot.features.accounts.accounts import Session
 from bot.features.digests.errors import collected
 from bot.features.digests.schedules import Schedule, parse
 from bot.features.name_matching import TOLD, Names
-from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.catalog import Catalogs, Part
 from bot.features.projects.projects import KnownProject
 from bot.features.users.people import People, Who
 from bot.service.models import Ref
@@ -16,8 +16,14 @@ from bot.store.choice import Choice
 from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
-PEOPLE = ("author", "to")
-"""The filters by people."""
+PARTS: Mapping[FilterKind, Part] = {
+    "tracker": "trackers",
+    "priority": "priorities",
+    "category": "categories",
+    "author": "people",
+    "to": "people",
+    "version": "every_version",
+}
 DEFAULT_SCHEDULE = parse("weekdays 09:00")
 
 
@@ -58,8 +64,9 @@ class Plans:
         async def resolved(typed: Typed) -> dict[FilterKind, tuple[Choice, ...]]:
             found: dict[FilterKind, tuple[Choice, ...]] = {}
             for kind, names in typed.items():
-                refs = choices_of(await self.catalogs.of(session, project_id or None))[kind]
-                known = Names("person" if kind in PEOPLE else kind, refs)
+                part = PARTS[kind]
+                refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
+                known = Names("person" if part == "people" else kind, refs)
                 wrong: list[UserError] | None = None if problems is None else []
                 for name in names:
                     with collected(wrong):
@@ -83,21 +90,11 @@ class Plans:
         )
 
     async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: Names) -> Ref:
-        if kind in PEOPLE:
+        if PARTS[kind] == "people":
             return await self.people.find(session, typed, known)
         return known.pick(str(typed))
 
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises ServiceError."""
-        return choices_of(await self.catalogs.of(session, project_id))
-
-
-def choices_of(catalog: Catalog) -> Mapping[FilterKind, Sequence[Ref]]:
-    return {
-        "tracker": catalog.trackers,
-        "priority": catalog.priorities,
-        "category": catalog.categories,
-        "author": catalog.people,
-        "to": catalog.people,
-        "version": catalog.every_version,
-    }
+        lists = (await self.catalogs.of(session, project_id, set(PARTS.values()))).lists
+        return {kind: lists[part] for kind, part in PARTS.items()}

@@ -1,17 +1,17 @@
 """Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.errors import Refused, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.editing.edits import Edit, Editable, Wanted, held, marks
-from bot.features.issues.errors import IssueRefused
-from bot.features.issues.fields import CHANGEABLE, Field, Meant, fields_named
+from bot.features.issues.fields import CHANGEABLE, Field, Meant
 from bot.features.issues.issues import Issues
+from bot.features.issues.refusals import Refusals
 from bot.features.issues.service_changes import ServiceChange, service_changes, texts
 from bot.features.issues.updates import Updates
-from bot.features.projects.catalog import Catalog, Catalogs, CustomField
+from bot.features.projects.catalog import PARTS, Catalog, Catalogs, CustomField, Part
 from bot.features.users.people import People
 from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue
@@ -73,15 +73,15 @@ class Editing:
     updates: Updates
 
     async def editable(
-        self, owner: Owner, number: int, edit: Edit
+        self, owner: Owner, number: int, edit: Edit, parts: Collection[Part] = PARTS
     ) -> tuple[Editable, Wanted, list[UserError]]:
-        """An issue with its choices, what `edit` means for it, and what can't be done of that.
+        """An issue with these choices, what `edit` means for it, and what can't be done of that.
 
         Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
         """
         self.updates.check_supported(number)
         async with self.accounts.reading(owner) as session:
-            editable = await self._editable(session, number)
+            editable = await self._editable(session, number, edit, parts)
             wanted, errors = await editable.wanted(edit, session, self.people)
         return editable, wanted, list(errors)
 
@@ -95,7 +95,8 @@ class Editing:
         `Updates.apply`.
         """
         async with self.accounts.reading(owner) as session:
-            editable = await self._editable(session, number)
+            parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
+            editable = await self._editable(session, number, edit, parts)
             everything, errors = await editable.wanted(edit, session, self.people)
         if errors:
             raise errors[0]
@@ -106,33 +107,44 @@ class Editing:
         now = marks(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
         if conflicting := [name for name in wanted.by_name if name in others]:
+            async with self.accounts.reading(owner) as session:
+                editable = replace(await self._editable(session, number, edit, PARTS), issue=before)
             raise EditConflict(editable, wanted, _changes(conflicting, before, values, wanted.by_name))
         try:
             after = await self.updates.apply(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
             )
         except Refused as error:
-            raise IssueRefused(error, fields_named(error.errors, editable.catalog.custom_fields)) from None
+            refusals, project_id = Refusals(self.accounts, self.catalogs), editable.catalog.project_id
+            assignee = wanted.values.get("to")
+            raise await refusals.explained(owner, error, project_id, assignee) from None
         not_taken = service_changes(wanted.values, wanted.custom, after)
         missed = wanted.new_to(after).names
         taken = [name for name in wanted.by_name if name not in missed]
         changed = _changes(taken, after, values, held(after))
         return Edited(after, changed, not_taken)
 
-    async def _editable(self, session: Session, number: int) -> Editable:
+    async def _editable(self, session: Session, number: int, edit: Edit, parts: Collection[Part]) -> Editable:
         issue = await self.issues.detailed(session, number, STATUSES)
-        catalog = await self.catalogs.of(session, issue.project.id if issue.project else None)
-        allowed, custom = issue.allowed_statuses or catalog.statuses, _with_held(catalog, issue)
-        return Editable(issue, replace(catalog, statuses=allowed, custom_fields=custom), catalog.statuses)
+        project_id = issue.project.id if issue.project else None
+        catalog = await self.catalogs.of(session, project_id, parts, edit.custom_fields)
+        if "custom_fields" in parts:
+            held = [field.id for field in issue.custom_fields]
+            catalog = await self.catalogs.with_values(session, catalog, held)
+        statuses = catalog.lists.get("statuses", ())
+        lists = {**catalog.lists, "statuses": issue.allowed_statuses or statuses}
+        return Editable(
+            issue, replace(catalog, lists=lists, custom_fields=_with_held(catalog, issue)), statuses
+        )
 
 
 def _with_held(catalog: Catalog, issue: Issue) -> tuple[CustomField, ...]:
     """The custom fields, whose values include those that the issue has."""
-    held = {field.id: texts(field) for field in issue.custom_fields}
-    return tuple(
-        replace(field, values=tuple(dict.fromkeys((*held.get(field.id, ()), *field.values))))
-        for field in catalog.custom_fields
-    )
+    found = {field.id: field for field in catalog.custom_fields}
+    for own in issue.custom_fields:
+        field = found.get(own.id, CustomField(own.id, own.name))
+        found[own.id] = replace(field, values=tuple(dict.fromkeys((*texts(own), *field.values))))
+    return tuple(found.values())
 
 
 def _changes(

@@ -98,7 +98,9 @@ class Editable:
             status = pick("status", error.error.wanted, self.every_status)
         except UserError:
             return error
-        return WrongField("status", StatusNotAllowed(self.issue.id, status.name, self.catalog.statuses))
+        return WrongField(
+            "status", StatusNotAllowed(self.issue.id, status.name, self.catalog.lists["statuses"])
+        )
 
     def _stepped(self, step: Step) -> Ref:
         """The first status in the service's order that closes or reopens the issue.
@@ -108,14 +110,14 @@ class Editable:
         closes, current = step is Step.CLOSE, self.issue.status
         fitting = [
             status
-            for status in self.catalog.statuses
+            for status in self.catalog.lists["statuses"]
             if isinstance(status, IssueStatus) and status.is_closed is closes
         ]
         for status in fitting:
             if current and status.id == current.id:
                 return status
         if not fitting:
-            raise StepNotAllowed(self.issue.id, step, self.catalog.statuses)
+            raise StepNotAllowed(self.issue.id, step, self.catalog.lists["statuses"])
         return fitting[0]
 
 

@@ -64,7 +64,7 @@ class EditHandlers:
         except NotUnderstood as error:
             if not any(isinstance(problem, UnknownField) for problem in (error.problem, *error.others)):
                 raise
-        editable, _, _ = await self.editing.editable(reply.owner, number, Edit())
+        editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), parts=())
         return parse([Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields])
 
     async def _way_on(self, reply: Reply, number: int, edit: Edit | None, error: BotError) -> Block | None:

@@ -12,13 +12,14 @@ import structlog
 
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.accounts.accounts import Accounts, Session
-from bot.features.issues.errors import IssueRefused
-from bot.features.issues.fields import Draft, Meant, fields_named
+from bot.features.issues.errors import IssueRefused, fields_of
+from bot.features.issues.fields import Draft, Meant
 from bot.features.issues.issues import Issues
+from bot.features.issues.refusals import Refusals
 from bot.features.issues.resolution import request, resolved
 from bot.features.issues.service_changes import ServiceChange, service_changes
 from bot.features.lost_writes import CLOCK_SKEW, looked_for
-from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.catalog import Catalogs
 from bot.features.projects.permissions import may
 from bot.features.projects.projects import KnownProject, Projects
 from bot.features.users.people import People
@@ -119,8 +120,11 @@ class Creating:
         if not draft.subject.strip():
             raise SubjectMissing
         async with self.accounts.reading(owner) as session:
-            project = await self.projects.chosen(session, draft.project, channel)
-            catalog = await self.catalogs.of(session, project.id)
+            project, _ = await asyncio.gather(
+                self.projects.chosen(session, draft.project, channel),
+                self.catalogs.prefetch(session, draft.parts),
+            )
+            catalog = await self.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
             meant, errors = await resolved(draft, self.people, session, catalog)
             if errors:
                 raise errors[0]
@@ -132,7 +136,7 @@ class Creating:
             issue = await self._once(session, new, attempted_at, upload)
             alike = tuple(other for other in await _found(looking) if other.id != issue.id)
         except Refused as error:
-            raise self._refused(owner, error, draft, meant, catalog) from None
+            raise await self._refused(owner, error, draft, meant, project) from None
         finally:
             if looking:
                 looking.cancel()
@@ -143,17 +147,18 @@ class Creating:
         await self._record(owner, created, source)
         return created
 
-    def _refused(
-        self, owner: Owner, error: Refused, draft: Draft, meant: Mapping[str, Meant], catalog: Catalog
-    ) -> IssueRefused:
-        """The refusal with the fields that it names; remembers the custom fields that were left empty."""
-        fields = fields_named(error.errors, catalog.custom_fields)
-        custom = {int(name.removeprefix("cf_")) for name in fields if name.startswith("cf_")}
+    async def _refused(
+        self, owner: Owner, error: Refused, draft: Draft, meant: Mapping[str, Meant], project: KnownProject
+    ) -> IssueRefused | WrongField:
+        """The refusal with what it is about; remembers the custom fields that were left empty."""
+        refusals = Refusals(self.accounts, self.catalogs)
+        refused = await refusals.explained(owner, error, project.id, meant.get("to"))
+        custom = {int(name.removeprefix("cf_")) for name in fields_of(refused) if name.startswith("cf_")}
         tracker = meant.get("tracker")
-        if catalog.project and (empty := custom - draft.custom_fields.keys()):
+        if empty := custom - draft.custom_fields.keys():
             tracker_id = tracker.id if isinstance(tracker, Ref) else None
-            self.catalogs.note_required(owner, catalog.project.id, tracker_id, empty)
-        return IssueRefused(error, fields)
+            self.catalogs.note_required(owner, project.id, tracker_id, empty)
+        return refused
 
     async def _once(
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
-from bot.features.projects.catalog import Catalog, CustomField
+from bot.features.projects.catalog import Catalog, CustomField, Part
 from bot.service.models import Issue, Parent, Ref
 from bot.store.owner import Owner
 
@@ -68,7 +68,7 @@ class Field:
     Privacy isn't here: `issues.Created.exposed` compares it.
     """
     placeholder: str = ""
-    choices: str | None = None
+    choices: Part | None = None
     """Its choices' name in `Catalog`."""
     in_form: str = ""
     """Its name in the form, unless that is `key`."""
@@ -83,8 +83,7 @@ class Field:
 
     def known(self, catalog: Catalog) -> tuple[Ref, ...]:
         """The choices in a project."""
-        refs: tuple[Ref, ...] = getattr(catalog, self.choices) if self.choices else ()
-        return refs
+        return catalog.lists[self.choices] if self.choices else ()
 
     def answered(self, issue: Issue) -> Meant | None:
         """The value in the service's answer."""
@@ -115,7 +114,7 @@ _ROWS = (
         "assigned_to_id",
         "assigned_to",
         "Unassigned",
-        "people",
+        "assignees",
         "assignee",
         first=True,
     ),
@@ -170,6 +169,15 @@ class Draft(BaseModel):
     def description(self) -> str:
         return str(self.values.get("desc") or "")
 
+    @property
+    def parts(self) -> frozenset[Part]:
+        """The parts of a catalog that its names are looked up in."""
+        return frozenset(
+            field.choices
+            for field, value in ((FIELDS[key], value) for key, value in self.values.items())
+            if field.choices and (field.kind is Kind.CHOICE or _names_someone(value))
+        )
+
     def described(self, text: str) -> Self:
         """The same with another description."""
         others = {key: value for key, value in self.values.items() if key != "desc"}
@@ -184,9 +192,10 @@ def typed_hours(amount: Decimal) -> str:
     return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
 
 
-def choices_of(catalog: Catalog) -> dict[str, tuple[Ref, ...]]:
-    """The choices of each select, by its name in the form."""
-    return {field.name: field.known(catalog) for field in FIELDS.values() if field.choices}
+def _names_someone(value: Value) -> bool:
+    """Whether a name has to be looked up: the user, and people in Slack, have a link."""
+    people = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(one, str) and one != "me" for one in people)
 
 
 def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField]) -> tuple[str, ...]:

@@ -25,17 +25,21 @@ async def resolved(
     """
     found: dict[str, Meant] = {}
     errors: list[WrongField] = []
+    parts = draft.parts
     for key, value in draft.values.items():
         field = FIELDS[key]
         if field.choices is None:
             found[key] = value
             continue
         refs, wrong = [], 0
-        known = Names("person" if field.kind is not Kind.CHOICE else field.name, field.known(catalog))
+        looked_up = field.known(catalog) if field.choices in parts else ()
+        known = Names("person" if field.kind is not Kind.CHOICE else field.name, looked_up)
         for name in value if field.kind is Kind.PEOPLE else (value,):
             try:
                 if field.kind is Kind.CHOICE:
                     refs.append(known.pick(name))
+                elif field.kind is Kind.PERSON:
+                    refs.append(await people.assignee(session, name, known, catalog.project_id))
                 else:
                     refs.append(await people.find(session, name, known))
             except UserError as error:

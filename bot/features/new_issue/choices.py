@@ -1,14 +1,15 @@
 """The choices that the form for a new issue searches as the user types."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.features.accounts.accounts import Accounts
 from bot.features.issues.buttons import ChooseProject
-from bot.features.issues.fields import FIELDS, Kind, choices_of
+from bot.features.issues.fields import FIELDS, Kind
 from bot.features.issues.inputs import custom_values
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
-from bot.features.projects.catalog import Catalog, Catalogs
+from bot.features.projects.catalog import Catalog, Catalogs, Part
 from bot.features.projects.projects import Projects
 from bot.slack import forms
 from bot.slack.blocks import JSON, option
@@ -56,18 +57,22 @@ class ChoiceHandlers:
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """A select whose choices are too many to list at once."""
         sought, name = request.text.strip().casefold(), request.name.partition(".")[2]
-        refs = choices_of(await self._catalog(request, reply)).get(name, ())
+        field = next(field for field in FIELDS.values() if field.name == name)
+        refs = field.known(await self._catalog(request, reply, field.choices))
         return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
 
     async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The select of a custom field that has a list of values."""
         number = number_in(request.block_id.partition(":")[0].removeprefix("cf_"))
-        catalog = await self._catalog(request, reply)
+        catalog = await self._catalog(request, reply, learned=(number,))
         return custom_values(catalog.custom_field(number), request.text)
 
-    async def _catalog(self, request: OptionsRequest, reply: Reply) -> Catalog:
+    async def _catalog(
+        self, request: OptionsRequest, reply: Reply, part: Part | None = None, learned: Sequence[int] = ()
+    ) -> Catalog:
+        parts = (part,) if part else ()
         async with self.accounts.reading(reply.owner) as session:
-            return await self.catalogs.of(session, _project_of(request.block_id))
+            return await self.catalogs.of(session, _project_of(request.block_id), parts, learned)
 
 
 def _project_of(block_id: str) -> int | None:

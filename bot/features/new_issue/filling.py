@@ -143,10 +143,13 @@ class FormFilling:
             metadata = metadata.model_copy(update={"draft": await self._waiting(reply, draft)})
         else:
             catalog, notes, templates = await asyncio.gather(
-                self.catalogs.of(session, project.id),
+                self.catalogs.of(session, project.id, fields=draft.custom_fields),
                 looking,
                 self.templates.offered(reply.owner, project, reply.channel),
             )
+            if shown.more:
+                offered_fields = [field.id for field in catalog.custom_fields]
+                catalog = await self.catalogs.with_values(session, catalog, offered_fields)
             chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
             metadata = metadata.model_copy(update={"template": chosen})
             meant, problems = await resolved(draft, self.people, session, catalog)

@@ -116,7 +116,7 @@ def project_fields(
 
     `required` are the custom fields that the service is known to require.
     """
-    tag = shown.tag(catalog.project.id if catalog.project else "")
+    tag = shown.tag(catalog.project_id or "")
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks, hidden = [], False
@@ -125,6 +125,8 @@ def project_fields(
         if field is DESCRIPTION or (field.choices and not refs):
             continue
         value = meant.get(field.key, draft.unread.get(field.key))
+        if isinstance(value, Ref) and value.id not in {ref.id for ref in refs}:
+            refs = (value, *refs)
         if not (field.first or value or shown.has(field.name)):
             hidden = True
             continue

@@ -1,29 +1,51 @@
 """The choices in a project: trackers, categories, statuses, priorities, versions, people, custom fields.
 
 The interface lists only some of them, in a project's includes. The rest come from optional endpoints, or from
-the values on the project's latest issues if the service lacks those endpoints.
+the values on the project's latest issues if the service lacks those endpoints. Each is read when it is named.
 """
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, get_args
 
 from pydantic import SecretStr
 
+from bot.errors import Refused, ServiceError
 from bot.features.accounts.accounts import Session
+from bot.features.projects.projects import MOST_CACHED, Projects
 from bot.option_keys import carried
 from bot.service.client import Client
-from bot.service.conventions import ProjectInclude
 from bot.service.filters import IssueFilters, Sort
-from bot.service.models import CustomFieldValue, Issue, Membership, Project, Ref, Version
+from bot.service.models import CustomFieldValue, Issue, Ref, Version
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
-INCLUDED: tuple[ProjectInclude, ...] = ("trackers", "issue_categories", "issue_custom_fields")
-
+Part = Literal[
+    "trackers",
+    "statuses",
+    "priorities",
+    "categories",
+    "versions",
+    "every_version",
+    "people",
+    "assignees",
+    "custom_fields",
+]
+"""What a catalog has: `every_version` has closed ones too, for searches, and `people` are all that are known,
+while issues can be assigned only to `assignees`.
+"""
+PARTS: tuple[Part, ...] = get_args(Part)
 LATEST = 50
 """How many issues to read for values that the service doesn't list. Each comes with its description."""
+LEARNED = 100
+"""How many issues to read for the values of one custom field."""
+MOST_LEARNED = 5
+"""How many custom fields' values are learned at once, one request each."""
+LATEST_FIRST = (Sort("id", descending=True),)
 Required = Mapping[int | None, frozenset[int]]
 """IDs of required custom fields by tracker ID, with None for no tracker."""
 REQUIRED_TTL = 24 * 3600.0
@@ -35,7 +57,7 @@ MIN_AVERAGE_USES = 2
 
 @dataclass(frozen=True)
 class CustomField:
-    """A custom field and its values on the latest issues."""
+    """A custom field and its values on some issues."""
 
     id: int
     name: str
@@ -56,18 +78,11 @@ class CustomField:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The choices in one project, or over all projects when `project` is None."""
+    """The parts that were asked for, of a project or of all when `project_id` is None."""
 
-    project: Project | None
-    trackers: tuple[Ref, ...]
-    statuses: tuple[Ref, ...]
-    priorities: tuple[Ref, ...]
-    categories: tuple[Ref, ...]
-    versions: tuple[Ref, ...]
-    every_version: tuple[Ref, ...]
-    """Includes closed versions, for search. New issues can't use them."""
-    people: tuple[Ref, ...]
-    custom_fields: tuple[CustomField, ...]
+    project_id: int | None
+    lists: Mapping[Part, tuple[Ref, ...]]
+    custom_fields: tuple[CustomField, ...] = ()
 
     def custom_field(self, number: int) -> CustomField:
         """The custom field with that ID, or a placeholder if the catalog doesn't have it."""
@@ -75,18 +90,76 @@ class Catalog:
         return next(known, CustomField(number, f"cf_{number}"))
 
 
+class GroupRef(Ref):
+    """A group that is a member of a project."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The values on a project's latest issues; `people` are their authors."""
+
+    lists: Mapping[Part, tuple[Ref, ...]]
+    custom_fields: tuple[CustomField, ...]
+
+    @property
+    def weight(self) -> int:
+        values = sum(1 + len(field.values) for field in self.custom_fields)
+        return 1 + sum(map(len, self.lists.values())) + values
+
+
 class Catalogs:
-    """Reads catalogs with the caller's key and caches them per user for a minute."""
+    """Reads catalogs with the caller's key and caches them per user."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, projects: Projects, cached: float = 60.0) -> None:
+        """`cached` is for how many seconds the lists are cached."""
         self._client = client
-        self._recent: TtlCache[tuple[Owner, SecretStr, int | None], Catalog] = TtlCache(seconds=60)
-        self._required: TtlCache[tuple[Owner, int], Required] = TtlCache(seconds=REQUIRED_TTL)
+        self._projects = projects
+        self._lists: TtlCache[tuple[Owner, SecretStr, int | None, str], tuple[Ref, ...] | None]
+        self._lists = TtlCache(cached, MOST_CACHED, lambda refs: 1 + len(refs or ()))
+        self._latest: TtlCache[tuple[Owner, SecretStr, int | None], _Seen]
+        self._latest = TtlCache(cached, MOST_CACHED, lambda seen: seen.weight)
+        self._learned: TtlCache[tuple[Owner, SecretStr, int | None, int], CustomField | None]
+        self._learned = TtlCache(cached, MOST_CACHED, lambda field: 1 + len(field.values if field else ()))
+        self._required: TtlCache[tuple[Owner, int], Required] = TtlCache(REQUIRED_TTL)
 
-    async def of(self, session: Session, project_id: int | None) -> Catalog:
-        """The catalog of a project, or of all projects for None."""
-        cache_key = (session.owner, session.key, project_id)
-        return await self._recent.get(cache_key, lambda: self._read(session, project_id))
+    async def of(
+        self,
+        session: Session,
+        project_id: int | None,
+        parts: Collection[Part] = PARTS,
+        fields: Collection[int] = (),
+    ) -> Catalog:
+        """These parts of the catalog of a project, or of all projects for None.
+
+        The values of the custom `fields` are learned from the issues that have one.
+        """
+        every_field = "custom_fields" in parts or len(fields) > MOST_LEARNED
+        names = [part for part in parts if part != "custom_fields"]
+        custom_fields, learned, lists = await asyncio.gather(
+            self._custom_fields(session, project_id) if every_field else _none(),
+            self._values(session, project_id, fields),
+            asyncio.gather(*(self._part(session, project_id, part) for part in names)),
+        )
+        return Catalog(project_id, dict(zip(names, lists, strict=True)), _merged(*custom_fields, *learned))
+
+    async def with_values(self, session: Session, catalog: Catalog, shown: Collection[int]) -> Catalog:
+        """The same with values of the `shown` custom fields of which the latest issues have none."""
+        empty = [field.id for field in catalog.custom_fields if field.id in shown and not field.values]
+        learned = await self._values(session, catalog.project_id, empty)
+        return replace(catalog, custom_fields=_merged(*catalog.custom_fields, *learned))
+
+    async def prefetch(self, session: Session, parts: Collection[Part]) -> None:
+        """Read what is the same in every project, beside something else; errors come where it is needed."""
+        with suppress(ServiceError):
+            await asyncio.gather(*(self._everywhere(session, part) for part in parts))
+
+    async def lists_members(self, session: Session, project_id: int | None) -> bool:
+        """Whether the service lists who can be assigned issues."""
+        return await self._members(session, project_id) is not None
+
+    async def project_name(self, session: Session, project_id: int | None) -> str:
+        """The project's name; empty for all projects."""
+        return (await self._projects.by_id(session, project_id)).name if project_id else ""
 
     def required(self, owner: Owner, project_id: int) -> Required:
         """The custom fields that the service has required of this user in a project."""
@@ -100,78 +173,172 @@ class Catalogs:
         fields = known.get(tracker_id, frozenset()).union(fields)
         self._required.put((owner, project_id), {**known, tracker_id: fields})
 
-    async def _read(self, session: Session, project_id: int | None) -> Catalog:
+    async def _part(self, session: Session, project_id: int | None, part: Part) -> tuple[Ref, ...]:
+        if part == "assignees":
+            return await self._assignees(session, project_id)
+        if part == "people":
+            members, seen = await asyncio.gather(
+                self._members(session, project_id), self._see(session, project_id)
+            )
+            users = (member for member in members or () if not isinstance(member, GroupRef))
+            me = Ref(id=session.user_id, name=session.name)
+            return _by_name((me, *users, *seen.lists["assignees"], *seen.lists["people"]))
+        known = await self._everywhere(session, part)
+        if project_id and part in ("trackers", "categories"):
+            project = await self._projects.detailed(session, project_id)
+            known = project.issue_categories if part == "categories" else project.trackers or None
+        if project_id and part in ("versions", "every_version"):
+            known = await self._versions(session, project_id)
+        if project_id is None and part == "trackers":
+            trackers = partial(self._client.optional.trackers, session.key)
+            known = await self._list(session, None, part, trackers) or None
+        if known is None:
+            return (await self._see(session, project_id)).lists[part]
+        if part == "versions":
+            return tuple(one for one in known if isinstance(one, Version) and one.status in (None, "open"))
+        return known
+
+    async def _everywhere(self, session: Session, part: Part) -> tuple[Ref, ...] | None:
+        """What is the same in every project; None if the service doesn't list it."""
         key, beyond = session.key, self._client.optional
-        latest = IssueFilters(project_id=project_id, status="any", sort=(Sort("id", descending=True),))
-        page, statuses, priorities, (project, trackers, memberships, versions) = await asyncio.gather(
-            self._client.list_issues(key, latest, limit=LATEST),
-            beyond.issue_statuses(key),
-            beyond.issue_priorities(key),
-            self._read_project(key, project_id),
-        )
-        seen = page.items
-        every_version = _by_name(i.fixed_version for i in seen) if versions is None else tuple(versions)
-        me = Ref(id=session.user_id, name=session.name)
-        return Catalog(
-            project=project,
-            trackers=tuple(trackers) if trackers else _seen(i.tracker for i in seen),
-            statuses=tuple(statuses) if statuses else _seen(i.status for i in seen),
-            priorities=tuple(priorities) if priorities else _seen(i.priority for i in seen),
-            categories=project.issue_categories if project else _by_name(i.category for i in seen),
-            versions=every_version if versions is None else _open(versions),
-            every_version=every_version,
-            people=_by_name(
-                [me, *_members(memberships), *(p for i in seen for p in (i.assigned_to, i.author))]
-            ),
-            custom_fields=_custom_fields(project.issue_custom_fields if project else (), seen),
-        )
+        match part:
+            case "statuses":
+                return await self._list(session, None, part, partial(beyond.issue_statuses, key)) or None
+            case "priorities":
+                return await self._list(session, None, part, partial(beyond.issue_priorities, key)) or None
+        return None
 
-    async def _read_project(
-        self, key: SecretStr, project_id: int | None
-    ) -> tuple[Project | None, Sequence[Ref] | None, list[Membership] | None, list[Version] | None]:
-        """The project, its trackers, memberships and versions; for None the trackers of all projects."""
-        beyond = self._client.optional
+    async def _assignees(self, session: Session, project_id: int | None) -> tuple[Ref, ...]:
+        """The members, with groups only if issues are assigned to any; else those who have issues."""
+        members = await self._members(session, project_id)
+        groups = {member.id for member in members or () if isinstance(member, GroupRef)}
+        if members is not None and not groups:
+            return _by_name(members)
+        assigned = (await self._see(session, project_id)).lists["assignees"]
+        if members is None:
+            return _by_name((*assigned, *await self._own(session, project_id)))
+        assigns_groups = any(ref.id in groups for ref in assigned)
+        return _by_name(member for member in members if assigns_groups or member.id not in groups)
+
+    async def _members(self, session: Session, project_id: int | None) -> tuple[Ref, ...] | None:
         if project_id is None:
-            return None, await beyond.trackers(key), None, None
-        project, memberships, versions = await asyncio.gather(
-            self._client.get_project(key, project_id, INCLUDED),
-            beyond.memberships(key, project_id),
-            beyond.versions(key, project_id),
-        )
-        return project, project.trackers, memberships, versions
+            return None
+
+        async def read() -> list[Ref] | None:
+            found = await self._client.optional.memberships(session.key, project_id)
+            groups = ((one.group, GroupRef) for one in found or () if one.group)
+            users = ((one.user, Ref) for one in found or () if one.user)
+            refs = [kind(id=ref.id, name=ref.name) for ref, kind in (*users, *groups)]
+            return None if found is None else refs
+
+        return await self._list(session, project_id, "members", read)
+
+    async def _own(self, session: Session, project_id: int | None) -> tuple[Ref, ...]:
+        """The user, if they are a member."""
+
+        async def read() -> list[Ref]:
+            user = await self._client.get_user(session.key, include={"memberships"})
+            projects = {membership.project.id for membership in user.memberships if membership.project}
+            return [Ref(id=user.id, name=session.name)] if project_id in projects else []
+
+        return await self._list(session, project_id, "own", read) or ()
+
+    async def _versions(self, session: Session, project_id: int) -> tuple[Ref, ...] | None:
+        read = partial(self._client.optional.versions, session.key, project_id)
+        return await self._list(session, project_id, "versions", read)
+
+    async def _list(
+        self,
+        session: Session,
+        project_id: int | None,
+        name: str,
+        read: Callable[[], Awaitable[Sequence[Ref] | None]],
+    ) -> tuple[Ref, ...] | None:
+        async def kept() -> tuple[Ref, ...] | None:
+            found = await read()
+            return None if found is None else tuple(found)
+
+        return await self._lists.get((session.owner, session.key, project_id, name), kept)
+
+    async def _see(self, session: Session, project_id: int | None) -> _Seen:
+        async def read() -> _Seen:
+            latest = IssueFilters(project_id=project_id, status="any", sort=LATEST_FIRST)
+            return _seen((await self._client.list_issues(session.key, latest, limit=LATEST)).items)
+
+        return await self._latest.get((session.owner, session.key, project_id), read)
+
+    async def _custom_fields(self, session: Session, project_id: int | None) -> tuple[CustomField, ...]:
+        """Custom fields from the project and its issues: Redmine's project omits fields for all projects."""
+        seen = self._see(session, project_id)
+        if project_id is None:
+            return (await seen).custom_fields
+        project, latest = await asyncio.gather(self._projects.detailed(session, project_id), seen)
+        named = (CustomField(ref.id, ref.name) for ref in project.issue_custom_fields)
+        return (*named, *latest.custom_fields)
+
+    async def _values(
+        self, session: Session, project_id: int | None, fields: Collection[int]
+    ) -> list[CustomField]:
+        """The first few of these custom fields, with the values on the issues that have one."""
+        few = list(fields)[:MOST_LEARNED]
+        learned = await asyncio.gather(*(self._learn(session, project_id, number) for number in few))
+        return [field for field in learned if field]
+
+    async def _learn(self, session: Session, project_id: int | None, number: int) -> CustomField | None:
+
+        async def read() -> CustomField | None:
+            having = IssueFilters(project_id=project_id, status="any", having=number, sort=LATEST_FIRST)
+            with suppress(Refused):
+                found = (await self._client.list_issues(session.key, having, limit=LEARNED)).items
+                values = [field for issue in found for field in issue.custom_fields if field.id == number]
+                return _custom_field(values) if values else None
+            return None
+
+        return await self._learned.get((session.owner, session.key, project_id, number), read)
 
 
-def _custom_fields(listed: Iterable[Ref], seen: Iterable[Issue]) -> tuple[CustomField, ...]:
-    """Custom fields from the project and its issues: Redmine's project omits fields for all projects."""
-    names, values = {ref.id: ref.name for ref in listed}, defaultdict[int, list[CustomFieldValue]](list)
-    for field in (field for issue in seen for field in issue.custom_fields):
-        names[field.id] = field.name
-        values[field.id].append(field)
-    return tuple(_custom_field(number, names[number], values[number]) for number in sorted(names))
+async def _none() -> tuple[CustomField, ...]:
+    return ()
 
 
-def _custom_field(number: int, name: str, values: Sequence[CustomFieldValue]) -> CustomField:
+def _merged(*fields: CustomField) -> tuple[CustomField, ...]:
+    """The fields in the order of their IDs; later ones replace earlier ones."""
+    found = {field.id: field for field in fields}
+    return tuple(found[number] for number in sorted(found))
+
+
+def _seen(issues: Sequence[Issue]) -> _Seen:
+    lists: dict[Part, tuple[Ref, ...]] = {
+        "trackers": _by_id(issue.tracker for issue in issues),
+        "statuses": _by_id(issue.status for issue in issues),
+        "priorities": _by_id(issue.priority for issue in issues),
+        "categories": _by_name(issue.category for issue in issues),
+        "assignees": _by_name(issue.assigned_to for issue in issues),
+    }
+    lists["versions"] = lists["every_version"] = _by_name(issue.fixed_version for issue in issues)
+    lists["people"] = _by_name(issue.author for issue in issues)
+    values: dict[int, list[CustomFieldValue]] = {}
+    for issue in issues:
+        for field in issue.custom_fields:
+            values.setdefault(field.id, []).append(field)
+    return _Seen(lists, tuple(map(_custom_field, values.values())))
+
+
+def _custom_field(values: Sequence[CustomFieldValue]) -> CustomField:
+    """A custom field from its values on issues, the latest first."""
     used = Counter(value for field in values for value in _texts(field.value) if 0 < len(value) <= CHOICE)
     multiple = any(field.multiple for field in values)
     repeated = len(used) > 1 and used.total() >= MIN_AVERAGE_USES * len(used)
     # Numeric values belong to number fields, or are IDs of users, versions and so on.
     is_list = bool(used) and (multiple or repeated) and not all(value.isdecimal() for value in used)
-    return CustomField(number, name, tuple(used)[:CHOICES], multiple, is_list)
+    return CustomField(values[-1].id, values[-1].name, tuple(used)[:CHOICES], multiple, is_list)
 
 
 def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value or ()
 
 
-def _open(versions: Iterable[Version]) -> tuple[Ref, ...]:
-    return tuple(version for version in versions if version.status in (None, "open"))
-
-
-def _members(memberships: Iterable[Membership] | None) -> list[Ref | None]:
-    return [membership.user for membership in memberships or ()]
-
-
-def _seen(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
+def _by_id(refs: Iterable[Ref | None]) -> tuple[Ref, ...]:
     """Distinct refs by ID, which is usually the service's own order."""
     return tuple(sorted({ref.id: ref for ref in refs if ref}.values(), key=lambda ref: ref.id))
 

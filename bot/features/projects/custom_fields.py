@@ -39,5 +39,5 @@ class CommandParser:
                 project = await self.projects.find(session, project_name)
             else:
                 project = await self.projects.default_in(session, reply.channel)
-            catalog = await self.catalogs.of(session, project.id if project else None)
+            catalog = await self.catalogs.of(session, project.id if project else None, ["custom_fields"])
         return [Ref(id=field.id, name=field.name) for field in catalog.custom_fields]

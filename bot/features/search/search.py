@@ -9,7 +9,7 @@ from typing import Any, Literal
 from bot.errors import ServiceError, UserError
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.name_matching import Names
-from bot.features.projects.catalog import Catalogs, CustomField
+from bot.features.projects.catalog import Catalogs, CustomField, Part
 from bot.features.projects.projects import KnownProject, Projects
 from bot.features.search.query import Change, Query, changed
 from bot.features.users.people import People, Who
@@ -22,7 +22,7 @@ from bot.store.owner import Owner
 PAGE = 10
 FEW_WORDS = 3
 """A text of more words isn't the name of a tracker or a status."""
-NAMED = {
+NAMED: Mapping[str, tuple[str, Part]] = {
     "tracker_ids": ("tracker", "trackers"),
     "status": ("status", "statuses"),
     "priority_ids": ("priority", "priorities"),
@@ -32,6 +32,7 @@ NAMED = {
 """The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
 ME: tuple[int | str, str] = ("me", "me")
 """The service resolves it, for assignees with the user's groups."""
+PERSON: tuple[str, Part] = ("person", "people")
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -113,11 +114,12 @@ class Search:
         if offset or not text or len(text.split()) > FEW_WORDS:
             return ()
         with suppress(ServiceError):
-            catalog = await self.catalogs.of(session, project.id if project else None)
-            for name, choices in NAMED.values():
-                if getattr(query, name) or (name == "category" and project is None):
-                    continue
-                for ref in getattr(catalog, choices):
+            parts = {part: name for name, part in NAMED.values() if not getattr(query, name)}
+            if project is None:
+                parts.pop("categories", None)
+            catalog = await self.catalogs.of(session, project.id if project else None, parts)
+            for part, name in parts.items():
+                for ref in catalog.lists[part]:
                     if text in (ref.name.casefold(), f"{ref.name.casefold()}s"):
                         return (f"{name}={ref.name}",)
         return ()
@@ -142,13 +144,6 @@ class Search:
         return tuple(change for change, some in zip(changes, found, strict=True) if some)
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
-        project = await self._project(session, query, channel)
-        if query.query is not None:
-            return Resolved(
-                query, project, _filters(project, query_id=query.query, sort=query.sort), session.user_id
-            )
-        if project is None and (query.category or query.subproject):
-            raise ProjectNeeded("category" if query.category else "subproject")
         wanted: dict[str, Sequence[Who] | str] = {
             **{name: getattr(query, option) for name, (option, _) in NAMED.items()},
             "status": query.status or ("closed" if query.closed else "any" if query.ids else "open"),
@@ -156,6 +151,16 @@ class Search:
             "author": query.author,
             "subprojects": query.subproject,
         }
+        named = [part for name, (_, part) in NAMED.items() if not isinstance(wanted[name] or "", str)]
+        project, _ = await asyncio.gather(
+            self._project(session, query, channel), self.catalogs.prefetch(session, named)
+        )
+        if query.query is not None:
+            return Resolved(
+                query, project, _filters(project, query_id=query.query, sort=query.sort), session.user_id
+            )
+        if project is None and (query.category or query.subproject):
+            raise ProjectNeeded("category" if query.category else "subproject")
         keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
         found = {
             name: await self._found(session, project, name, typed)
@@ -201,9 +206,9 @@ class Search:
         people = name in ("assigned_to", "author")
         if people and set(typed) == {"me"}:
             return [ME]
-        kind, choices = ("person", "people") if people else NAMED[name]
-        catalog = await self.catalogs.of(session, project.id if project else None)
-        known, found = Names(kind, getattr(catalog, choices)), list[tuple[int | str, str]]()
+        kind, part = NAMED.get(name, PERSON)
+        catalog = await self.catalogs.of(session, project.id if project else None, [part])
+        known, found = Names(kind, catalog.lists[part]), list[tuple[int | str, str]]()
         for one in typed:
             if people and one == "me":
                 found.append(ME)
@@ -217,7 +222,8 @@ class Search:
     ) -> list[tuple[CustomField, str]]:
         if not query.custom_fields:
             return []
-        catalog = await self.catalogs.of(session, project.id if project else None)
+        project_id = project.id if project else None
+        catalog = await self.catalogs.of(session, project_id, (), query.custom_fields)
         fields = ((catalog.custom_field(number), typed) for number, typed in query.custom_fields.items())
         return [(field, field.known(typed)) for field, typed in fields]  # the service is case-sensitive
 

@@ -133,7 +133,9 @@ class Templates:
             allowed = await self._has_created(session, project) or None
         if not allowed:
             raise TemplatesForbidden(project.name, known=allowed is False)
-        return await self.catalogs.of(session, project.id)
+        return await self.catalogs.of(
+            session, project.id, [field.choices for field in TEMPLATED if field.choices]
+        )
 
     async def _has_created(self, session: Session, project: KnownProject) -> bool:
         mine = IssueFilters(project_id=project.id, author=("me",), status="any")

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from bot.errors import StoredSecretError, UserError
 from bot.features.accounts.accounts import Session
-from bot.features.name_matching import Names
+from bot.features.name_matching import AmbiguousName, Names, UnknownName
+from bot.features.projects.catalog import Catalogs
 from bot.service.models import Ref
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -17,9 +18,31 @@ class UserNotLinked(UserError):
     """The mentioned Slack user isn't linked."""
 
 
+class Unassignable(UserError):
+    """A person who can't be assigned issues in the project."""
+
+    name: str
+    project: str
+
+
 @dataclass(frozen=True)
 class People:
     store: Store
+    catalogs: Catalogs
+
+    async def assignee(self, session: Session, who: Who, known: Names, project_id: int | None) -> Ref:
+        """As `find`. Raises Unassignable for others than members, if the service lists those."""
+        try:
+            return await self.find(session, who, known)
+        except UnknownName as unknown:
+            people = (await self.catalogs.of(session, project_id, ["people"])).lists["people"]
+            try:
+                person = await self.find(session, who, Names("person", people))
+            except (UnknownName, AmbiguousName):
+                raise unknown from None
+        if not await self.catalogs.lists_members(session, project_id):
+            return person
+        raise Unassignable(person.name, await self.catalogs.project_name(session, project_id))
 
     async def find(self, session: Session, who: Who, people: Names) -> Ref:
         """The matching user. Raises UserNotLinked, UnknownName, AmbiguousName."""

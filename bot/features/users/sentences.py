@@ -1,7 +1,7 @@
 """How the errors of accounts in the service are worded."""
 
 from bot.errors import BotError
-from bot.features.users.people import UserNotLinked
+from bot.features.users.people import Unassignable, UserNotLinked
 from bot.features.users.users import AdministratorsOnly, AlreadyLinked, CreationUnconfirmed, NoSuchUser
 from bot.slack.wording import Wording
 
@@ -18,6 +18,8 @@ def sentence(error: BotError, wording: Wording) -> str | None:
                 f"That person is already linked{known}, and only they can change that. To create an account "
                 f"that isn't linked to anyone, type `{tracker} user new`."
             )
+        case Unassignable(name=name, project=project):
+            return f"{name} can't be assigned issues in {project}. Choose someone else."
         case UserNotLinked():
             return (
                 f"That person hasn't linked an account. Ask them to type `{tracker} link`, or use their name "

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.loopback import Handler, Listener, loopback_only
-from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
+from bot.sandbox.tracker import files, issues, lists, pages, projects, time_entries, users
 from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, HttpError, Service, ValidationError
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.defaults import fresh
@@ -28,7 +28,8 @@ class Tracker:
     treats a missing or invalid key as an anonymous visitor; without `rest_enabled` everyone is one.
     `empty_updates` 200 responds to updates like versions before 4.1. `max_upload` limits a file's bytes,
     `page_cap` a page's size. `issue_updates` enables changes to existing issues, `issue_reads` reading a
-    single one, `roles` reading a role's permissions, `time_deletes` deleting time entries.
+    single one, `roles` reading a role's permissions, `time_deletes` deleting time entries, `listing` listing
+    statuses, priorities, activities, trackers, versions and members.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Tracker:
         issue_reads: bool = False,
         roles: bool = False,
         time_deletes: bool = False,
+        listing: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         self.data = fresh() if data is None else data
@@ -59,6 +61,7 @@ class Tracker:
             (time_deletes, web.delete(entry, time_entries.delete_time_entry)),
         )
         self._optional = [route for enabled, route in optional if enabled]
+        self._optional += lists.routes() if listing else []
         self._listener = Listener()
         self._url = ""
 

@@ -21,7 +21,7 @@ def _stamps(row: object, *names: str) -> Shape:
     return {name: stamp(getattr(row, name)) for name in names}
 
 
-def _principal(data: Data, user_or_group_id: int) -> Shape:
+def principal(data: Data, user_or_group_id: int) -> Shape:
     return {"id": user_or_group_id, "name": data.principal(user_or_group_id)}
 
 
@@ -101,7 +101,7 @@ def attachment(data: Data, row: Attachment, origin: str) -> Shape:
     }
     if row.content_type.startswith("image/"):
         shape["thumbnail_url"] = shape["content_url"]
-    return shape | {"author": _principal(data, row.author_id), "created_on": stamp(row.created_on)}
+    return shape | {"author": principal(data, row.author_id), "created_on": stamp(row.created_on)}
 
 
 def time_entry(data: Data, row: TimeEntry) -> Shape:
@@ -110,7 +110,7 @@ def time_entry(data: Data, row: TimeEntry) -> Shape:
     if row.issue_id is not None:
         shape["issue"] = {"id": row.issue_id}
     return shape | {
-        "user": _principal(data, row.user_id),
+        "user": principal(data, row.user_id),
         "activity": ref(data.activities[row.activity_id]),
         **picked(row, "hours", "comments"),
         "spent_on": iso(row.spent_on),
@@ -122,7 +122,7 @@ def _journal(data: Data, row: Issue, number: int) -> Shape:
     note = row.notes[number - 1]
     return {
         "id": row.id * 1000 + number,
-        "user": _principal(data, note.user_id),
+        "user": principal(data, note.user_id),
         "notes": note.text,
         "created_on": stamp(note.created_on),
         "private_notes": note.is_private,
@@ -151,10 +151,10 @@ class Issues:
             "tracker": ref(data.trackers[row.tracker_id]),
             "status": ref(status) | {"is_closed": status.is_closed},
             "priority": ref(data.priorities[row.priority_id]),
-            "author": _principal(data, row.author_id),
+            "author": principal(data, row.author_id),
         }
         if row.assigned_to_id is not None:
-            shape["assigned_to"] = _principal(data, row.assigned_to_id)
+            shape["assigned_to"] = principal(data, row.assigned_to_id)
         if row.category_id is not None:
             shape["category"] = ref(data.categories[row.category_id])
         if row.version_id is not None:

@@ -250,7 +250,8 @@ class DigestHarness:
         self.client = Client(self.tracker.url, on_answer=lambda name, *_: self.requests.update([name]))
         self.accounts = Accounts(self.client, self.store, KeyTimings(recheck=0))
         self.projects = Projects(self.client, self.store, self.accounts, Waits().lookups)
-        self.digests = Digests(self.client, self.store, self.accounts, self.projects, Catalogs(self.client))
+        catalogs = Catalogs(self.client, self.projects)
+        self.digests = Digests(self.client, self.store, self.accounts, self.projects, catalogs)
         for owner, name in ((self.ana, "ana"), (self.ben, "ben")):
             await self.store.links.put(owner, SecretStr(f"key-of-{name}"), self._users[name].id, name.title())
 

@@ -4,9 +4,16 @@ import pytest
 
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.defaults import CLOSED
+from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, values_of
+
+
+@pytest.fixture
+def tracker() -> Tracker:
+    return demo_tracker(listing=True)
 
 
 async def edit(ana: Person, issue: Issue) -> JSON:
