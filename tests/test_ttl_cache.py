@@ -1,3 +1,5 @@
+import asyncio
+
 from bot.ttl_cache import TtlCache, sweep, weight
 
 
@@ -23,3 +25,24 @@ async def test_sweeping_drops_expired_values_of_all_caches() -> None:
     await sweep()
 
     assert (lasting.weight, passing.weight) == (3, 0)
+
+
+async def test_simultaneous_callers_share_a_read_that_may_be_canceled() -> None:
+    cache: TtlCache[str, int] = TtlCache(60)
+    going, reads = asyncio.Event(), 0
+
+    async def read() -> int:
+        nonlocal reads
+        reads += 1
+        await going.wait()
+        return reads
+
+    first, *others = [asyncio.create_task(cache.get("a", read)) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert reads == 1
+    first.cancel()
+    await asyncio.sleep(0.01)
+    going.set()
+
+    assert await asyncio.gather(*others) == [2, 2]
+    assert first.cancelled()
