@@ -8,7 +8,7 @@ LOG = f"/timelog {NUMBER}"
 
 
 async def entries_logged(s: Scene) -> int:
-    return sum(entry.comments == s.word for entry in s.data.time_entries.values())
+    return sum(s.word in (entry.comments or "") for entry in s.data.time_entries.values())
 
 
 async def entries_shared(s: Scene) -> int:
