@@ -83,9 +83,9 @@ async def read(
         else:
             listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
     opened = [digest for digest in listing if digest.plan.kind == "new"]
-    rows, newest = await _rows(client, session, opened) if opened else ([], None)
+    new_rows, newest = await _rows(client, session, opened) if opened else ([], None)
     for digest in listing:
-        kind, reached, more = digest.plan.kind, newest, False
+        kind, rows, reached, more = digest.plan.kind, new_rows, newest, False
 
         def is_listed(row: Issue, digest: Digest = digest) -> bool:
             return row.id not in hidden and _is_listed(row, digest, covered[digest.id])
