@@ -74,6 +74,21 @@ async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness)
     assert harness.poster.listed(kinds["closed"]) == [(overdue.id,)] * 2
 
 
+async def test_new_issues_are_listed_beside_other_kinds_of_the_same_owner(harness: DigestHarness) -> None:
+    kinds: tuple[Kind, ...] = ("due", "closed")
+    for kind in kinds:
+        await harness.add(f"C{kind}", kind=kind)
+    news = await harness.add("Cnew")
+    engine = harness.engine()
+    await harness.tick(engine, after=HOUR)
+
+    opened = [harness.report() for _ in range(3)]
+    await harness.tick(engine, after=HOUR)
+    await harness.tick(engine, after=HOUR)
+
+    assert harness.poster.listed(news) == [tuple(issue.id for issue in opened)]
+
+
 async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harness: DigestHarness) -> None:
     kinds: tuple[Kind, ...] = ("due", "stale", "closed")
     digests = [await harness.add(f"C{kind}", kind=kind) for kind in kinds]
