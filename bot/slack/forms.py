@@ -296,8 +296,8 @@ INITIAL = {
 }
 
 
-SHOWN = ("value", "selected_option", "selected_date")
-"""What `shown_in` marks: texts, choices and days."""
+SHOWN = ("value", "selected_option", "selected_options", "selected_date", "selected_time")
+"""What `shown_in` marks: texts, choices, days and times."""
 
 
 def shown_in(view: JSON) -> dict[str, str]:
@@ -315,7 +315,10 @@ def shown_in(view: JSON) -> dict[str, str]:
 
 
 def _mark(held: object) -> str:
-    value = held.get("value") if isinstance(held, dict) else held
+    if isinstance(held, list):
+        value: object = ",".join(sorted(str(one.get("value")) for one in held if isinstance(one, dict)))
+    else:
+        value = held.get("value") if isinstance(held, dict) else held
     text = "" if value is None else str(value).replace("\r\n", "\n").strip()
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 

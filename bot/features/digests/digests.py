@@ -180,7 +180,7 @@ class Digests:
             return Planned(await self._reloaded(digest), times)
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
-            plan = await self.plans.of(session, project, wanted)
+            plan = await self.plans.of(session, project, wanted, before=digest.plan)
             start = None
             if plan.kind != digest.plan.kind:
                 start = await start_of(self._client, session, plan, now)
@@ -188,11 +188,16 @@ class Digests:
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times)
 
-    async def preview(self, user: Owner, wanted: DigestSettings, channel: Channel | None) -> Preview:
-        """What a digest with these settings would have shown. Raises UserError, NotLinked, ServiceError."""
+    async def preview(
+        self, user: Owner, wanted: DigestSettings, channel: Channel | None, before: Plan | None = None
+    ) -> Preview:
+        """What a digest with these settings would have shown; `before` are its settings now, if it exists.
+
+        Raises UserError, NotLinked, ServiceError.
+        """
         async with self._accounts.reading(user) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
-            return await self._preview(session, await self.plans.of(session, project, wanted))
+            return await self._preview(session, await self.plans.of(session, project, wanted, before=before))
 
     async def preview_of(self, user: Owner, digest: Digest) -> Preview:
         """What a digest would have shown of the issues that `user` can see. Raises as `preview` does."""

@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from bot.features.digests.kind_words import LABELS
-from bot.features.digests.plans import Typed
+from bot.features.digests.plans import Choices, Typed
 from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, option
 from bot.slack.buttons import ActionExpired
-from bot.store.choice import Choice
 from bot.store.digest_plans import FILTER_KINDS, FilterKind
 
 EXCLUDED = "excluded"
 FIELDS = (*FILTER_KINDS, EXCLUDED)
-Choices = Mapping[FilterKind, tuple[Choice, ...]]
 
 
 def fields(filters: Choices, without: Choices) -> list[Block]:
@@ -36,6 +34,11 @@ def options(field: str, known: Mapping[FilterKind, Sequence[Ref]], sought: str) 
     else:
         found = [option(ref.name, str(ref.id)) for kind in known if kind == field for ref in known[kind]]
     return [one for one in found if sought in one["text"]["text"].casefold()]
+
+
+def typed(choices: Choices) -> Typed:
+    """A plan's choices as the form submits them, as IDs (`#5`)."""
+    return {kind: tuple(f"#{one.id}" for one in chosen) for kind, chosen in choices.items()}
 
 
 def chosen(values: forms.Values) -> Typed:

@@ -1,6 +1,9 @@
 """Builds the form for a digest, and reads its values."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import Field
 
 from bot.errors import UserError
 from bot.features.digests import filter_fields, kind_words, kinds
@@ -22,7 +25,7 @@ from bot.slack.buttons import ActionExpired, Number
 from bot.slack.interaction import View
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold, line
-from bot.store.digest_plans import GROUPS, KINDS, STALE_DAYS, Plan
+from bot.store.digest_plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, Plan
 from bot.store.digests import Digest
 
 SCHEDULES = [
@@ -42,13 +45,15 @@ class DigestMetadata(Metadata):
     """Of all forms: the digest that it changes, if any, and its project.
 
     `replace`: the result replaces the list that the form was opened from. `owner` is the digest's owner whom
-    the form names. The others are what the fields that another kind of schedule hides contained.
+    the form names, and `shown` is what `forms.shown_in` marked. The others are what the fields that another
+    kind of schedule hides contained.
     """
 
     digest: Number | None = None
     project: Number | None = None
     replace: bool = False
     owner: str = ""
+    shown: dict[str, str] = Field(default_factory=dict)
     days: tuple[str, ...] = (DAY,)
     time: str = TIME
     cron: str = CRON
@@ -88,7 +93,7 @@ def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON
         *_schedule_fields(schedule, plan.zone),
         *_filter_fields(plan),
     ]
-    return forms.form("digest.change", "Edit digest", blocks, submit="Save", metadata=metadata.dump())
+    return marked(forms.form("digest.change", "Edit digest", blocks, submit="Save"), metadata)
 
 
 def personal_form(schedule: Schedule, zone: str, metadata: DigestMetadata) -> JSON:
@@ -190,6 +195,30 @@ def _filter_fields(plan: Plan) -> list[Block]:
         ),
         actions([button("Preview", PreviewForm())]),
     ]
+
+
+def marked(view: JSON, metadata: DigestMetadata) -> JSON:
+    """The form with marks of what it shows in its metadata."""
+    return view | {"private_metadata": metadata.model_copy(update={"shown": forms.shown_in(view)}).dump()}
+
+
+def submitted_change(view: View, before: Plan) -> DigestSettings:
+    """As `submitted`, of a digest that has the plan `before`; fields that weren't changed are as there."""
+    wanted, values, shown = submitted(view.json), forms.Values(view.json), DigestMetadata.of(view).shown
+
+    def kept(name: str) -> bool:
+        return not values.changed(name, shown)
+
+    filters = {kind: before.filters.get(kind, ()) for kind in FILTER_KINDS if kept(kind)}
+    return replace(
+        wanted,
+        kind=before.kind if kept("kind") else wanted.kind,
+        stale_days=before.stale_days if kept("kind") else wanted.stale_days,
+        filters={**wanted.filters, **filter_fields.typed(filters)},
+        excluded=filter_fields.typed(before.excluded) if kept(filter_fields.EXCLUDED) else wanted.excluded,
+        group=before.group if kept("group") else wanted.group,
+        empty=before.empty if kept("empty") else wanted.empty,
+    )
 
 
 def submitted(view: JSON) -> DigestSettings:

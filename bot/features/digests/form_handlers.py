@@ -139,10 +139,14 @@ class DigestForms:
             return await self.digests.preview_of(reply.owner, digest)
         if press.view is None:
             raise ActionExpired
-        wanted = digest_form.submitted(press.view.json)
-        if project := DigestMetadata.of(press.view).project:
-            wanted = replace(wanted, project=f"#{project}")
-        return await self.digests.preview(reply.owner, wanted, reply.channel)
+        metadata = DigestMetadata.of(press.view)
+        if metadata.digest is None:
+            return await self.digests.preview(
+                reply.owner, digest_form.submitted(press.view.json), reply.channel
+            )
+        plan = (await find_digest(reply, self.digests, metadata.digest)).plan
+        wanted = replace(digest_form.submitted_change(press.view, plan), project=f"#{plan.project_id}")
+        return await self.digests.preview(reply.owner, wanted, reply.channel, plan)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
         """Errors at choices made before the project was changed to one that doesn't have them."""
@@ -182,7 +186,8 @@ class DigestForms:
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
             return FormResult(view=forms.refilled(form.view.json, said, agreed), said=said)
         try:
-            planned = await self.digests.change(reply.owner, digest, digest_form.submitted(form.view.json))
+            wanted = digest_form.submitted_change(form.view, digest.plan)
+            planned = await self.digests.change(reply.owner, digest, wanted)
         except (ScheduleError, TooOften, NeverDue) as error:
             field = digest_form.field_of(error, form.view.json)
             return FormResult(errors={field: reply.wording.sentence(error)})

@@ -16,6 +16,7 @@ from bot.store.choice import Choice
 from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
+Choices = Mapping[FilterKind, tuple[Choice, ...]]
 PARTS: Mapping[FilterKind, Part] = {
     "tracker": "trackers",
     "priority": "priorities",
@@ -55,15 +56,22 @@ class Plans:
         project: KnownProject | None,
         wanted: DigestSettings,
         problems: list[UserError] | None = None,
+        before: Plan | None = None,
     ) -> Plan:
         """The plan for these settings. With `problems`, names that can't be resolved are left out, and why is
-        appended there. Raises UserError, ServiceError.
+        appended there. Choices that the plan had `before` stay as they are, even if the project lacks them by
+        now. Raises UserError, ServiceError.
         """
         project_id = project.id if project else 0
 
-        async def resolved(typed: Typed) -> dict[FilterKind, tuple[Choice, ...]]:
+        async def resolved(typed: Typed, had: Choices) -> dict[FilterKind, tuple[Choice, ...]]:
             found: dict[FilterKind, tuple[Choice, ...]] = {}
-            for kind, names in typed.items():
+            for kind, every in typed.items():
+                held = {f"#{one.id}": one for one in had.get(kind, ())}
+                if kept := tuple(held[str(name)] for name in every if str(name) in held):
+                    found[kind] = kept
+                if not (names := [name for name in every if str(name) not in held]):
+                    continue
                 part = PARTS[kind]
                 refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
                 known = Names("person" if part == "people" else kind, refs)
@@ -83,8 +91,8 @@ class Plans:
             zone=wanted.zone,
             kind=wanted.kind,
             stale_days=wanted.stale_days,
-            filters=await resolved(wanted.filters),
-            excluded=await resolved(wanted.excluded),
+            filters=await resolved(wanted.filters, before.filters if before else {}),
+            excluded=await resolved(wanted.excluded, before.excluded if before else {}),
             group=wanted.group,
             empty=wanted.empty,
         )

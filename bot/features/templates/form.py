@@ -4,17 +4,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from bot.features.issues.fields import DESCRIPTION
 from bot.features.issues.inputs import field_input
 from bot.features.projects.catalog import Catalog
 from bot.features.projects.projects import KnownProject
 from bot.features.templates.applying import TEMPLATED
 from bot.features.templates.buttons import CopyIssue
+from bot.service.models import Ref
 from bot.slack import forms
 from bot.slack.blocks import JSON, Block, context
 from bot.slack.buttons import Number
 from bot.slack.metadata import Metadata
 from bot.slack.text import bold
+from bot.store.choice import Choice
 from bot.store.templates import Template
 
 CALLBACK_ID = "template.save"
@@ -25,18 +29,21 @@ HERE, EVERYWHERE = "channel", "project"
 class TemplateMetadata(Metadata):
     """The template's project, its ID unless it is new, and the channel that it is for, if any.
 
-    `copied` is the description that was copied from an issue, as its outline's key hashed.
+    `copied` is the description that was copied from an issue, as its outline's key hashed. `shown` is what
+    `forms.shown_in` marked, and `written` the shown description as it would be written, hashed.
     """
 
     project_id: Number
     template: Number = 0
     channel: str = ""
     copied: str = ""
+    shown: dict[str, str] = Field(default_factory=dict)
+    written: str = ""
 
 
 @dataclass(frozen=True)
 class Entered:
-    """The form's values; `chosen` are the IDs of its choices by option key, `description` is rich text.
+    """The form's values; `chosen` are its choices by option key, `description` is rich text.
 
     `here` is whether only the channel is offered the template; None if the form doesn't ask.
     """
@@ -44,7 +51,7 @@ class Entered:
     name: str = ""
     here: bool | None = None
     prefix: str = ""
-    chosen: Mapping[str, int] = field(default_factory=dict)
+    chosen: Mapping[str, Choice] = field(default_factory=dict)
     description: JSON | None = None
     required: tuple[str, ...] = ()
 
@@ -52,9 +59,8 @@ class Entered:
 def values_of(template: Template, description: JSON | None) -> Entered:
     """A stored template's values."""
     content = template.content
-    chosen = {key: choice.id for key, choice in content.choices.items()}
     here = bool(template.channel_id)
-    return Entered(template.name, here, content.prefix, chosen, description, content.required)
+    return Entered(template.name, here, content.prefix, content.choices, description, content.required)
 
 
 def template_form(
@@ -81,8 +87,10 @@ def template_form(
         forms.field("prefix", "Subject prefix", prefix),
     ]
     for row in TEMPLATED:
-        refs = row.known(catalog)
-        chosen = next((ref for ref in refs if ref.id == entered.chosen.get(row.key)), None)
+        refs, held = row.known(catalog), entered.chosen.get(row.key)
+        chosen = next((ref for ref in refs if held and ref.id == held.id), None)
+        if held and chosen is None:
+            refs = (chosen := Ref(id=held.id, name=held.name), *refs)
         blocks += [field_input(row, chosen, refs, tag)] if refs else []
     blocks += [
         forms.field(
@@ -99,7 +107,10 @@ def template_form(
         ),
     ]
     title = "Edit template" if metadata.template else "New template"
-    return forms.form(CALLBACK_ID, title, blocks, submit="Save template", metadata=metadata.dump())
+    view = forms.form(CALLBACK_ID, title, blocks, submit="Save template")
+    if metadata.template and not metadata.shown:
+        metadata = metadata.model_copy(update={"shown": forms.shown_in(view)})
+    return view | {"private_metadata": metadata.dump()}
 
 
 def _scope(entered: Entered, project: KnownProject) -> Block:
@@ -111,13 +122,13 @@ def _scope(entered: Entered, project: KnownProject) -> Block:
 def entered_in(view: JSON) -> Entered:
     """What is in the form."""
     values = forms.Values(view)
-    chosen = {row.key: values.number(row.name) for row in TEMPLATED}
+    chosen = {row.key: (values.number(row.name), values.chosen(row.name, "text")) for row in TEMPLATED}
     required = re.split(r"[\n,]", values.text("required") or "")
     return Entered(
         name=(values.text("name") or "").strip(),
         here=values.chosen("scope") == HERE if "scope" in values.block_ids else None,
         prefix=(values.text("prefix") or "").strip(),
-        chosen={key: number for key, number in chosen.items() if number},
+        chosen={key: Choice(number, name or "") for key, (number, name) in chosen.items() if number},
         description=values.rich_text(DESCRIPTION.name),
         required=tuple(part for part in map(str.strip, required) if part),
     )

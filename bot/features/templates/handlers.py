@@ -19,10 +19,11 @@ from bot.slack import rich_input
 from bot.slack.blocks import JSON
 from bot.slack.buttons import ActionExpired
 from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading
+from bot.slack.forms import FormResult, Values, loading
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place
 from bot.slack.mentions import writer
 from bot.slack.replies import Reply
+from bot.store.choice import Choice
 from bot.store.templates import Content, Template
 
 
@@ -82,6 +83,7 @@ class TemplateHandlers:
                 template=template.id,
                 channel=template.channel_id,
             )
+            metadata = metadata.model_copy(update={"written": _hashed(await _text(reply, description))})
             entered = template_form.values_of(template, description)
             view = await self._form(reply, session, project, entered, metadata)
         await reply.show(view)
@@ -109,7 +111,7 @@ class TemplateHandlers:
             entered = replace(
                 entered,
                 chosen={**entered.chosen}
-                | {name: ref.id for name, ref in refs.items() if isinstance(ref, Ref)},
+                | {name: Choice(ref.id, ref.name) for name, ref in refs.items() if isinstance(ref, Ref)},
                 description=copied,
             )
             metadata = metadata.model_copy(update={"copied": _fingerprint(await _text(reply, copied))})
@@ -124,19 +126,21 @@ class TemplateHandlers:
         return [issue_option(issue) for issue in found if copyable(issue, project_id)]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Save the template, and show the list with it."""
+        """Save the template, and show the list with it; what wasn't changed stays as it is stored."""
         metadata, entered = TemplateMetadata.of(form.view), template_form.entered_in(form.view.json)
         here = (reply.place.channel_id or "") if entered.here else ""
+        description, required = await _text(reply, entered.description), entered.required
+        if metadata.template and (before := await self.templates.stored(reply.owner, metadata.template)):
+            if _hashed(description) == metadata.written:
+                description = before.content.description
+            if not Values(form.view.json).changed("required", metadata.shown):
+                required = before.content.required
         template = Template(
             id=metadata.template,
             project_id=metadata.project_id,
             channel_id=metadata.channel if entered.here is None else here,
             name=entered.name,
-            content=Content(
-                prefix=entered.prefix,
-                description=await _text(reply, entered.description),
-                required=entered.required,
-            ),
+            content=Content(prefix=entered.prefix, description=description, required=required),
         )
         project, stored = await self.templates.save(
             reply.owner, template, entered.chosen, reply.wording.text_format
@@ -172,4 +176,8 @@ async def _rich(reply: Reply, text: str | None) -> JSON | None:
 
 def _fingerprint(text: str) -> str:
     """What tells whether a description was changed, whatever its markup."""
-    return hashlib.sha256(key(text).encode()).hexdigest()[:12]
+    return _hashed(key(text))
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

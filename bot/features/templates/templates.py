@@ -150,15 +150,18 @@ class Templates:
         return issue
 
     async def save(
-        self, owner: Owner, template: Template, chosen: Mapping[str, int], text_format: str
+        self, owner: Owner, template: Template, chosen: Mapping[str, Choice], text_format: str
     ) -> tuple[KnownProject, Template]:
-        """Add a template, or change the one with its ID; `chosen` are its choices' IDs by option key.
+        """Add a template, or change the one with its ID; `chosen` are its choices by option key.
 
-        Raises WrongField, UserError, NotLinked, ServiceError.
+        What the template has already isn't checked again: the project may have lost it since. Raises
+        WrongField, UserError, NotLinked, ServiceError.
         """
         async with self.accounts.reading(owner) as session:
+            before = Content()
             if template.id:
-                project, _ = await self.one(session, template.id)
+                project, stored = await self.one(session, template.id)
+                before = stored.content
             else:
                 project = await self.projects.by_id(session, template.project_id)
             catalog = await self.changeable(session, project)
@@ -166,12 +169,16 @@ class Templates:
             raise KeyInRequest
         if not template.name:
             raise WrongField("name", NameMissing())
-        content = _checked(template.content, text_format)
-        choices = {
+        content = template.content
+        if (content.description, content.required) != (before.description, before.required):
+            content = _checked(content, text_format)
+        wanted = {key: choice.id for key, choice in chosen.items()}
+        choices = {key: held for key, held in before.choices.items() if held.id == wanted.get(key)}
+        choices |= {
             field.key: Choice(ref.id, ref.name)
             for field in TEMPLATED
             for ref in field.known(catalog)
-            if ref.id == chosen.get(field.key)
+            if ref.id == wanted.get(field.key)
         }
         template = replace(template, content=replace(content, choices=choices))
         if not template.id:
