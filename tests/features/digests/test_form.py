@@ -1,5 +1,8 @@
 """The forms that add and change digests keep the input on errors."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 from tests.support.digesting import AT, EVERY_DAY, WEB, stored
 from tests.support.office import Office
 from tests.support.people import KEYS
@@ -155,3 +158,31 @@ async def test_changing_a_paused_digest_keeps_it_paused(office: Office, ana: Per
 
     assert "grouped by priority. It's still paused." in text_of(answer)
     assert (await stored(office)).next_due is None
+
+
+async def test_form_keeps_an_untouched_filter_that_is_gone(office: Office, ana: Person) -> None:
+    await ana.ask(f"{WEB} category:search -category:checkout tracker:bug")
+    for category in office.tracker.data.categories.values():
+        if category.name in ("Search", "Checkout"):
+            category.project_id = 2
+    await office.stop_bot()
+    await office.start_bot()
+    await ana.command("/digest change 1")
+    form = await ana.form("Edit digest")
+    held = values_of(form)
+    assert (held["Category"], held["Leave out"]) == (["Search"], ["Category: Checkout"])
+
+    await ana.press_in_form(form, "Preview")
+    assert "this digest would" in text_of(await ana.form("Preview"))
+    await ana.close(await ana.form("Preview"))
+    digest = await stored(office)
+    meanwhile = replace(digest.plan, empty=True)
+    await office.bot.store.digests.change(digest, meanwhile, datetime.now(UTC) + timedelta(days=1), ())
+    answer = await ana.after(ana.submit(form, {"Group by": "Priority", "Tracker": ["Feature"]}))
+
+    assert "Digest 1 (Web Shop) is saved" in text_of(answer)
+    plan = (await stored(office)).plan
+    kept = {kind: [one.name for one in chosen] for kind, chosen in plan.filters.items()}
+    assert kept == {"category": ["Search"], "tracker": ["Feature"]}
+    assert [one.name for one in plan.excluded["category"]] == ["Checkout"]
+    assert (plan.group, plan.empty) == ("priority", True)

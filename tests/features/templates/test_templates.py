@@ -82,6 +82,25 @@ async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
     assert "*Defect* is removed. No templates in *Web Shop* yet." in text_of(gone)
 
 
+async def test_the_form_keeps_what_was_not_changed(office: Office, ana: Person) -> None:
+    bold = {"type": "text", "text": "Steps, in order", "style": {"bold": True}}
+    skeleton = rich_text(rich_section(bold, "\n\n1. …"))
+    listed = await with_template(ana, {**BUG, "Description": skeleton, "Required parts": "steps in order"})
+    support = next(one for one in office.tracker.data.trackers.values() if one.name == "Support")
+    for project in office.tracker.data.projects.values():
+        project.tracker_ids = tuple(one for one in project.tracker_ids if one != support.id)
+    await office.stop_bot()
+    await office.start_bot()
+    await ana.press(listed, "Edit")
+    form = await ana.form("Edit template")
+    assert (values_of(form)["Tracker"], values_of(form)["Required parts"]) == ("Support", "Steps, in order")
+
+    changed = await ana.after(ana.submit(form, {"Name": "Defect"}))
+
+    assert "*Defect* is saved." in text_of(changed)
+    assert "Subject starts with [Bug] · Support · High · Requires Steps, in order" in text_of(changed)
+
+
 async def test_a_command_uses_a_template(office: Office, ana: Person) -> None:
     answer = await ana.ask("/issue new template:bug Login fails project:webshop")
     assert "Web Shop has no templates yet." in text_of(answer)
