@@ -122,4 +122,8 @@ async def test_never_repeats_a_key_typed_in_any_command(office: Office, ana: Per
     offer = await ben.after(ben.close(form))
     assert "/issue new Foo … project:webshop" in text_of(offer)
 
+    await office.link(ben.user_id, KEY)
+    for typed in ("issues to:", "timelog 12 1h activity:"):
+        assert "“…”" in text_of(await ben.ask(f"/{typed}{KEY}")), typed
+
     assert KEY not in str(office.workspace.calls)

@@ -41,6 +41,17 @@ async def test_the_home_tab_shows_the_account_that_commands_use(
     assert ":warning:" not in shown
 
 
+async def test_the_same_ids_in_two_workspaces_are_two_requests(company: Company, slack: Slack) -> None:
+    places = (ONE, Place("T8"))
+    for place in places:
+        await slack.install(company.port, place)
+        await slack.event(company.port, OPENED, team_id=place.team)
+        assert "Link your" in await company.ask(place.of_user("U1") | {"trigger_id": "1.1"}, "")
+    await company.idle()
+
+    assert [len(slack.with_tokens_of(place, "views.publish")) for place in places] == [1, 1]
+
+
 async def test_users_in_shared_channels_are_not_in_the_enterprise(company: Company, slack: Slack) -> None:
     await slack.install(company.port, IN_GROUP)
     await company.link(Owner("E2", "T8", "U1"), "ana")
