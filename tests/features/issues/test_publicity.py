@@ -89,13 +89,25 @@ async def waiting(tmp_path: Path) -> AsyncIterator[Office]:
         yield office
 
 
-@pytest.mark.parametrize("hide", [hide_project, hide_issue, move_issue])
+@pytest.mark.parametrize(
+    ("agreed", "hide"),
+    [
+        (False, hide_project),
+        (False, hide_issue),
+        (False, move_issue),
+        (True, hide_issue),
+        (True, move_issue),
+    ],
+)
 async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
-    waiting: Office, hide: Callable[[Office, Issue], None]
+    waiting: Office, hide: Callable[[Office, Issue], None], *, agreed: bool
 ) -> None:
     ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
     assert wire
     card = await ana.ask(f"/issue {NUMBER}")
+    if agreed:
+        hide_project(waiting, waiting.tracker.data.issues[NUMBER])
+        card = await ana.after(ana.press(card, "Share here"))
     wire.faults = [("conversations.info", "slow:1")]
 
     share = asyncio.create_task(ana.after(ana.press(card, "Share here")))
