@@ -104,6 +104,7 @@ async def test_reports_a_failed_private_issue_only_to_its_author(
     assert "Status is New, not Closed." in text_of(answer)
     _, button = button_saying(answer["blocks"], "Open in Tracker")
     assert button["url"].endswith(f"/issues/{made.id}")
+    await linked_ben.say(f"{office.tracker.url.rstrip('/')}/issues/{made.id}")
     await linked_ben.ask(f"/timelog {made.id} 1h activity:design")
     await ana.ask("/digest now")
     await office.idle()
