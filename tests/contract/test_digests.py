@@ -52,6 +52,7 @@ def digest(held: Depot, number: int, kind: Kind, covered_to: datetime, **plan: A
         covered_to=covered_to,
         period_from=covered_to,
         history=(),
+        agreed_project=held.project,
     )
 
 

@@ -5,10 +5,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from bot.sandbox.tracker.server import Tracker
 from tests.features.home.test_home import wait_for_home
 from tests.support.office import Office
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until
+
+
+@pytest.fixture
+def tracker() -> Tracker:
+    """A service that lists members: forms offer Ben, who has no issue yet."""
+    return demo_tracker(listing=True)
 
 
 async def told(person: Person) -> list[JSON]:
