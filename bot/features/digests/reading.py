@@ -12,10 +12,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
-from bot.errors import Forbidden, NotFound
 from bot.features.accounts.accounts import Session
 from bot.features.digests import kinds
-from bot.features.issues.publicity import may_show
+from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
@@ -188,11 +187,10 @@ async def _projects(
         listed = {project.id: project async for project in client.iter_projects(session.key)}
     found: dict[int, Project | Pause] = {}
     for number in numbers:
-        try:
-            project = listed.get(number)
-            if project is None or project.is_public is None:
-                project = await client.get_project(session.key, number)
-        except (Forbidden, NotFound):
+        project = listed.get(number)
+        if project is None or project.is_public is None:
+            project = await visible_project(client, session, number)
+        if project is None:
             found[number] = Pause.PROJECT
         else:
             found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project

@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 import structlog
@@ -17,6 +17,7 @@ from bot.errors import Forbidden, NotFound, ServiceError, UserError
 from bot.features.accounts.accounts import Session
 from bot.features.issues.issues import Issues
 from bot.features.projects.projects import KnownProject
+from bot.service.client import Client
 from bot.service.models import Issue, Project
 from bot.store.owner import Owner
 from bot.timings import DEFAULT
@@ -35,6 +36,22 @@ def may_show(project: Project | None, agreed: int | None) -> bool:
 def is_public(issue: Issue, project: KnownProject | None) -> bool:
     """Whether everyone could see the issue a minute ago: for what one person sees, never for a post."""
     return not issue.is_private and project is not None and project.is_public is True
+
+
+async def visible_project(client: Client, session: Session, number: int) -> Project | None:
+    """A project as it is now; None if the user can't see it. Raises ServiceError.
+
+    One of several servers may refuse everything for a while, so a refusal counts only if the list of projects
+    lacks the project, too.
+    """
+    try:
+        return await client.get_project(session.key, number)
+    except (Forbidden, NotFound):
+        async with aclosing(client.iter_projects(session.key)) as listed:
+            async for project in listed:
+                if project.id == number:
+                    raise
+    return None
 
 
 @dataclass(frozen=True)
@@ -91,8 +108,7 @@ class Publicity:
         """The same with its project as it is now. Raises ServiceError."""
         read_at, project = time.monotonic(), None
         if seen.project_id is not None:
-            with suppress(Forbidden, NotFound):
-                project = await self.issues.client.get_project(session.key, seen.project_id)
+            project = await visible_project(self.issues.client, session, seen.project_id)
         return Exposure(seen.issue, seen.project_id, project, read_at)
 
     async def may_post(self, owner: Owner, seen: Exposure, agreed: int | None = None) -> bool:
