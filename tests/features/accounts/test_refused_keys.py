@@ -2,17 +2,20 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from bot.timings import Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
-from tests.support.digesting import WEB, stored
+from tests.support.digesting import ANA, WEB, stored
 from tests.support.office import Office
+from tests.support.people import IDS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of
+from tests.support.wire import Fault, Wire
 
 DAY = timedelta(days=1)
 
@@ -55,3 +58,24 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
     await run_digests(office, 2 * DAY)
     posted = [m for m in await ana.messages() if not m["ephemeral"] and "Till rings" in text_of(m)]
     assert len(posted) == len(["announcement", "digest"])
+
+
+@pytest.mark.parametrize("fault", ["forbid", "404"])
+async def test_a_single_refusal_stops_no_digest_and_no_follow(tmp_path: Path, fault: Fault) -> None:
+    wire, tracker = Wire(), demo_tracker(issue_reads=True)
+    timings = Timings(interval=3600, follow_every=-2)
+    async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings).opened("ana") as office:
+        ana = Person(office, IDS["ana"])
+        await create_from_message(ana, "Cart loses items")
+        await ana.ask(WEB)
+        for at in count():
+            change(office.newest_issue(), subject=f"Renamed {at}")
+            wire.fail(fault, at)
+            await read_followed(office)
+            await run_digests(office, (at + 1) * DAY)
+            if len(wire.heal()) <= at:
+                break
+
+        assert at
+        assert (await stored(office)).paused is None
+        assert await office.bot.store.followed.count(ANA) == 1
