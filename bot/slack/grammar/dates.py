@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
@@ -85,7 +84,8 @@ def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
 
     A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text.
 
-    Weekdays are as in `spent_day`. Quoted words name no day. Raises AmbiguousDate.
+    Weekdays are as in `spent_day`. Quoted words name no day. Raises AmbiguousDate; for
+    `on Feb 30`, NotADayOfWork.
     """
     for end in (False, True):
         for count in range(min(_LONGEST_SAID, len(words)), 0, -1):
@@ -110,13 +110,17 @@ def _said(typed: str, today: date, *, alone: bool) -> date | None:
     )
     dated = alone or named != typed
     certain = certain or named in _NAMED or (dated and (_weekday(named) is not None or _is_month_day(named)))
-    with suppress(NotADayOfWork):
+    try:
         return spent_day(named, today) if certain else None
-    return None
+    except NotADayOfWork:
+        if _is_month_day(named):  # such as Feb 30: no comment
+            raise
+        return None
 
 
 def _is_month_day(typed: str) -> bool:
-    return bool(_MONTH_DAY.fullmatch(typed) or _DAY_MONTH.fullmatch(typed))
+    match = _MONTH_DAY.fullmatch(typed) or _DAY_MONTH.fullmatch(typed)
+    return match is not None and any(_month(name) for name in match.groups() if name)
 
 
 def is_date(text: str) -> bool:
@@ -253,12 +257,17 @@ def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) ->
 
 def _month_day(name: str, number: int, year: str | None, today: date, direction: int) -> date | None:
     """`Dec 31`, in the nearest year in that direction unless one is given."""
-    month = next((n for n, known in enumerate(_MONTHS, 1) if name in (known, known[:3])), 0)
+    month = _month(name)
     if year:
         return _date(int(year), month, number)
     found = _date(today.year, month, number)
     passed = found is not None and (found - today).days * direction < 0
     return _date(today.year + direction, month, number) if passed else found
+
+
+def _month(name: str) -> int:
+    """The month's number, or 0."""
+    return next((n for n, known in enumerate(_MONTHS, 1) if name in (known, known[:3])), 0)
 
 
 def _date(year: int, month: int, number: int) -> date | None:
