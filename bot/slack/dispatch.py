@@ -38,6 +38,7 @@ from bot.slack.interaction import (
     Place,
     Shortcut,
     SlashCommand,
+    form_claim,
     read,
 )
 from bot.slack.measurement import log_failure, log_if_undelivered, measured
@@ -262,7 +263,10 @@ class Dispatch(AsyncMiddleware):
         saved = await self.failures.saved.get(reply.owner, press.button.saved)
         if saved is None or "view" not in saved:
             raise FormExpired
-        await reply.show(saved["view"])
+        await reply.show(view := saved["view"])
+        if saved.get("claim") and reply.view_id:
+            reopened = form_claim(reply.owner, reply.view_id, view["callback_id"])
+            await self.claims.pass_on(saved["claim"], reopened)
 
     # Metrics, logs and notices
 

@@ -15,6 +15,7 @@ from bot.slack.blocks import JSON, Block, Message, button_row, section, sentence
 from bot.slack.buttons import ReopenForm, ResumeRequest
 from bot.slack.errors import FormNotOpened, InternalError, Interrupted
 from bot.slack.forms import FormResult
+from bot.slack.interaction import FormSubmission
 from bot.slack.measurement import Act, log_failure, log_if_undelivered
 from bot.slack.posting import NotDelivered, reason
 from bot.slack.redaction import typed, without_keys
@@ -100,7 +101,9 @@ class Failures:
         if result.message:
             await reply.privately(result.message)
         elif result.view and result.said:
-            saved = await self.saved.put(reply.owner, {"view": result.view})
+            submitted = reply.interaction
+            claim = submitted.key if isinstance(submitted, FormSubmission) else None
+            saved = await self.saved.put(reply.owner, {"view": result.view, "claim": claim})
             said = prose(f"{result.view['title']['text']}: {result.said}")
             row = button_row("Reopen form", ReopenForm(saved=saved))
             await reply.privately(Message(said, (section(said), row)))

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.errors import Refused, WrongField
+from bot.errors import InProgress, Refused, WrongField
 from bot.slack import forms
-from bot.slack.errors import FormSentAlready
+from bot.slack.errors import FormSentAlready, Interrupted
 from bot.slack.failures import Failures
 from bot.slack.feature import Form
 from bot.slack.forms import FormResult, notice
@@ -46,10 +46,14 @@ class FormSubmissions:
         """Run a form's work once, however often it is submitted; frees the claim if it fails."""
         if handler.repeatable:
             return await self._placed(form, reply, handler)
-        claim, state = await self.claims.take(f"form:{form.key}"), None
+        claim, state = await self.claims.take(form.key), None
         try:
-            if not claim.won or (claim.tried_at and not handler.looks):
-                raise FormSentAlready
+            if not claim.won:
+                raise FormSentAlready if claim.done else InProgress
+            if claim.tried_at and not handler.looks:  # the user looks, and may then submit it again
+                claim = replace(claim, tried_at=None)
+                if not forms.warns(form.view.json, reply.wording.sentence(Interrupted())):
+                    raise Interrupted
             reply.attempted_at = claim.tried_at
             result = await self._placed(form, reply, handler)
             if not (result.errors or result.said):

@@ -329,6 +329,13 @@ def warned(view: JSON, said: str) -> JSON:
     return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
 
 
+def warns(view: JSON, said: str) -> bool:
+    """Whether the view has this warning."""
+    return warned(view, said)["blocks"][0]["text"]["text"] in (
+        block["text"]["text"] for block in view["blocks"] if block.get("block_id") == BANNER
+    )
+
+
 def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
     """A submitted view with its values filled in and a warning (plain text) at the top."""
     values = view.get("state", {}).get("values") or {}

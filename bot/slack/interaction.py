@@ -181,6 +181,10 @@ class ButtonPress(Interaction, Generic[Carries]):
         return f"{self.owner.team_id}:{self.view.id if self.view else ''}"
 
 
+def form_claim(owner: Owner, view_id: str, callback_id: str) -> str:
+    return f"form:{owner.team_id}:{view_id}:{callback_id}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class FormSubmission(Interaction):
     """A submitted form."""
@@ -190,8 +194,8 @@ class FormSubmission(Interaction):
 
     @property
     def key(self) -> str:
-        """Identifies the form across workspaces; several forms may share a view ID, one after the other."""
-        return f"{self.owner.team_id}:{self.view.id}:{self.view.callback_id}"
+        """The claim on the form's work; several forms may share a view ID, one after the other."""
+        return form_claim(self.owner, self.view.id, self.view.callback_id)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ done is unknown then, as it is when a write wasn't answered, so look it up befor
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -48,8 +49,10 @@ class Claim:
 class Claims:
     database: Database
     processes: Processes
-    _lost: set[str] = field(default_factory=set, init=False)
-    """Claims that this process may hold without knowing, after a database error."""
+    _in_use: Counter[str] = field(default_factory=Counter, init=False)
+    """How many requests of this process hold a claim or are taking it; one that is stored but not in use was
+    lost in a database error or a cancellation.
+    """
 
     @asynccontextmanager
     async def hold(
@@ -77,13 +80,13 @@ class Claims:
 
     async def take(self, key: str, kept: timedelta | None = None) -> Claim:
         """Take a claim, and `settle` it later. What was done longer than `kept` ago may be done again."""
+        self._in_use[key] += 1
+        claim = None
         try:
             claim = await self.database.write(partial(self._take, key, kept))
-        except BaseException:
-            self._lost.add(key)
-            raise
-        if claim.won:
-            self._lost.discard(key)
+        finally:
+            if not (claim and claim.won):
+                self._let_go(key)
         return claim
 
     async def settle(self, claim: Claim, state: State | None) -> None:
@@ -101,11 +104,19 @@ class Claims:
             settled = settled.values(claimed_at=self.processes.clock.scalar_subquery())
         try:
             await self.database.execute(settled if state else delete(ClaimRow).where(mine))
-        except BaseException as error:
-            self._lost.add(claim.key)
-            if not isinstance(error, Exception):
-                raise
+        except Exception:
             log.exception("claim not settled", action="claim.not_settled")
+        finally:
+            self._let_go(claim.key)
+
+    async def pass_on(self, key: str, to: str) -> None:
+        """Let `to` stand for the same work: it is done, or looked up first, if that is so for `key`."""
+        row = await self.database.one(select(ClaimRow).where(ClaimRow.key == key))
+        if row is None:
+            return
+        state = State.DONE if row.state == State.DONE else State.UNKNOWN
+        passed = {"key": to, "state": state, "holder": row.holder, "claimed_at": row.claimed_at}
+        await self.database.execute(self.database.insert(ClaimRow).values(passed).on_conflict_do_nothing())
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """Whether nobody has claimed this within `age`; True for one caller."""
@@ -130,7 +141,7 @@ class Claims:
         if row is None:  # it was freed in the meantime
             return self._take(key, kept, connection)
         held = row.state == State.HELD
-        if held and not (row.dead or (row.holder == me and key in self._lost)):
+        if held and not (row.dead or (row.holder == me and self._in_use[key] == 1)):  # this request's own
             return Claim(key, won=False)
         # A time in the future is from before the clock was set back.
         lapsed = kept is not None and not now - kept < row.claimed_at < now + kept
@@ -140,3 +151,8 @@ class Claims:
         taken = update(ClaimRow).where(ClaimRow.key == key).values(claimed_at=tried_at or now, **mine)
         connection.execute(taken)
         return Claim(key, won=True, tried_at=tried_at)
+
+    def _let_go(self, key: str) -> None:
+        self._in_use[key] -= 1
+        if not self._in_use[key]:
+            del self._in_use[key]
