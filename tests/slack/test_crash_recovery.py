@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
+from bot.errors import InProgress
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
@@ -20,7 +21,7 @@ from bot.store.store import Store
 from bot.store.tables import DeliveryRow
 from bot.store.vault import Vault
 from bot.timings import Timings
-from tests.support.office import TEAM, Office
+from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until
 from tests.support.wire import Wire
@@ -125,3 +126,50 @@ async def test_a_form_is_acknowledged_over_the_socket_while_the_bot_stops(ana: P
 
     assert await ana.form_saying("New issue", "Severity cannot be blank")
     await stopping
+
+
+async def test_a_form_reopened_after_a_stop_acts_once(ana: Person, wire: Wire, service: Tracker) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    ana.office.wait(form=0.1)
+    wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS  # the service does it, and nobody gets the answer
+    await ana.submit(form, {"Subject": "Cut off"})
+
+    def made() -> int:
+        return [issue.subject for issue in service.data.issues.values()].count("Cut off")
+
+    async def waiting() -> JSON | None:
+        views = (await ana.state())["views"]
+        return views[-1] if made() and views[-1]["title"]["text"] == "One moment" else None
+
+    await ana.close(await until(waiting))
+    told = await ana.after(ana.office.bot.stop(0.3))
+    await ana.office.start_bot()
+    for _ in range(2):
+        await ana.press(told, "Reopen form")
+        await ana.submit(await ana.form_saying("New issue", LOST), {})
+        await ana.no_form()
+        await ana.office.idle()
+
+    assert made() == 1
+
+
+async def test_a_form_of_a_crashed_process_can_be_submitted_again(ana: Person, service: Tracker) -> None:
+    await ana.command("/timelog 12")
+    form = await ana.form("Log time")
+    entries = len(service.data.time_entries)
+    dead = Store(ana.office.bot.database, Vault([ana.office.encryption_key]), timings=TIMINGS)
+    await dead.processes.beat()
+    assert (await dead.claims.take(f"form:{TEAM}:{form['id']}:{form['callback_id']}")).won
+
+    await ana.submit(form, {"Hours": "1h", "Activity": "Development", "Comment": "Typed once"})
+    again = await ana.form_saying("Log time", worded(InProgress()))
+    await asyncio.sleep(5)  # until the process counts as dead
+    await ana.submit(again, {})
+    again = await ana.form_saying("Log time", LOST)
+    assert len(service.data.time_entries) == entries
+    await ana.submit(again, {})
+    await ana.no_form()
+
+    assert len(service.data.time_entries) == entries + 1
+    assert ana.office.newest_time().comments == "Typed once"

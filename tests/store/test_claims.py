@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from bot.errors import OutcomeUnknown
-from bot.store.claims import Claims
+from bot.store.claims import Claims, State
 from bot.store.database import Database
 from bot.store.store import Store
 from bot.store.tables import UtcDateTime
@@ -85,6 +85,20 @@ async def test_a_live_process_keeps_a_claim_that_a_dead_one_loses(processes: Pro
     assert held.won
     assert (meanwhile.won, meanwhile.done) == (False, False)
     assert (after.won, after.tried_at) == (True, began)
+
+
+async def test_a_request_canceled_while_claiming_leaves_the_claim_to_its_holder(processes: Processes) -> None:
+    claims = processes.start()
+    held = await claims.take("work")
+    canceled = asyncio.create_task(claims.take("work"))
+    await asyncio.sleep(0)
+    canceled.cancel()
+    await asyncio.wait({canceled})
+    meanwhile = await claims.take("work")
+    await claims.settle(held, State.DONE)
+
+    assert (meanwhile.won, meanwhile.done) == (False, False)
+    assert (await claims.take("work")).done
 
 
 async def test_what_was_done_a_while_ago_can_be_done_again_once(processes: Processes) -> None:

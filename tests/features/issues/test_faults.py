@@ -11,7 +11,7 @@ from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.tracker.server import Tracker
-from tests.support.office import Office
+from tests.support.office import TIMEOUT_SECONDS, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
 from tests.support.wire import FULL, Wire
@@ -210,8 +210,9 @@ async def test_reports_the_result_after_the_waiting_form_was_closed(
             return views[-1] if views and views[-1]["title"]["text"] == "One moment" else None
 
         await ana.close(await until(waiting))
+        wire.released.set()
 
-    view = await form(ana)
+    view, wire.seconds = await form(ana), TIMEOUT_SECONDS
     wire.faults = ["slow"]
     await ana.submit(view, TYPED)
     assert TYPED["Subject"] in (await ana.after(close_waiting()))["text"]
@@ -219,6 +220,7 @@ async def test_reports_the_result_after_the_waiting_form_was_closed(
 
     await ana.command("/issue new project:mobile")
     view = await ana.form("New issue")
+    wire.released.clear()
     wire.faults = ["slow"]
     await ana.submit(view, {"Subject": "Refused late", "Tracker": "Bug"})
     told = await ana.after(close_waiting())
@@ -226,6 +228,7 @@ async def test_reports_the_result_after_the_waiting_form_was_closed(
     await ana.press(told, "Reopen form")
     again = await ana.form("New issue")
     assert values_of(again)["Subject"] == "Refused late"
+    ana.office.wait(form=TIMEOUT_SECONDS)  # it closes only if it was never told to wait
     await ana.submit(again, {"Severity": "Minor"})
     await ana.no_form()
     assert created_count(service, "Refused late") == 1
