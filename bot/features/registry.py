@@ -46,6 +46,7 @@ from bot.features.issues.creating import Creating
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import Publicity
+from bot.features.issues.refusals import Refusals
 from bot.features.issues.updates import Updates
 from bot.features.links.handlers import LinkHandlers
 from bot.features.new_issue import sentences as new_issue_sentences
@@ -164,11 +165,9 @@ def build(
     jobs = FileJobs(store.saved_input, file_hosts)
     files = FileHandlers(
         attaching,
-        accounts,
-        issues,
+        publicity,
         jobs,
-        claims=store.claims,
-        failures=failures,
+        failures,
         progress_seconds=waits.progress,
     )
     home = HomeHandlers(Home(client, store, accounts))
@@ -228,7 +227,10 @@ def build(
         follow_post=follow.follow_created,
     )
     updates = Updates(client, issues, waits.lookups)
-    assign = AssignHandlers(Assigning(accounts, issues, updates), DigestRows(store.digests, publicity).show)
+    assign = AssignHandlers(
+        Assigning(accounts, issues, updates, Refusals(accounts, catalogs)),
+        DigestRows(store.digests, publicity).show,
+    )
     comments = CommentHandlers(
         Comments(client, accounts, issues, updates=updates, files=attaching),
         jobs,

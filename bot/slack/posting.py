@@ -164,6 +164,16 @@ async def is_deleted(slack: AsyncWebClient, channel_id: str, ts: str) -> bool:
     return False
 
 
+async def permalink(slack: AsyncWebClient, place: Place, message: JSON) -> str | None:
+    """The link to a message in the place's conversation; None if Slack doesn't tell."""
+    try:
+        answer = await slack.chat_getPermalink(channel=place.channel_id or "", message_ts=message["ts"])
+    except SLACK_FAILED:
+        return None
+    found: str | None = answer.get("permalink")
+    return found
+
+
 async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
     """Post where the user asked; call `Audiences.why_not_post` first.
 

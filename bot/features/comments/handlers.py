@@ -28,8 +28,7 @@ from bot.features.issues.actions import open_buttons, opening
 from bot.features.issues.issues import IssueNotFound
 from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.issues.updates import UpdatesUnsupported
-from bot.features.new_issue.from_message import permalink_of
-from bot.slack import forms, rich_input
+from bot.slack import forms, posting, rich_input
 from bot.slack.blocks import JSON, Block, Message, button_row, section
 from bot.slack.buttons import ActionExpired
 from bot.slack.claims import claimed
@@ -188,7 +187,7 @@ class CommentHandlers:
         reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
         job = await self.jobs.message(reply, metadata.files) if metadata.files else None
         await self.jobs.fill_from_form(reply, form, batch)
-        permalink = await permalink_of(reply, job.message) if job else None
+        permalink = await posting.permalink(reply.slack, reply.place, job.message) if job else None
         private = "yes" in values.all_chosen("private")
         try:
             async with self._once(reply, job, number, private=private) as tried_at:

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 from bot.features.comments.buttons import ChooseIssue
 from bot.features.comments.comments import Commented, Target
-from bot.features.issues.actions import post_menu
-from bot.features.issues.views import issue_option, share_button, title
+from bot.features.issues.views import issue_option, title, told, with_reason
 from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, context, section, shortened
+from bot.slack.blocks import JSON, Block, Message, section, shortened
 from bot.slack.posting import Announced
-from bot.slack.sentences import not_posted
-from bot.slack.text import escape, line, link, prose
+from bot.slack.text import escape, line, link
 from bot.slack.wording import Wording
 
 TITLE = "Comment"
@@ -58,28 +56,14 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
 
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
-    """The private answer about an added message. Unless it was announced, the answer says why, and a button
-    shares the issue if that is only a question of who may see its project. A warning says enough by itself.
-
-    What is certain and wasn't tried is private, or was meant to be.
+    """The private answer about an added message; unless it was announced, with why. A warning says enough by
+    itself.
     """
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
-    if announced in (Announced.YES, Announced.NOWHERE) or done.exposed or not done.certain:
+    if done.exposed or not done.certain:
         return answer
-    if announced is Announced.HIDDEN:
-        share = share_button(issue.id, public=False)
-        return _with(answer, context(prose(not_posted(announced))), actions([share]))
-    if announced is not None:
-        return _with(answer, context(prose(not_posted(announced))))
-    if issue.is_private or done.private:
-        what = "issue" if issue.is_private else "comment"
-        return _with(answer, context(f"Only you can see this: the {what} is private."))
-    return _with(answer, context("Only you can see this: the issue was meant to be private."))
-
-
-def _with(answer: Message, *blocks: Block) -> Message:
-    return Message(answer.text, (*answer.blocks, *blocks))
+    return with_reason(answer, issue, announced, private=done.private)
 
 
 def announced(
@@ -87,8 +71,7 @@ def announced(
 ) -> Message:
     """The post, in a thread, about a message that `by` added to an issue."""
     message = link(permalink, "this message") if permalink else "this message"
-    text = f"{line(by)} added {message} to {title(done.issue, wording)}"
-    return Message(text, (section(text, post_menu(done.issue.id, wording, thread=thread)),))
+    return told(f"{line(by)} added {message} to {title(done.issue, wording)}", done.issue, wording, thread)
 
 
 def _answer(done: Commented, wording: Wording, text: str) -> Message:

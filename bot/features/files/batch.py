@@ -100,6 +100,11 @@ class Batch:
         """The files in any of these states."""
         return tuple(file for file in self.files if file.state in states)
 
+    @property
+    def newly_attached(self) -> int:
+        """How many files this attempt attached, or found attached by the one that it repeats."""
+        return sum(bool(file.upload) or self.again for file in self.in_state(State.ATTACHED))
+
     def match(self, attachments: Sequence[Attachment], user_id: int, since: datetime | None) -> None:
         """Mark the files that are among the attachments; each attachment matches at most one file."""
         known = {file.attachment.id for file in self.files if file.attachment}

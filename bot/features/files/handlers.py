@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+
+import structlog
 
 from bot.errors import ServiceError, Unauthorized, UserError
-from bot.features.accounts.accounts import Accounts, Session
+from bot.features.accounts.accounts import Session
 from bot.features.files import views
 from bot.features.files.attach import CantAttach, Files
 from bot.features.files.batch import Batch, FileToAttach, State
@@ -14,8 +17,9 @@ from bot.features.files.buttons import AttachFromMessage, DescribeFile, OpenFile
 from bot.features.files.errors import MissingFile
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.slack_files import name_of
-from bot.features.issues.issues import IssueNotFound, Issues
-from bot.features.issues.views import issue_option
+from bot.features.issues.issues import IssueNotFound
+from bot.features.issues.publicity import Publicity
+from bot.features.issues.views import issue_option, told
 from bot.slack import forms, posting
 from bot.slack.blocks import JSON, Message
 from bot.slack.buttons import ActionExpired, Number
@@ -29,7 +33,8 @@ from bot.slack.message_text import issue_named, text_of
 from bot.slack.metadata import Metadata
 from bot.slack.replies import Reply
 from bot.slack.saved_payload import message_saveable
-from bot.store.claims import Claims
+
+log = structlog.get_logger(__name__)
 
 DOING = "Uploading files to {service}…"
 
@@ -64,10 +69,8 @@ class FileHandlers:
     """
 
     files: Files
-    accounts: Accounts
-    issues: Issues
+    publicity: Publicity
     jobs: FileJobs
-    claims: Claims
     failures: Failures
     progress_seconds: float
 
@@ -95,10 +98,10 @@ class FileHandlers:
         """Open the form; the user chooses the issue in it if none is given, or they can't see it."""
         await reply.open(loading("Attach files"))
         said = None
-        async with self.accounts.reading(reply.owner) as session:
+        async with self.files.accounts.reading(reply.owner) as session:
             if number is not None:
                 try:
-                    await self.issues.one(session, number)
+                    await self.files.issues.one(session, number)
                 except IssueNotFound as error:
                     number, said = None, reply.wording.sentence(error)
         metadata = AttachMetadata(issue=number, place=reply.place.as_json())
@@ -110,7 +113,7 @@ class FileHandlers:
         reply, message = await reply.opened_for(shortcut, loading("Attach files")), shortcut.message
         # The upload may take longer than the response URL works.
         reply = reply.at(replace(reply.place, response_url=None))
-        async with self.accounts.reading(reply.owner) as session:
+        async with self.files.accounts.reading(reply.owner) as session:
             job = await self.jobs.from_message(reply, message)
             issue = await self._named_issue(reply, session, message)
         job_id = await self.jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
@@ -120,8 +123,8 @@ class FileHandlers:
         """*Attach files* on an issue that was found from a message: choose files of the message."""
         await reply.open(loading("Attach files"))
         job = await self.jobs.load(reply, press.button.job)
-        async with self.accounts.reading(reply.owner) as session:
-            issue = issue_option(await self.issues.one(session, press.button.issue))
+        async with self.files.accounts.reading(reply.owner) as session:
+            issue = issue_option(await self.files.issues.one(session, press.button.issue))
         await self._show_message_form(reply.at(Place.from_json(job.place)), job, press.button.job, issue)
 
     async def _show_message_form(self, reply: Reply, job: Job, job_id: str, issue: JSON | None) -> None:
@@ -161,13 +164,15 @@ class FileHandlers:
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
-        async with claimed(self.claims, f"retry:{job_id}", RetriedAlready()):
+        async with claimed(self.files.store.claims, f"retry:{job_id}", RetriedAlready()):
             await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)
         if not in_form:
             await posting.dismiss(reply.slack, pressed)
         await self.failures.finish(reply, result)
+        if result.then:
+            await result.then()
 
     async def describe_pressed(self, press: ButtonPress[DescribeFile], reply: Reply) -> None:
         """The button *Rename or describe*."""
@@ -186,8 +191,9 @@ class FileHandlers:
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues in all projects, by number or subject."""
-        async with self.accounts.reading(reply.owner) as session:
-            return [issue_option(issue) for issue in await self.issues.suggest(session, request.text, None)]
+        async with self.files.accounts.reading(reply.owner) as session:
+            found = await self.files.issues.suggest(session, request.text, None)
+        return [issue_option(issue) for issue in found]
 
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: Job) -> FormResult:
         try:
@@ -199,11 +205,35 @@ class FileHandlers:
             if not job.own:
                 raise
             if isinstance(error, Unauthorized):
-                await self.accounts.whoami(reply.owner)  # raises if the key is dead
+                await self.files.accounts.whoami(reply.owner)  # raises if the key is dead
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(State.WAITING, State.UPLOADED):
                 file.end(State.FAILED, error)
-        return _shown(await self.jobs.results(reply, number, batch, own=job.own, rows=job.rows))
+        result = _shown(await self.jobs.results(reply, number, batch, job))
+        if job.message and (count := batch.newly_attached):
+            return replace(result, then=partial(self._announce, reply, number, count, job.message))
+        return result
+
+    async def _announce(self, reply: Reply, number: int, count: int, message: JSON) -> None:
+        """Tell the message's thread what was attached if everyone may see that; else the user alone why not.
+
+        The upload may have taken minutes, so who may see the issue is read again.
+        """
+        try:
+            seen = await self.publicity.of(reply.owner, number)
+        except (ServiceError, UserError) as error:
+            log.info("files not announced", action="files.not_announced", error=type(error).__name__)
+            return
+        issue, announced = seen.issue, None
+        if issue is None:
+            return
+        if not (issue.is_private or await self.publicity.meant_private(number)):
+            by, link = await reply.profile(), await posting.permalink(reply.slack, reply.place, message)
+            text = views.announced(issue, count, reply.wording, by.name, link)
+            post = told(text, issue, reply.wording, reply.place.thread_ts)
+            announced = await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen))
+        if answer := views.attached(issue, count, reply.wording, announced):
+            await reply.privately(answer)
 
     async def _named_issue(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
         """The issue that the message names, if the user can see it."""
@@ -211,7 +241,7 @@ class FileHandlers:
         if number is None:
             return None
         with suppress(UserError):
-            return issue_option(await self.issues.one(session, number))
+            return issue_option(await self.files.issues.one(session, number))
         return None
 
 

@@ -145,12 +145,12 @@ class FileJobs:
         batch.in_order = bool(of_thread)
         await self.fill(reply, batch, files, known, own=job.own)
 
-    async def results(
-        self, reply: Reply, number: int, batch: Batch, *, own: bool = False, rows: tuple[Block, ...] = ()
-    ) -> Message:
-        """The result of each file, below the `rows` of files settled before, with a button that retries the
-        failed ones; `own` and `rows` as in a job.
+    async def results(self, reply: Reply, number: int, batch: Batch, job: Job | None = None) -> Message:
+        """The result of each file, below those of the `job` settled before, with a button that retries the
+        failed ones.
         """
+        job = job or Job(files=())
+        rows = job.rows
         retryable = batch.in_state(State.FAILED, State.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
         rows += tuple(views.row(number, file, reply.wording) for file in settled)
@@ -158,7 +158,8 @@ class FileJobs:
         retry = None
         if failed:
             place = reply.place.as_json()
-            job = Job(files=tuple(failed), issue=number, place=place, since=batch.since, own=own, rows=rows)
-            retry = await self.save(reply, job)
+            retried = Job(files=tuple(failed), issue=number, place=place, since=batch.since, rows=rows)
+            retried = retried.model_copy(update={"own": job.own, "message": job.message})
+            retry = await self.save(reply, retried)
         rows += tuple(views.row(number, file, reply.wording) for file in retryable)
         return views.results(number, rows, reply.wording, retry)

@@ -7,9 +7,9 @@ from bot.features.files.batch import Batch, BatchFile, State
 from bot.features.files.buttons import DescribeFile, RetryFiles
 from bot.features.files.errors import Loss, LostFile, MissingFile
 from bot.features.issues.buttons import NewIssueWithFiles
-from bot.features.issues.views import format_size
+from bot.features.issues.views import format_size, title, with_reason
 from bot.service.conventions import FILE_TEXT_LENGTH
-from bot.service.models import Attachment
+from bot.service.models import Attachment, Issue
 from bot.slack import forms
 from bot.slack.blocks import (
     JSON,
@@ -22,6 +22,7 @@ from bot.slack.blocks import (
     section,
     shortened,
 )
+from bot.slack.posting import Announced
 from bot.slack.text import bold, line, link, prose
 from bot.slack.wording import Wording
 
@@ -141,6 +142,24 @@ def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | N
     again = [button("Retry", RetryFiles(job=retry), style="primary")] if retry else []
     blocks.append(actions([*again, link_button(f"Open in {wording.service}", wording.url(number))]))
     return Message("\n".join(lines), tuple(blocks))
+
+
+def announced(issue: Issue, count: int, wording: Wording, by: str, permalink: str | None) -> str:
+    """What is said, as mrkdwn, about files of a message that `by` attached to an issue."""
+    message = link(permalink, "this message") if permalink else "this message"
+    return f"{line(by)} attached {_files(count)} from {message} to {title(issue, wording)}"
+
+
+def attached(issue: Issue, count: int, wording: Wording, announced: Announced | None) -> Message | None:
+    """The private answer to whoever attached files of a message, if that wasn't announced."""
+    text = f"Attached {_files(count)} to {title(issue, wording)}."
+    answer = Message(text, (section(text),))
+    explained = with_reason(answer, issue, announced)
+    return None if explained is answer else explained
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
 
 
 def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> Message:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from bot.errors import Refused
 from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.issues import Issues
+from bot.features.issues.refusals import Refusals
 from bot.features.issues.updates import Updates
 from bot.service.inputs import IssueChanges
-from bot.service.models import Issue
+from bot.service.models import Issue, Ref
 from bot.store.owner import Owner
 
 FRESH = 60.0
@@ -42,13 +44,14 @@ class Assigning:
     accounts: Accounts
     issues: Issues
     updates: Updates
+    refusals: Refusals
 
     async def take(self, owner: Owner, number: int, *, agreed: int | None) -> AssignResult:
         """Assign an issue to the user; repeating it is safe.
 
         It is reassigned only from `agreed`, the assignee that the user confirmed. Raises UserError when the
-        person can't see the issue or the service can't change issues, NotLinked, Refused and the other
-        ServiceErrors; OutcomeUnknown when the issue can't be read afterwards.
+        person can't see the issue, may not be its assignee, or the service can't change issues, NotLinked,
+        IssueRefused and the other ServiceErrors; OutcomeUnknown when the issue can't be read afterwards.
         """
         async with self.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
@@ -58,7 +61,12 @@ class Assigning:
         if issue.assigned_to and issue.assigned_to.id != agreed:
             return AssignResult(issue, Outcome.NEEDS_CONFIRMATION)
         changes = IssueChanges(assigned_to_id=session.user_id)
-        seen = await self.updates.apply(session, issue, changes, lambda now: _is_own(session, now))
+        try:
+            seen = await self.updates.apply(session, issue, changes, lambda now: _is_own(session, now))
+        except Refused as error:
+            project_id = issue.project.id if issue.project else None
+            me = Ref(id=session.user_id, name=session.name)
+            raise await self.refusals.explained(owner, error, project_id, me) from None
         return AssignResult(seen, Outcome.DONE if _is_own(session, seen) else Outcome.UNCHANGED)
 
 

@@ -18,6 +18,7 @@ from bot.slack.blocks import (
     Block,
     Element,
     Message,
+    actions,
     button,
     confirm,
     context,
@@ -59,6 +60,33 @@ def posted(
     facts = (said, name_of(issue.priority), assignee and f"assigned to {assignee}")
     text = " · ".join(fact for fact in facts if fact)
     return Message(text, (section(text, post_menu(issue.id, wording, follow=follow)),))
+
+
+def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Message:
+    """The post of something else that was done about an issue, in a thread, as mrkdwn, with its menu."""
+    return Message(text, (section(text, post_menu(issue.id, wording, thread=thread)),))
+
+
+def with_reason(
+    answer: Message, issue: Issue, announced: Announced | None, *, private: bool = False
+) -> Message:
+    """The private answer with why it wasn't announced, if it should have been. A button shares the issue if
+    that is only a question of who may see its project.
+
+    What wasn't tried is private itself, or its issue is, or was meant to be.
+    """
+    match announced:
+        case Announced.YES | Announced.NOWHERE:
+            return answer
+        case None if issue.is_private or private:
+            why = f"Only you can see this: the {'issue' if issue.is_private else 'comment'} is private."
+        case None:
+            why = "Only you can see this: the issue was meant to be private."
+        case _:
+            why = not_posted(announced)
+    hidden = announced is Announced.HIDDEN
+    share = [actions([share_button(issue.id, public=False)])] if hidden else []
+    return Message(answer.text, (*answer.blocks, context(prose(why)), *share))
 
 
 def created(

@@ -9,7 +9,7 @@ from bot.features.issues.fields import Draft
 from bot.slack import forms, message_text
 from bot.slack.blocks import JSON, shortened
 from bot.slack.mentions import names_of
-from bot.slack.posting import SLACK_FAILED
+from bot.slack.posting import permalink
 from bot.slack.replies import Reply
 from bot.slack.text.formats import FORMATS
 from bot.slack.text.outgoing import to_plain, translate
@@ -40,11 +40,11 @@ async def in_words(reply: Reply, message: JSON) -> InWords:
     """A message, shortened if it doesn't fit into a form."""
     text = message_text.text_of(message)
     author, name = await author_of(reply, message), await names_in(reply, text)
-    permalink = await permalink_of(reply, message)
+    link = await permalink(reply.slack, reply.place, message)
     to = FORMATS[reply.wording.text_format]
     source = re.sub(r"[^\w .-]", "", author) + " in Slack"
-    if permalink:
-        source = to.link(permalink, source)
+    if link:
+        source = to.link(link, source)
     whole = await asyncio.to_thread(translate, text, name, to)
     body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
     if body != whole:
@@ -52,18 +52,6 @@ async def in_words(reply: Reply, message: JSON) -> InWords:
     plain = await asyncio.to_thread(to_plain, text, name)
     first = next((line.strip() for line in plain.splitlines() if line.strip()), "")
     return InWords(body, source, first)
-
-
-async def permalink_of(reply: Reply, message: JSON) -> str | None:
-    """The link to a message in the conversation of `reply`; None if Slack doesn't tell."""
-    try:
-        answer = await reply.slack.chat_getPermalink(
-            channel=reply.place.channel_id or "", message_ts=message["ts"]
-        )
-    except SLACK_FAILED:
-        return None
-    permalink: str | None = answer.get("permalink")
-    return permalink
 
 
 async def author_of(reply: Reply, message: JSON) -> str:

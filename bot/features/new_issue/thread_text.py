@@ -7,9 +7,10 @@ from datetime import datetime, tzinfo
 
 from bot.features.files.errors import LostFile
 from bot.features.files.slack_files import look_up, name_of
-from bot.features.new_issue.from_message import author_of, names_in, permalink_of
+from bot.features.new_issue.from_message import author_of, names_in
 from bot.service.conventions import DESCRIPTION_BYTES
 from bot.slack.blocks import JSON, shortened
+from bot.slack.posting import permalink
 from bot.slack.replies import Reply
 from bot.slack.text.formats import FORMATS
 from bot.slack.text.outgoing import Format, translate
@@ -38,7 +39,7 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
         return Included(description, notes=("The thread has only my own posts, so I didn't include it.",))
     zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
     files = await _files(reply, said)
-    url = await permalink_of(reply, {"ts": thread.ts})
+    url = await permalink(reply.slack, reply.place, {"ts": thread.ts})
     name = to.link(url, "Thread in Slack") if url else "Thread in Slack"
     parts = [f"{name} (times are in {to.text(str(zone))}):"]
     room = DESCRIPTION_BYTES - ENDING - _size(f"{description}\n\n{parts[0]}")
@@ -50,7 +51,7 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     notes = []
     count = len(parts) - 1
     if count < len(said) or not thread.complete:
-        url = await permalink_of(reply, said[min(count, len(said) - 1)])
+        url = await permalink(reply.slack, reply.place, said[min(count, len(said) - 1)])
         parts.append("The thread continues in Slack" + (f": {to.link(url, '')}" if url else "."))
         total, why = max(len(said), thread.total), "Slack limits how fast I can read"
         if count < len(said):

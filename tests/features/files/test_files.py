@@ -3,13 +3,15 @@
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
+from bot.store.owner import Owner
 from tests.features.files.attached import ANA, NUMBER, attached, buttons, names, said, shared
-from tests.support.office import Office
+from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of, values_of
+from tests.support.reading import JSON, option_in_menus, text_of, values_of
 
+SECURITY = 4
 TOO_LARGE = bytes(5 * 1024 * 1024 + 1)
 
 
@@ -143,6 +145,51 @@ async def test_message_files_can_create_a_new_issue(office: Office, ana: Person)
     await ana.after(ana.submit(new, {"Project": "Web Shop"}))
 
     assert names(office.tracker, max(office.tracker.data.issues)) == ["a.csv"]
+
+
+async def in_thread(person: Person, message: JSON) -> list[JSON]:
+    """The bot's posts in the message's thread."""
+    return [m for m in await person.messages() if m["thread_ts"] == message["ts"] and m["is_bot"]]
+
+
+async def test_attaching_a_messages_files_is_announced_in_its_thread(office: Office, ana: Person) -> None:
+    message = await shared(ana, ("a.csv", b"a"), ("b.csv", b"b"))
+    for _ in range(2):  # the second time nothing is attached again
+        await ana.submit(await form_for(ana, message), {"Issue": f"#{NUMBER}"})
+        assert "*b.csv* attached" in await said(ana)
+        await office.idle()
+        await ana.close(await ana.form("Files"))
+
+    [post] = await in_thread(ana, message)
+    assert "Ana Ruiz attached 2 files from <" in post["text"]
+    assert f"#{NUMBER} Delivery costs" in post["text"]
+    option_in_menus(post["blocks"], "Follow in this thread")
+    await ana.delete_post(post)
+    await office.idle()
+    assert not await in_thread(ana, message)
+
+
+async def test_files_of_issues_that_some_cannot_see_are_told_privately(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    issues = office.tracker.data.issues
+    private, exposed, *_ = (number for number, one in issues.items() if one.project_id == 1)
+    other = next(number for number, one in issues.items() if one.project_id == SECURITY)
+    issues[private].is_private, issues[exposed].is_private = True, False
+    owner = Owner(None, TEAM, ana.user_id)
+    await office.bot.store.created_issues.put(owner, exposed, "Exposed", privacy_refused=True)
+    for number, why in (
+        (private, "the issue is private"),
+        (other, "Share here"),
+        (exposed, "the issue was meant to be private"),
+    ):
+        form = await form_for(ana, await shared(ana, ("a.csv", b"a")))
+        told = await ana.after(ana.submit(form, {"Issue": f"#{number}"}))
+        assert told["ephemeral"]
+        assert "Attached 1 file to" in text_of(told)
+        assert why in text_of(told)
+        await ana.close(await ana.form("Files"))
+    assert not [text for m in await ben.messages() if "ttached" in (text := text_of(m))]
 
 
 async def test_shared_channel_files_are_attached_or_explained(office: Office, ana: Person) -> None:
