@@ -68,6 +68,16 @@ async def test_a_refused_assignee_is_told_by_name(office: Office, ana: Person) -
     )
 
 
+async def test_a_refused_assign_to_me_is_told_by_name(office: Office, chris: Person) -> None:
+    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == WEBSHOP)
+    issue.assigned_to_id = None
+    shown = await chris.ask(f"/issue {issue.id}")
+
+    answer = await chris.after(chris.press(shown, "Assign to me"))
+
+    assert REFUSED in text_of(answer)
+
+
 async def test_a_changed_issues_refused_assignee_is_told_by_name(office: Office, ana: Person) -> None:
     number = max(i.id for i in office.tracker.data.issues.values() if i.project_id == WEBSHOP)
 

@@ -173,7 +173,7 @@ async def test_reports_refused_and_ignored_assignments(
     answer = await take_issue(ben, message, "The cart forgets")
     assert f"Tracker left #{issue.id} unassigned. Ask a manager" in text_of(answer)
     answer = await take_issue(chris, message, "The cart forgets")  # an administrator, but not a member
-    assert "Assignee is invalid" in text_of(answer)
+    assert "Chris Lindqvist can't be assigned issues in Web Shop. Choose someone else." in text_of(answer)
     assert issue.assigned_to_id is None
 
 
