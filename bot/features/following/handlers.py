@@ -60,14 +60,14 @@ class FollowHandlers:
 
     async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
         """*Follow in this thread*: keep the post up to date, or from a card, a new one."""
-        asked = press.button
-        thread = _thread_of(reply, asked.thread)
-        await self._stop_if_deleted(reply, asked.issue, thread)
-        seen = await self.following.may_follow(reply.owner, asked.issue, thread)
-        if not (seen.exposure.public or asked.asked):
+        pressed = press.button
+        thread = _thread_of(reply, pressed.thread)
+        await self._stop_if_deleted(reply, pressed.issue, thread)
+        seen = await self.following.may_follow(reply.owner, pressed.issue, thread)
+        if seen.exposure.asks(pressed.agreed):
             await reply.privately(views.question(seen, reply.wording, thread.ts))
-        elif asked.thread:
-            await self._follow_in_new_post(reply, seen, thread)
+        elif pressed.thread:
+            await self._follow_in_new_post(reply, seen, thread, pressed.agreed)
         else:
             await self._follow_in_post(press, reply, seen, thread)
 
@@ -77,7 +77,7 @@ class FollowHandlers:
         if ts and await posting.is_deleted(reply.slack, thread.channel_id, ts):
             await self.following.stop(reply.owner, number, thread)
 
-    async def _follow_in_new_post(self, reply: Reply, seen: Seen, thread: Thread) -> None:
+    async def _follow_in_new_post(self, reply: Reply, seen: Seen, thread: Thread, agreed: int | None) -> None:
         number = seen.issue.id
         ts: str | None = None
 
@@ -86,7 +86,7 @@ class FollowHandlers:
             stop = StopFollowing(issue=number)
             post = views.post(seen, reply.wording, (await reply.profile()).name, stop)
             announced, ts = await reply.at(Place(thread.channel_id, thread.ts)).post(
-                post, partial(self._may_post, reply, seen)
+                post, partial(self.publicity.may_post, reply.owner, seen.exposure, agreed)
             )
             return announced
 
@@ -95,7 +95,7 @@ class FollowHandlers:
         if announced is not Announced.YES:
             raise NotFollowed(number, announced)
         if ts:
-            await self.following.start(reply.owner, seen, thread, ts, agreed=seen.exposure.agreement)
+            await self.following.start(reply.owner, seen, thread, ts, agreed=agreed)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: Thread
@@ -107,18 +107,14 @@ class FollowHandlers:
         created, poster = press.button.created, poster_of(press.message) or owner
         stop = StopFollowing(issue=seen.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, seen, stop)
-        if not await self._may_post(reply, seen):
+        agreed = press.button.agreed
+        if not await self.publicity.may_post(owner, seen.exposure, agreed):
             raise NotFollowed(seen.issue.id, Announced.HIDDEN)
-        agreed = seen.exposure.agreement
         await self.following.start(
             owner, seen, thread, ts, agreed=agreed, posted_by=poster.user_id, created=created
         )
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))
-
-    async def _may_post(self, reply: Reply, seen: Seen) -> bool:
-        """Whether the thread may be shown the issue; whoever gets here was asked, if that was needed."""
-        return await self.publicity.may_post(reply.owner, seen.exposure, seen.exposure.agreement)
 
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""

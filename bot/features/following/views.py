@@ -29,7 +29,7 @@ def question(seen: Seen, wording: Wording, thread: str) -> Message:
     """Ask before a thread follows an issue that not everyone can see."""
     project = line(seen.issue.project.name) if seen.issue.project else "Its project"
     said = f"{project} isn't public. Others here may not have permission to see {title(seen.issue, wording)}."
-    follow = FollowIssue(issue=seen.issue.id, asked=True, thread=thread)
+    follow = FollowIssue(issue=seen.issue.id, agreed=seen.exposure.project_id, thread=thread)
     return Message(said, (section(said), button_row(FOLLOW, follow)))
 
 

@@ -23,11 +23,11 @@ class ShareListedIssue(Button):
 
 
 class ShareIssue(Button):
-    """On a card. `asked` is whether the button asks first, as it must unless everyone can see the issue."""
+    """On a card. `agreed` is the project that isn't public which its question asks about, if it asks."""
 
     action = "issue.share"
     issue: Number
-    asked: bool = False
+    agreed: Number | None = None
 
 
 class AssignToMe(Button):

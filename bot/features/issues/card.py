@@ -8,6 +8,7 @@ from bot.features.issues.buttons import ShowMore
 from bot.features.issues.issues import Shown
 from bot.features.issues.publicity import is_public
 from bot.features.issues.views import (
+    agreed,
     confirm_exposing,
     due,
     format_size,
@@ -76,9 +77,9 @@ def card(
     first = []
     if shareable and not issue.is_private:
         public = is_public(issue, project)
-        first.append(share_button(issue.id, public=public))
+        first.append(share_button(issue, public=public))
         if thread:
-            carries = FollowIssue(issue=issue.id, asked=not public, thread=thread)
+            carries = FollowIssue(issue=issue.id, agreed=agreed(issue, public=public), thread=thread)
             question = confirm_exposing("Follow this issue here?", "Follow issue", public=public)
             first.append(button(FOLLOW, carries, confirm=question))
     blocks.append(actions(issue_buttons(issue.id, wording, *first), block_id=f"issue-{issue.id}"))

@@ -187,22 +187,22 @@ class IssueHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareIssue | ShareListedIssue], reply: Reply) -> None:
         """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
-        asked = isinstance(press.button, ShareIssue) and press.button.asked
-        if seen := await self.share(reply, press.button.issue, asked=asked):
+        agreed = press.button.agreed if isinstance(press.button, ShareIssue) else None
+        if seen := await self.share(reply, press.button.issue, agreed):
             project = KnownProject.of(seen.project) if seen.project else None
             shown = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
-    async def share(self, reply: Reply, number: int, *, asked: bool) -> Exposure | None:
+    async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
         """Post an issue in the conversation, as seen with the user's key.
 
-        Returns it instead if not everyone can see it and the user wasn't `asked`. Raises
-        PrivateIssueNotShared, NotShared.
+        Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
+        show. Raises PrivateIssueNotShared, NotShared.
         """
         seen = await self.publicity.of(reply.owner, number)
         if (issue := seen.issue) is None or issue.is_private:
             raise PrivateIssueNotShared(number)
-        if not (asked or seen.public):
+        if seen.asks(agreed):
             return seen
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
@@ -212,9 +212,7 @@ class IssueHandlers:
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            return await reply.announce(
-                post, partial(self.publicity.may_post, reply.owner, seen, seen.agreement)
-            )
+            return await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen, agreed))
 
         announced = await announced_once(self.claims, twice, announce)
         if announced is not Announced.YES:

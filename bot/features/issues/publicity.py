@@ -76,10 +76,9 @@ class Exposure:
     def public(self) -> bool:
         return self.may_show()
 
-    @property
-    def agreement(self) -> int | None:
-        """What somebody agrees to who shows it: the project's ID, or None if everyone can see it."""
-        return None if self.public else self.project_id
+    def asks(self, agreed: int | None) -> bool:
+        """Whether a user who `agreed` to that has to be asked before others see it."""
+        return self.project_id is not None and not self.may_show(agreed)
 
 
 def exposure_of(issue: Issue) -> Exposure:

@@ -250,10 +250,15 @@ def format_size(size: int) -> str:
     return f"{kilobytes} KB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
-def share_button(number: int, *, public: bool) -> Element:
+def share_button(issue: Issue, *, public: bool) -> Element:
     """The button that shares an issue; unless everyone can see the issue, it asks first."""
     question = confirm_exposing("Share this issue here?", "Share issue", public=public)
-    return button(SHARE, ShareIssue(issue=number, asked=not public), confirm=question)
+    return button(SHARE, ShareIssue(issue=issue.id, agreed=agreed(issue, public=public)), confirm=question)
+
+
+def agreed(issue: Issue, *, public: bool) -> int | None:
+    """The project that a button which asks first carries, unless everyone can see the issue."""
+    return issue.project.id if issue.project and not public else None
 
 
 def confirm_exposing(title: str, yes: str, *, public: bool) -> JSON | None:

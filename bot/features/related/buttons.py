@@ -4,11 +4,11 @@ from bot.slack.buttons import Button, Number
 
 
 class ShareInThread(Button):
-    """Posts an issue in the message's thread; `asked` if the user confirmed that its project isn't public."""
+    """Posts an issue in the message's thread; `agreed` as in `ShareIssue`."""
 
     action = "related.share"
     issue: Number
-    asked: bool = False
+    agreed: Number | None = None
     job: str
 
 

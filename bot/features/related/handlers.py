@@ -20,9 +20,9 @@ from bot.slack.text.outgoing import to_plain
 
 
 class Share(Protocol):
-    """Posts an issue in the reply's conversation, or returns it if the user has to be `asked` first."""
+    """Posts an issue in the reply's conversation, or returns it if the user has to be asked first."""
 
-    async def __call__(self, reply: Reply, number: int, *, asked: bool) -> Exposure | None: ...
+    async def __call__(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None: ...
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class RelatedHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""
-        number, asked, job_id = press.button.issue, press.button.asked, press.button.job
-        if asked:
+        number, agreed, job_id = press.button.issue, press.button.agreed, press.button.job
+        if agreed:
             await reply.show(loading(views.SHARING))
         else:
             await reply.open(loading(views.SHARING))
         job = await self.jobs.message(reply, job_id)
-        seen = await self.share(reply.at(Place.from_json(job.place)), number, asked=asked)
+        seen = await self.share(reply.at(Place.from_json(job.place)), number, agreed)
         if seen and seen.issue:
             await reply.show(views.question(seen.issue, reply.wording, job_id))
         else:

@@ -5,7 +5,7 @@ from datetime import date
 from bot.features.comments.buttons import CommentWithMessage
 from bot.features.files.buttons import AttachFromMessage
 from bot.features.issues.actions import open_option
-from bot.features.issues.views import listed, title
+from bot.features.issues.views import agreed, listed, title
 from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found
 from bot.features.search.views import NEW_SEARCH
@@ -54,7 +54,7 @@ def question(issue: Issue, wording: Wording, job: str) -> JSON:
         f"Share {title(issue, wording)} in the thread? Its project isn't public. "
         "Others there may not have permission to see it."
     )
-    confirmed = ShareInThread(issue=issue.id, asked=True, job=job)
+    confirmed = ShareInThread(issue=issue.id, agreed=agreed(issue, public=False), job=job)
     return forms.said(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
 
 

@@ -38,11 +38,13 @@ class LogTimeToday(LogTimeAnyway):
 
 
 class ShareTime(Button):
-    """Posts an entry in the channel; `asked` if the user confirmed that its project isn't public."""
+    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to
+    show.
+    """
 
     action = "time.share"
     entry: Number
-    asked: bool = False
+    agreed: Number | None = None
 
 
 class EditTime(Button):

@@ -96,21 +96,21 @@ class EntryHandlers:
         if on.private:
             raise PrivateTimeNotShared
         seen = await self.publicity.now(reply.owner, on.exposure)
-        if not (seen.public or press.button.asked):
-            await reply.privately(views.share_anyway(entry, on.project.name))
+        agreed = press.button.agreed
+        if seen.asks(agreed):
+            await reply.privately(views.share_anyway(entry, on.project))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await announced_once(self.claims, twice, partial(self.post, reply, entry, seen))
+        announced = await announced_once(self.claims, twice, partial(self.post, reply, entry, seen, agreed))
         if announced is not Announced.YES:
             raise TimeNotShared(announced)
-        if press.button.asked:
+        if agreed:
             await posting.dismiss(reply.slack, reply.place)
 
-    async def post(self, reply: Reply, spent: Spent, seen: Exposure) -> Announced:
-        """Post logged time where the user asked; if its project was read, the user agreed to show it."""
+    async def post(self, reply: Reply, spent: Spent, seen: Exposure, agreed: int | None = None) -> Announced:
+        """Post logged time where the user asked; `agreed` as in `ShareTime`."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
-        agreed = seen.agreement if seen.project else None
         may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
         announced, ts = await reply.post(message, may_post)
         posted = announced in (Announced.YES, Announced.UNSURE)

@@ -11,6 +11,7 @@ from bot.features.issues.actions import post_menu
 from bot.features.issues.fields import typed_hours
 from bot.features.issues.views import format_hours, issue_option
 from bot.features.name_matching import pick
+from bot.features.projects.projects import KnownProject
 from bot.features.timelog.buttons import (
     ChooseIssue,
     DeleteTime,
@@ -179,10 +180,12 @@ def stale_post(channel_id: str) -> str:
     return f"I couldn't update the post in <#{channel_id}>. Delete it there if it's wrong."
 
 
-def share_anyway(entry: Entry, project: str) -> Message:
+def share_anyway(entry: Entry, project: KnownProject) -> Message:
     """The question before time in a project that isn't public is shared."""
-    text = f"{line(project)} isn't public, so people here may not have access to it. Share your time anyway?"
-    return Message(text, (section(text), button_row("Share here", ShareTime(entry=entry.id, asked=True))))
+    name = line(project.name)
+    text = f"{name} isn't public, so people here may not have access to it. Share your time anyway?"
+    agreed = ShareTime(entry=entry.id, agreed=project.id)
+    return Message(text, (section(text), button_row("Share here", agreed)))
 
 
 def announced(spent: Spent, wording: Wording, name: str, thread: str | None) -> Message:
