@@ -185,6 +185,25 @@ async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
     assert await followed(office) == 0
 
 
+async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue, projects = office.newest_issue(), office.tracker.data.projects
+    stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
+    home = projects[issue.project_id]
+    home.is_public = False
+    card = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "More actions"))
+    asked = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
+    other = next(p for p in projects.values() if not p.is_public and p is not home)
+    change(issue, project_id=other.id)
+
+    for question in (asked, card):
+        again = await ana.after(ana.press(question, "Follow in this thread"))
+        assert f"{other.name} isn't public" in text_of(again)
+
+    assert [m["text"] for m in await in_thread(ana, post)] == [post["text"]]
+    assert await followed(office) == 0
+
+
 async def test_the_author_of_a_note_that_may_be_private_is_not_named(tmp_path: Path) -> None:
     waits, timings = Waits(channels=0), Timings(interval=3600, follow_every=-2)
     tracker, wire = demo_tracker(issue_reads=True), Silent("private_notes")

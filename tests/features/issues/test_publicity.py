@@ -20,7 +20,7 @@ from tests.support.reading import text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Silent, Wire
 
-WEBSHOP, SECURITY, NUMBER = 1, 4, 12
+WEBSHOP, MOBILE, SECURITY, NUMBER = 1, 2, 4, 12
 BEN = 2
 
 
@@ -181,3 +181,37 @@ async def test_a_guest_never_acts_as_a_member_with_the_same_id(office: Office, a
     await office.idle()
 
     assert office.newest_issue().assigned_to_id is None
+
+
+class TestAgreement:
+    """Whoever agrees to show a project that isn't public agrees to no other one."""
+
+    @pytest.fixture
+    def hidden(self, office: Office) -> Issue:
+        """An issue of a project that isn't public, in an office where another one isn't either."""
+        for project in (WEBSHOP, MOBILE):
+            office.tracker.data.projects[project].is_public = False
+        return office.tracker.data.issues[NUMBER]
+
+    async def test_covers_no_other_project(self, office: Office, ana: Person, hidden: Issue) -> None:
+        thread = await ana.say(f"About #{NUMBER}")
+        await ana.shortcut("time_from_message", thread)
+        await ana.submit(await ana.form("Log time"), {"Hours": "2"})
+        time = await ana.after(ana.press(await logged(ana, "Logged 2h"), "Share here"))
+        card = await ana.ask(f"/issue {NUMBER}")
+        await ana.shortcut("find_from_message", thread)
+        found = await ana.form("Related issues")
+        row = next(b for b in found["blocks"] if f"#{NUMBER}" in str(b.get("text")))
+        await ana.choose_in_form(found, row, "Share in thread")
+        related = await ana.form_saying("Share issue", "isn't public")
+        hidden.project_id = MOBILE
+
+        asked = [await ana.after(ana.press(message, "Share here")) for message in (card, time)]
+        await ana.press_in_form(related, "Share issue")
+        await ana.form_saying("Share issue", "isn't public")
+        await office.idle()
+
+        assert ["isn't public" in str(each["blocks"]) for each in asked] == [True] * 2
+        assert await shown(ana) == []
+        await ana.press(asked[0], "Share here")
+        assert await until(lambda: _shared(ana))
