@@ -240,7 +240,7 @@ class CommentHandlers:
         permalink: str | None,
     ) -> FormResult:
         """The answer: in the thread of an added message if everyone may see it there, and to the user."""
-        number, wording = done.issue.id, reply.wording
+        number, wording, seen = done.issue.id, reply.wording, exposure_of(done.issue)
         files = await self.jobs.results(reply, number, batch) if batch.files else None
         if not reply.place.channel_id:
             blocks = [*views.commented(done, wording, text).blocks, *(files.blocks if files else ())]
@@ -258,7 +258,7 @@ class CommentHandlers:
                 by, thread = (await reply.profile()).name, reply.place.thread_ts
                 announced = await reply.announce(
                     views.announced(done, wording, by, permalink, thread),
-                    partial(self.publicity.may_post, reply.owner, exposure_of(done.issue)),
+                    partial(self.publicity.may_post, reply.owner, seen),
                 )
             await reply.privately(views.added(done, wording, announced))
 

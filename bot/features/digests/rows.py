@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.features.digests import message as digest_message
 from bot.features.digests.poster import digest_of
 from bot.features.issues.assign import FRESH
-from bot.features.issues.publicity import Publicity, exposure_of
+from bot.features.issues.publicity import Exposure, Publicity
 from bot.service.models import Issue
 from bot.slack.blocks import JSON, Block
 from bot.slack.posting import SLACK_FAILED, why
@@ -38,7 +38,7 @@ class DigestRows:
         self._publicity = publicity
         self._recent: TtlCache[tuple[str, str], _Changes] = TtlCache(seconds=FRESH)
 
-    async def show(self, reply: Reply, ts: str, issue: Issue, message: JSON | None) -> None:
+    async def show(self, reply: Reply, ts: str, seen: Exposure, message: JSON | None) -> None:
         """Show an issue's current assignee in its row of a digest.
 
         `message` is the digest from the button press; None reads it from Slack. The row stays as it is if the
@@ -50,9 +50,9 @@ class DigestRows:
             try:
                 digest = message or await _read(slack, channel_id, ts)
                 posted = digest.get("blocks") or []
-                if not await self._may_show(reply.owner, issue, posted):
+                if seen.issue is None or not await self._may_show(reply.owner, seen, posted):
                     return
-                changes.issues[issue.id] = issue
+                changes.issues[seen.issue.id] = seen.issue
                 blocks = digest_message.updated(posted, changes.issues)
                 if blocks != posted:
                     text = str(digest.get("text") or "")
@@ -60,11 +60,11 @@ class DigestRows:
             except SLACK_FAILED as error:
                 log.info("digest row not updated", action="digest.row_not_updated", error=why(error))
 
-    async def _may_show(self, user: Owner, issue: Issue, posted: Sequence[Block]) -> bool:
+    async def _may_show(self, user: Owner, seen: Exposure, posted: Sequence[Block]) -> bool:
         digest_id = digest_of(posted)
         digest = await self._digests.get(user.team_id, digest_id) if digest_id else None
         agreed = digest.agreed_project if digest else None
-        return await self._publicity.may_post(user, exposure_of(issue), agreed)
+        return await self._publicity.may_post(user, seen, agreed)
 
 
 async def _no_changes() -> _Changes:

@@ -71,7 +71,7 @@ class IssueReader:
         commenters = [journal.user.name for journal in public if journal.user]
         return Seen(
             issue,
-            replace(projects[unread.project_id], issue=issue),
+            replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at),
             await self._is_closed(session, issue),
             commenters[-1] if commenters else "",
         )

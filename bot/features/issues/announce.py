@@ -24,13 +24,13 @@ async def announce_and_confirm(
     """Announce a created issue if everyone may see it, and tell the user privately what was understood, with
     `notes` in plain text. `follow` gets the announcement.
     """
-    announced = ts = None
+    announced, ts, seen = None, None, exposure_of(made.issue)
     if not made.private:
         does = f"{(await reply.profile()).name} created"
         button = StopFollowing if follow else FollowIssue if reply.place.thread_ts else None
         carries = button(issue=made.issue.id, created=True) if button else None
         post = views.posted(does, made.issue, reply.wording, made.mention, carries)
-        may_post = partial(publicity.may_post, reply.owner, exposure_of(made.issue))
+        may_post = partial(publicity.may_post, reply.owner, seen)
         announced, ts = await reply.post(post, may_post)
         if follow and ts:
             await follow(reply, made, ts)

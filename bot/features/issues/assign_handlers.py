@@ -8,14 +8,14 @@ from bot.features.issues import assign_views as views
 from bot.features.issues.actions import opening
 from bot.features.issues.assign import FRESH, Assigning
 from bot.features.issues.buttons import AssignToMe, TakeIssue
-from bot.service.models import Issue
+from bot.features.issues.publicity import Exposure, exposure_of
 from bot.slack import forms
 from bot.slack.blocks import JSON
 from bot.slack.feature import Feature
 from bot.slack.interaction import ButtonPress
 from bot.slack.replies import Reply
 
-ShowInDigest = Callable[[Reply, str, Issue, JSON | None], Awaitable[None]]
+ShowInDigest = Callable[[Reply, str, Exposure, JSON | None], Awaitable[None]]
 """Shows an issue's assignee in its row of a digest in the reply's channel, with that `ts`; the message is the
 digest, None to read it from Slack.
 """
@@ -41,12 +41,12 @@ class AssignHandlers:
         if asked.holder is None:
             digest = press.message
             asked = asked.model_copy(update={"digest": str(digest.get("ts") or "")})
-        issue = await self._assign(reply, asked)
+        seen = await self._assign(reply, asked)
         if reply.place.channel_id and asked.digest:
             fresh = time.time() - press.pressed_at < FRESH
-            await self.show_in_digest(reply, asked.digest, issue, digest if fresh else None)
+            await self.show_in_digest(reply, asked.digest, seen, digest if fresh else None)
 
-    async def _assign(self, reply: Reply, asked: AssignToMe) -> Issue:
+    async def _assign(self, reply: Reply, asked: AssignToMe) -> Exposure:
         """Assign the issue and tell only the user; if it is someone else's, ask first."""
         title, confirmed = f"#{asked.issue}", asked.holder is not None
         in_form = reply.in_form or reply.place.home
@@ -55,9 +55,10 @@ class AssignHandlers:
 
         reply.recovery = opening(asked.issue, reply.wording)
         result = await self.assigning.take(reply.owner, asked.issue, agreed=asked.holder)
+        seen = exposure_of(result.issue)
         said = views.taken(result, reply.wording, asked)
         if in_form:
             await reply.show(forms.said(title, said.blocks))
         else:
             await reply.privately(said, replace=confirmed)
-        return result.issue
+        return seen

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -58,12 +58,14 @@ async def visible_project(client: Client, session: Session, number: int) -> Proj
 class Exposure:
     """Who can see an issue, or for None what isn't about one, in a project.
 
-    `project` is None if it can't be read, `read_at` the monotonic time when it was, or never.
+    `project` is None if it can't be read. `issue_at` and `read_at` are the monotonic times when the issue and
+    the project were read.
     """
 
     issue: Issue | None
     project_id: int | None
     project: Project | None = None
+    issue_at: float = math.inf
     read_at: float = -math.inf
 
     def may_show(self, agreed: int | None = None) -> bool:
@@ -83,7 +85,7 @@ class Exposure:
 
 def exposure_of(issue: Issue) -> Exposure:
     """The exposure of an issue that was just read or made; its project is read before it is posted."""
-    return Exposure(issue, issue.project.id if issue.project else None)
+    return Exposure(issue, issue.project.id if issue.project else None, issue_at=time.monotonic())
 
 
 @dataclass(frozen=True)
@@ -108,20 +110,18 @@ class Publicity:
         read_at, project = time.monotonic(), None
         if seen.project_id is not None:
             project = await visible_project(self.issues.client, session, seen.project_id)
-        return Exposure(seen.issue, seen.project_id, project, read_at)
+        return replace(seen, project=project, read_at=read_at)
 
     async def may_post(self, owner: Owner, seen: Exposure, agreed: int | None = None) -> bool:
-        """Whether a channel may be shown it, to be asked right before the post; reads again what is too old.
-
-        An issue whose project was never read counts as just read.
-        """
-        if time.monotonic() - seen.read_at <= self.fresh or not seen.may_show(seen.project_id):
+        """Whether a channel may be shown it, asked right before the post; reads again what is too old."""
+        oldest = time.monotonic() - self.fresh
+        if min(seen.issue_at, seen.read_at) >= oldest or not seen.may_show(seen.project_id):
             return seen.may_show(agreed)
         try:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.issues.accounts.link_of(owner)
             session = Session(owner, link.key, link.user_id, link.name)
-            if seen.issue is not None and seen.read_at > -math.inf:
+            if seen.issue is not None and seen.issue_at < oldest:
                 seen = exposure_of(await self.issues.detailed(session, seen.issue.id))
             return (await self.read(session, seen)).may_show(agreed)
         except (ServiceError, UserError) as error:

@@ -85,7 +85,7 @@ def with_reason(
         case _:
             why = not_posted(announced)
     hidden = announced is Announced.HIDDEN
-    share = [actions([share_button(issue.id, public=False)])] if hidden else []
+    share = [actions([share_button(issue, public=False)])] if hidden else []
     return Message(answer.text, (*answer.blocks, context(prose(why)), *share))
 
 

@@ -1,8 +1,9 @@
 """Logs time on an issue or a project with the user's own key."""
 
 import asyncio
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from decimal import Decimal
 
@@ -70,6 +71,7 @@ class Loggable:
     usual: Ref | None = None
     requested_private: bool = False
     """Whether the issue was created as private and the service ignored that."""
+    read_at: float = field(default_factory=time.monotonic)
 
     @property
     def private(self) -> bool:
@@ -79,7 +81,7 @@ class Loggable:
     @property
     def exposure(self) -> Exposure:
         """Its project is read before it is posted."""
-        return Exposure(self.issue, self.project.id)
+        return Exposure(self.issue, self.project.id, issue_at=self.read_at)
 
 
 class ActivityNeeded(UserError):
