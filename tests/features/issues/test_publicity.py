@@ -11,6 +11,7 @@ from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
 from bot.store.owner import Owner
 from bot.timings import Timings
+from tests.features.issues.test_take_from_digest import new_issue, post_digest
 from tests.features.timelog.answers import logged
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
@@ -21,7 +22,7 @@ from tests.support.slackwire import SlackWire
 from tests.support.wire import Silent, Wire
 
 WEBSHOP, MOBILE, SECURITY, NUMBER = 1, 2, 4, 12
-BEN = 2
+ANA, BEN = 1, 2
 
 
 async def shown(person: Person) -> list[str]:
@@ -119,6 +120,28 @@ async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
     hide(waiting, waiting.tracker.data.issues[NUMBER])
     assert f"#{NUMBER} wasn't shared" in text_of(await share)
     assert await shown(ana) == []
+
+
+@pytest.mark.parametrize("hide", [hide_issue, move_issue])
+async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
+    waiting: Office, hide: Callable[[Office, Issue], None]
+) -> None:
+    ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
+    assert wire
+    issue = new_issue(waiting.tracker, "The cart forgets")
+    digest = await post_digest(waiting, ana)
+    wire.faults = [("response_url", "slow:1")]
+
+    await ana.choose_from_menu(digest, "The cart forgets", "Assign to me")
+
+    async def waits() -> bool:
+        return bool(wire.called("response_url"))
+
+    await until(waits)
+    hide(waiting, issue)
+    await waiting.idle()
+    assert issue.assigned_to_id == ANA
+    assert not wire.called("chat.update")
 
 
 async def test_a_channel_whose_members_are_unknown_gets_no_post(waiting: Office) -> None:
