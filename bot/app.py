@@ -99,7 +99,7 @@ class Bot:
         )
         outbox = Outbox(workspaces, waits, timings.longest_post)
         linked = Accounts(self.client, self.store).link_of
-        self.platform = Platform(wording, Audiences(), Profiles(), outbox, linked)
+        self.platform = Platform(wording, Audiences(waits.channels), Profiles(), outbox, linked)
         self.features = registry.build(
             self.client,
             self.store,

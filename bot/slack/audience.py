@@ -5,6 +5,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.blocks import JSON
 from bot.slack.posting import SLACK_FAILED, Announced, NotAnnounced
+from bot.slack.waits import Waits
 from bot.ttl_cache import TtlCache
 
 PAGE, PAGES = 1000, 100  # of members
@@ -36,10 +37,10 @@ async def is_member(slack: AsyncWebClient, channel_id: str, user_id: str) -> boo
 
 
 class Audiences:
-    """Caches what Slack says about conversations for 30 seconds; the method allows 50 calls a minute."""
+    """Caches what Slack says about conversations for some `seconds`; the method allows 50 calls a minute."""
 
-    def __init__(self) -> None:
-        self._recent: TtlCache[tuple[str, str], bool | None] = TtlCache(seconds=30)
+    def __init__(self, seconds: float = Waits.channels) -> None:
+        self._recent: TtlCache[tuple[str, str], bool | None] = TtlCache(seconds)
 
     async def why_not_post(
         self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None

@@ -53,6 +53,6 @@ class Waits:
     update_pace: float = 1.3
     """Between two such updates of posts in one workspace. Slack allows 50 a minute."""
     channels: float = 5.0
-    """While the list of conversations is cached, and so until outsiders in one are noticed."""
+    """While what Slack says of conversations is cached, and so until outsiders in one are noticed."""
     cached: float = 60.0
     """While a user's projects, and the choices in them, are cached."""
