@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
+from bot.slack.waits import Waits
 from bot.store.owner import Owner
 from bot.timings import Timings
 from tests.features.issues.test_take_from_digest import new_issue, post_digest
@@ -85,7 +86,8 @@ def move_issue(_: Office, issue: Issue) -> None:
 @pytest.fixture
 async def waiting(tmp_path: Path) -> AsyncIterator[Office]:
     """An office behind a slow Slack, where what decides about a post may be a fifth of a second old."""
-    office = Office(tmp_path, slack_wire=SlackWire(), timings=Timings(fresh=0.2))
+    waits = Waits(channels=0.2)
+    office = Office(tmp_path, slack_wire=SlackWire(), timings=Timings(fresh=0.2), waits=waits)
     async with office.opened("ana"):
         yield office
 
@@ -142,6 +144,19 @@ async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
     await waiting.idle()
     assert issue.assigned_to_id == ANA
     assert not wire.called("chat.update")
+
+
+async def test_outsiders_who_have_just_joined_see_no_post(waiting: Office) -> None:
+    ana = Person(waiting, "U0ANA0001")
+    await ana.ask("/issue new For us project:webshop")
+    before = await shown(ana)
+    waiting.workspace.state.channels[waiting.channel_id(ana.channel)].is_ext_shared = True
+    await asyncio.sleep(0.2)
+
+    answer = await ana.ask("/issue new Only for us project:webshop")
+
+    assert "people outside your company" in text_of(answer)
+    assert await shown(ana) == before
 
 
 async def test_a_channel_whose_members_are_unknown_gets_no_post(waiting: Office) -> None:
