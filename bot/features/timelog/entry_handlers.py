@@ -101,7 +101,9 @@ class EntryHandlers:
             await reply.privately(views.share_anyway(entry, on.project))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await announced_once(self.claims, twice, partial(self.post, reply, entry, seen, agreed))
+        announced = await announced_once(
+            self.claims, twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
+        )
         if announced is not Announced.YES:
             raise TimeNotShared(announced)
         if agreed:
@@ -168,7 +170,8 @@ class EntryHandlers:
             return stale
         blocked = await self.audiences.why_not_share(reply.slack, reply.owner.team_id, post.channel_id)
         name = (await reply.profile()).name
-        message = await retractable(views.announced(entry, reply.wording, name, post.thread_ts), reply)
+        said = views.announced(replace(entry, title=on.title), reply.wording, name, post.thread_ts)
+        message = await retractable(said, reply)
         if post.ts is None or on.private or blocked:
             return stale
         if not await self.publicity.may_post(reply.owner, on.exposure):

@@ -79,6 +79,11 @@ class Loggable:
         return self.requested_private or (self.issue is not None and self.issue.is_private)
 
     @property
+    def title(self) -> str:
+        """The issue's subject, or the project's name."""
+        return self.issue.subject if self.issue else self.project.name
+
+    @property
     def exposure(self) -> Exposure:
         """Its project is read before it is posted."""
         return Exposure(self.issue, self.project.id, issue_at=self.read_at)
@@ -252,7 +257,7 @@ def _spent(on: Loggable, wanted: TimeToLog, activity: Ref | None, made: TimeEntr
     return Spent(
         project_id=on.project.id,
         issue_id=on.issue.id if on.issue else None,
-        title=on.issue.subject if on.issue else on.project.name,
+        title=on.title,
         minutes=round(hours * MINUTES),
         activity_id=activity.id if activity else None,
         activity=activity.name if activity else "",
