@@ -114,6 +114,20 @@ async def test_time_is_shared_only_where_everyone_may_see_it(
     assert "logged 3h on" in text_of(await announcement(ana))
 
 
+async def test_shared_time_names_its_issue_as_it_is_now(ana: Person, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 2h activity:design")
+    told = await logged(ana, "Logged 2h on")
+    issue.subject = "Nothing secret"
+    post = await ana.after(ana.press(told, "Share here"))
+    assert "Nothing secret" in text_of(post)
+
+    issue.subject = "Renamed again"
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), {"Hours": "3"})
+    await logged(ana, "Changed to 3h")
+    assert "Renamed again" in text_of(await announcement(ana))
+
+
 async def test_deleted_entry_is_gone_with_its_post(office: Office, ana: Person, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     post, entry = await shared(ana), office.newest_time()
