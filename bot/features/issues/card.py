@@ -6,7 +6,7 @@ from bot.features.following.buttons import FollowIssue
 from bot.features.issues.actions import FOLLOW, SHARE, issue_buttons
 from bot.features.issues.buttons import ShowMore
 from bot.features.issues.issues import Shown
-from bot.features.issues.publicity import is_public
+from bot.features.issues.publicity import seemed_public
 from bot.features.issues.views import (
     agreed,
     confirm_exposing,
@@ -76,7 +76,7 @@ def card(
         blocks.append(context(f"{why}, so *{SHARE}* asks first."))
     first = []
     if shareable and not issue.is_private:
-        public = is_public(issue, project)
+        public = seemed_public(issue, project)
         first.append(share_button(issue, public=public))
         if thread:
             carries = FollowIssue(issue=issue.id, agreed=agreed(issue, public=public), thread=thread)

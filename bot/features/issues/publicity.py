@@ -33,9 +33,9 @@ def may_show(project: Project | None, agreed: int | None) -> bool:
     return project is not None and (project.is_public is True or project.id == agreed)
 
 
-def is_public(issue: Issue, project: KnownProject | None) -> bool:
+def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
     """Whether everyone could see the issue a minute ago: for what one person sees, never for a post."""
-    return not issue.is_private and project is not None and project.is_public is True
+    return not issue.is_private and project is not None and project.seemed_public is True
 
 
 async def visible_project(client: Client, session: Session, number: int) -> Project | None:

@@ -9,7 +9,7 @@ from bot.features.issues.actions import SHARE, open_buttons, post_menu, row_menu
 from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, Meant
-from bot.features.issues.publicity import is_public
+from bot.features.issues.publicity import seemed_public
 from bot.features.issues.service_changes import ServiceChange
 from bot.service.models import Issue, Ref
 from bot.slack import rich_text
@@ -107,7 +107,7 @@ def created(
         "Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT)}."
     )
     if made.exposed:
-        who = "Everyone" if is_public(issue, made.project) else f"Everyone in {line(made.project.name)}"
+        who = "Everyone" if seemed_public(issue, made.project) else f"Everyone in {line(made.project.name)}"
         text = (
             f"{who} can see {title(issue, wording)}: {service} didn't make it private. "
             f"Open it in {service} to delete it."

@@ -47,18 +47,19 @@ class ProjectNotChosen(UserError):
 
 @dataclass(frozen=True, slots=True)
 class KnownProject:
-    """What is cached of a project."""
+    """What is cached of a project. `seemed_public` is up to a minute old: it decides about no post."""
 
     id: int
     name: str
     identifier: str
     parent: Ref | None
     status: int | None
-    is_public: bool | None
+    seemed_public: bool | None
 
     @classmethod
     def of(cls, project: Project) -> Self:
-        return cls(**{name: getattr(project, name) for name in cls.__dataclass_fields__})
+        same = {name: getattr(project, name) for name in cls.__dataclass_fields__ if name != "seemed_public"}
+        return cls(**same, seemed_public=project.is_public)
 
 
 @dataclass(frozen=True, slots=True)

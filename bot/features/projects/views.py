@@ -192,4 +192,5 @@ def _url(shown: Project | KnownProject, wording: Wording) -> str:
 
 def _visibility(shown: Project | KnownProject) -> str:
     closed = " · Closed" if shown.status == ProjectStatus.CLOSED else ""
-    return ("Public" if shown.is_public else ":lock: Private") + closed
+    public = shown.seemed_public if isinstance(shown, KnownProject) else shown.is_public
+    return ("Public" if public else ":lock: Private") + closed
