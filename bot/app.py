@@ -127,7 +127,14 @@ class Bot:
         recovery = CrashRecovery(
             self.store.deliveries, self.completed, self.features.failures, workspaces, self.platform
         )
-        self._jobs = periodic_jobs(self.store, self.digests, self.following, recovery, timings.interval)
+        self._jobs = periodic_jobs(
+            self.store,
+            self.digests,
+            self.following,
+            recovery,
+            tell_assignees=self.features.assigned.tell_unsent,
+            interval=timings.interval,
+        )
         probes = {"database": self._ping, "slack": self._slack_answers, "service": self.client.reachable}
         self._web = Web(
             app,

@@ -37,7 +37,13 @@ class Job:
 
 
 def periodic_jobs(
-    store: Store, digests: DigestRuns, following: FollowRuns, recovery: CrashRecovery, interval: float
+    store: Store,
+    digests: DigestRuns,
+    following: FollowRuns,
+    recovery: CrashRecovery,
+    *,
+    tell_assignees: Callable[[], Awaitable[None]],
+    interval: float,
 ) -> "PeriodicJobs":
     """All periodic jobs; `interval` is in seconds."""
 
@@ -50,6 +56,7 @@ def periodic_jobs(
             Job("due digests", start_due_digests, interval, at_once=True, finishes=True),
             Job("followed issues", following.run_due, interval, finishes=True),
             Job("crash recovery", recovery.check, interval),
+            Job("unsent assignments", tell_assignees, interval),
             Job("expired caches", ttl_cache.sweep, interval),
             Job("retention", partial(delete_expired, store), SECONDS_BETWEEN_CLEANUPS, at_once=True),
         ),

@@ -124,6 +124,7 @@ class Features:
     home: HomeHandlers
     digest_runs: DigestRuns
     follow_runs: FollowRuns
+    assigned: AssignedHandlers
     projects: Projects
     catalogs: Catalogs
 
@@ -304,4 +305,4 @@ def build(
             Feature(buttons={DeletePost: delete_pressed, OpenPage: acknowledge_link_button}),
         ]
     )
-    return Features(routes, failures, home, runs, follow_runs, projects, catalogs)
+    return Features(routes, failures, home, runs, follow_runs, assigned, projects, catalogs)

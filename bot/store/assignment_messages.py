@@ -1,17 +1,69 @@
-"""Which users are told about issues that someone assigns to them: all except those who turned it off."""
+"""The messages about assigned issues that are to be sent, and the users who turned them off."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import AssignmentMessagesOffRow
+from bot.store.processes import NO_HOLDER, Processes
+from bot.store.tables import AssignmentMessageRow, AssignmentMessagesOffRow
+
+BATCH = 50
+
+
+@dataclass(frozen=True)
+class AssignmentMessage:
+    """What `to` is to be told: that `by` assigned the issue to them."""
+
+    to: Owner
+    by: Owner
+    issue: int
 
 
 @dataclass(frozen=True)
 class AssignmentMessages:
     database: Database
+    processes: Processes
+
+    async def put(self, message: AssignmentMessage) -> None:
+        """Store a message that this process is sending; another one sends it if this process stops."""
+        now = self.processes.clock.scalar_subquery()
+        identity = {**message.to.columns, "issue_id": message.issue}
+        values = {"by": message.by.user_id, "holder": self.processes.name, "created_at": now}
+        await self.database.execute(self.database.upsert(AssignmentMessageRow, identity, values))
+
+    async def sent(self, message: AssignmentMessage) -> None:
+        await self.database.execute(delete(AssignmentMessageRow).where(_is(message)))
+
+    async def retry(self, message: AssignmentMessage) -> None:
+        """Let any process send the message later."""
+        freed = update(AssignmentMessageRow).where(_is(message)).values(holder=NO_HOLDER)
+        await self.database.execute(freed)
+
+    async def take_unsent(self) -> Sequence[AssignmentMessage]:
+        """Take over the messages that no live process is sending; only one caller gets each."""
+        row = AssignmentMessageRow
+
+        def take(connection: Connection) -> Sequence[AssignmentMessage]:
+            now = connection.execute(self.processes.clock).scalar_one()
+            unheld = or_(row.holder == NO_HOLDER, self.processes.dead(row.holder, now))
+            found = select(row).where(unheld).limit(BATCH).with_for_update(skip_locked=True)
+            taken = [_message(each) for each in connection.execute(found).all()]
+            for message in taken:
+                connection.execute(update(row).where(_is(message)).values(holder=self.processes.name))
+            return taken
+
+        return await self.database.write(take)
+
+    async def prune(self, older_than: datetime) -> None:
+        """Delete the messages that couldn't be sent."""
+        await self.database.delete_in_batches(
+            AssignmentMessageRow, AssignmentMessageRow.created_at < older_than
+        )
 
     async def wanted(self, owner: Owner) -> bool:
         off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))
@@ -25,3 +77,12 @@ class AssignmentMessages:
         else:
             off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
             await self.database.execute(off.on_conflict_do_nothing())
+
+
+def _is(message: AssignmentMessage) -> ColumnElement[bool]:
+    return and_(AssignmentMessageRow.of(message.to), AssignmentMessageRow.issue_id == message.issue)
+
+
+def _message(row: Row[Any]) -> AssignmentMessage:
+    to = Owner(row.enterprise_id or None, row.team_id, row.user_id)
+    return AssignmentMessage(to, replace(to, user_id=row.by), row.issue_id)

@@ -14,6 +14,7 @@ async def delete_expired(store: Store) -> None:
     now = await store.processes.now()
     await store.claims.prune(now, CLAIM_RETENTION)
     await store.deliveries.prune(now, CLAIM_RETENTION)
+    await store.assignment_messages.prune(now - CLAIM_RETENTION)
     await store.processes.prune()
     await store.saved_input.prune()
     await store.digests.prune()

@@ -49,7 +49,7 @@ class Store:
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
-        self.assignment_messages = AssignmentMessages(database)
+        self.assignment_messages = AssignmentMessages(database, self.processes)
         self.templates = StoredTemplates(database)
         self.digests = StoredDigests(database, self.processes)
         self.digest_runs = StoredRuns(database, self.processes)

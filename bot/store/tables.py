@@ -230,6 +230,17 @@ class AssignmentMessagesOffRow(OnePerOwner, Table):
     __tablename__ = "assignment_messages_off"
 
 
+class AssignmentMessageRow(OnePerOwner, Table):
+    """A message that the owner is to get about an issue that the user `by` assigned to them."""
+
+    __tablename__ = "assignment_messages"
+
+    issue_id: Mapped[int] = mapped_column(primary_key=True)
+    by: Mapped[str]
+    holder: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(index=True)
+
+
 _PERSONAL = and_(column("kind") == literal_column("'personal'"), column("removed_at").is_(None))
 
 

@@ -1,6 +1,5 @@
 """Decides whom to tell that an issue was assigned to them, and reads the issue with their own key."""
 
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
 from bot.errors import KeySuspended, NotLinked
@@ -39,7 +38,8 @@ class Assignments:
             return None
         return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
 
-    def telling(self, assignee: Owner, issue: Issue) -> AbstractAsyncContextManager[Claim]:
-        """Hold the claim on telling the assignee about this version of the issue."""
+    async def claim(self, assignee: Owner, issue: Issue) -> Claim:
+        """The claim on telling the assignee about this version of the issue."""
         version = issue.updated_on.isoformat() if issue.updated_on else ""
-        return self.store.claims.hold(f"assigned:{assignee.team_id}:{assignee.user_id}:{issue.id}:{version}")
+        key = f"assigned:{assignee.team_id}:{assignee.user_id}:{issue.id}:{version}"
+        return await self.store.claims.take(key)
