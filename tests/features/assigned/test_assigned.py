@@ -2,15 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select
 
 from bot.sandbox.tracker.server import Tracker
+from bot.store.tables import AssignmentMessageRow
+from bot.timings import Timings
 from tests.features.home.test_home import wait_for_home
 from tests.support.office import Office
+from tests.support.people import IDS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until
+from tests.support.slackwire import SlackWire
 
 
 @pytest.fixture
@@ -105,3 +111,24 @@ async def test_the_switch_on_home_turns_it_off(ana: Person, linked_ben: Person) 
     await wait_for_home(linked_ben, "You get a direct message")
     await create_by_command(ana)
     assert len(await told(linked_ben)) == 1
+
+
+@pytest.mark.parametrize("fault", ["429:60", "late answer:10"], ids=["before it is sent", "after it is sent"])
+async def test_the_assignee_is_told_once_although_the_bot_stops(tmp_path: Path, fault: str) -> None:
+    wire, timings = SlackWire(), Timings(interval=0.2, heartbeat_timeout=3)
+    async with Office(tmp_path, slack_wire=wire, timings=timings).opened("ana", "ben") as office:
+        ana, ben = (Person(office, IDS[login]) for login in ("ana", "ben"))
+        wire.lasting = {"chat.postMessage": fault}
+        await ana.command("/issue 12 to:@ben")
+        await until(lambda: asyncio.sleep(0, wire.called("chat.postMessage")))
+        await asyncio.sleep(0.5)
+        await office.bot.stop(0.3)
+        wire.lasting = {}
+        await office.start_bot()
+
+        async def settled() -> bool:
+            waiting = select(func.count()).select_from(AssignmentMessageRow)
+            return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
+
+        await until(settled)
+        assert len(await told(ben)) == 1
