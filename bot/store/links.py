@@ -52,6 +52,11 @@ class Links:
             refusals = Refusals(row.refused_since, row.refused_at, row.refusals)
         return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.sealed_key, refusals)
 
+    async def linked_at(self, owner: Owner) -> datetime | None:
+        """Return when the owner linked their account, or None if they haven't."""
+        row = await self.database.one(select(LinkRow.linked_at).where(LinkRow.of(owner)))
+        return row.linked_at if row else None
+
     async def slack_users(self, owner: Owner, user_id: int) -> tuple[str, ...]:
         """Return the Slack users in the owner's workspace that are linked to an account, the latest first."""
         statement = (

@@ -6,6 +6,7 @@ Slack sends an event, which may get lost; so background work also asks for its o
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
@@ -21,6 +22,8 @@ from bot.store.store import Store
 from bot.ttl_cache import TtlCache
 
 ASK_EVERY = 3600.0
+LATE = timedelta(minutes=1)
+"""How long before somebody linked an event is from a time when they were away, whatever the clocks say."""
 MOST_A_MINUTE = 30
 """How many profiles are asked for in a minute: Slack allows about 100 for everything that the bot does."""
 
@@ -46,8 +49,13 @@ class Departures:
     async def changed(self, event: Event, _: Reply) -> None:
         """A user was deactivated; one of another company isn't this workspace's to say."""
         own = event.event["user"].get("team_id")
-        if event.owner.enterprise_id or own in {None, event.installation[1]}:
-            await self.left(event.owner)
+        if not (event.owner.enterprise_id or own in {None, event.installation[1]}):
+            return
+        linked_at = await self.store.links.linked_at(event.owner)
+        if linked_at and linked_at > _moment_of(event) + LATE:
+            log.info("late event ignored", action="account.came_back", user=event.owner.user_id)
+            return
+        await self.left(event.owner)
 
     async def seen(self, team_id: str, user_id: str) -> None:
         """Slack says that a user is deactivated; never raises."""
@@ -89,3 +97,9 @@ class Departures:
             return False
         self._lately.append(now)
         return True
+
+
+def _moment_of(event: Event) -> datetime:
+    """When Slack says that it happened; now if it doesn't."""
+    at = event.payload.get("event_time")
+    return datetime.fromtimestamp(at, UTC) if isinstance(at, int) else datetime.now(UTC)
