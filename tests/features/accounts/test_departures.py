@@ -6,9 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from bot.slack.waits import Waits
 from bot.store.digests import Pause
+from bot.store.tables import LinkRow
 from bot.timings import KeyTimings, Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA, WEB, stored
@@ -82,6 +84,20 @@ async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana:
 
     assert len(wire.heal()) == asked
     assert (await stored(office)).paused is Pause.LEFT
+
+
+async def test_a_late_event_stops_nothing_of_a_user_who_came_back(office: Office, ana: Person) -> None:
+    await ana.ask(WEB)
+    link = await office.bot.store.links.get(ANA)
+    assert link
+    back = update(LinkRow).values(linked_at=link.linked_at + timedelta(hours=1))
+    await office.bot.database.execute(back)
+
+    office.workspace.deactivate(ana.user_id)
+    await office.idle()
+
+    assert await office.bot.store.links.get(ANA)
+    assert (await stored(office)).paused is None
 
 
 async def test_a_lost_event_is_noticed_before_the_next_digest(
