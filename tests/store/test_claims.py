@@ -85,6 +85,8 @@ async def test_a_live_process_keeps_a_claim_that_a_dead_one_loses(processes: Pro
     assert held.won
     assert (meanwhile.won, meanwhile.done) == (False, False)
     assert (after.won, after.tried_at) == (True, began)
+    await slow.settle(held, None)
+    assert not (await slow.take("work")).won
 
 
 async def test_a_request_canceled_while_claiming_leaves_the_claim_to_its_holder(processes: Processes) -> None:

@@ -10,11 +10,11 @@ import pytest
 from bot.timings import Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA, WEB, stored
-from tests.support.office import Office
+from tests.support.office import FORGETFUL, Office
 from tests.support.people import IDS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import text_of
+from tests.support.reading import text_of, until
 from tests.support.wire import Fault, Wire
 
 DAY = timedelta(days=1)
@@ -79,3 +79,25 @@ async def test_a_single_refusal_stops_no_digest_and_no_follow(tmp_path: Path, fa
         assert at
         assert (await stored(office)).paused is None
         assert await office.bot.store.followed.count(ANA) == 1
+
+
+async def test_a_late_refusal_of_the_old_key_keeps_the_new_one(tmp_path: Path) -> None:
+    wire, renewed = Wire(), "5" * 40
+    async with Office(tmp_path, tracker=demo_tracker(), wire=wire, timings=FORGETFUL).opened("ana") as office:
+        ana = Person(office, IDS["ana"])
+        office.tracker.data.users[1].api_key = renewed
+        await ana.command("/tracker whoami")
+        await ana.after(ana.close(await ana.form("Link account")))
+        wire.fail("slow", at=1)
+        wire.seconds = 20
+        await ana.command("/tracker whoami")
+
+        async def checked_again() -> bool:
+            return bool(wire.slowed)
+
+        await until(checked_again)
+        await office.link(ana.user_id, renewed)
+        wire.released.set()
+        await office.idle()
+
+        assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))

@@ -208,6 +208,26 @@ async def test_keys_refused_together_are_kept_and_resume(harness: DigestHarness)
     assert len(harness.poster.notices) == len({"owner", "channel"})
 
 
+@pytest.mark.parametrize(("refusals", "apart"), [(24, HOUR / 12), (3, 12 * HOUR)])
+async def test_a_key_is_kept_until_often_refused_over_hours(
+    harness: DigestHarness, refusals: int, apart: timedelta
+) -> None:
+    digest, ana = await harness.add(), harness.tracker.data.users[1]
+    harness.accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
+    engine, key = harness.engine(), ana.api_key
+    ana.api_key = "another"
+    issue = harness.report()
+    for _ in range(refusals):
+        await harness.tick(engine, after=apart)
+
+    ana.api_key = key
+    for _ in range(2):
+        await harness.tick(engine, after=HOUR)
+
+    assert harness.poster.notices == []
+    assert harness.poster.covered(digest.id) == {issue.id}
+
+
 async def test_two_dead_keys_are_forgotten_while_others_work(harness: DigestHarness) -> None:
     engine, users = harness.engine(), harness.tracker.data.users
     carl = put(users, User(3, "carl", "Carl", "Test", "carl@x.example", "key-of-carl"))
