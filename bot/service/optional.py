@@ -31,15 +31,23 @@ ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list without parameters; a 403 
 
 
 class OptionalOperations:
-    """The optional operations. Methods raise the same ServiceErrors as the client's."""
+    """The optional operations. Methods raise the same ServiceErrors as the client's.
 
-    def __init__(self, transport: Transport) -> None:
+    `remembered`: for how many seconds a missing endpoint isn't called.
+    """
+
+    def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
         self._transport = transport
+        self.remembered = remembered
         self._missing: dict[str, float] = {}
 
     def note_missing(self, operation: str) -> None:
-        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists."""
-        self._missing[operation] = time.monotonic() + REMEMBERED
+        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists.
+
+        Then it is called again, however often a caller noted it meanwhile: it may only have failed once.
+        """
+        if not self.is_missing(operation):
+            self._missing[operation] = time.monotonic() + self.remembered
 
     def is_missing(self, operation: str) -> bool:
         """Return whether the endpoint was recently found missing."""
