@@ -1,5 +1,7 @@
 """Optional operations, which a service may not have."""
 
+import asyncio
+
 import pytest
 from pydantic import SecretStr
 
@@ -26,6 +28,22 @@ async def test_an_endpoint_noted_as_missing_is_not_called(
 
     assert await client.optional.get_issue(key, 7) is None
     assert service.asked == []
+
+
+async def test_an_endpoint_in_constant_use_is_called_again(
+    client: Client, service: Service, key: SecretStr
+) -> None:
+    client.optional.remembered = 0.3
+    service.reply({"issue": {"id": 7}})
+
+    client.optional.note_missing("get_issue")
+    for _ in range(5):
+        if issue := await client.optional.get_issue(key, 7):
+            break
+        client.optional.note_missing("get_issue")
+        await asyncio.sleep(0.1)
+
+    assert issue
 
 
 async def test_lists_of_choices(client: Client, service: Service, key: SecretStr) -> None:
