@@ -125,6 +125,8 @@ class Comments:
         if found := _earlier(session, before, comment):
             batch.match(before.attachments, session.user_id, comment.since or batch.since)
             return _commented(before, comment, found)
+        if comment.since and comment.after is None and _may_have(before, comment.since):
+            raise CommentUnconfirmed(number, None, unread=False)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
         async with self.files.claimed(session, before, batch):
@@ -180,6 +182,12 @@ def _commented(issue: Issue, comment: Comment, note: Journal | None, *, certain:
 
 def _has_history(issue: Issue) -> bool:
     return "journals" in issue.model_fields_set
+
+
+def _may_have(issue: Issue, since: datetime) -> bool:
+    """Whether a comment made since then may be there, although the service doesn't tell the history."""
+    untouched = issue.updated_on is not None and issue.updated_on < since - CLOCK_SKEW
+    return not (_has_history(issue) or untouched)
 
 
 def _earlier(session: Session, issue: Issue, comment: Comment) -> Journal | None:

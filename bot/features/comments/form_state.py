@@ -7,17 +7,18 @@ from bot.slack.metadata import Metadata
 
 
 class CommentMetadata(Metadata):
-    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added; and
-    `after` as in `Comment`.
+    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added;
+    `after` as in `Comment`; and whether the user was asked to check if the comment is there (`checked`).
     """
 
     issue: Number | None = None
     files: str | None = None
     after: Number | None = None
+    checked: bool = False
 
 
 class SavedComment(BaseModel):
-    """A typed comment whose form can be opened; `said` is what was wrong, `files` and `after` are as in
+    """A typed comment whose form can be opened; `said` is what was wrong, the others are as in
     `CommentMetadata`.
     """
 
@@ -28,3 +29,4 @@ class SavedComment(BaseModel):
     said: str
     files: str | None = None
     after: Number | None = None
+    checked: bool = False

@@ -109,7 +109,9 @@ class CommentHandlers:
         except ValidationError:
             raise FormExpired("issue") from None
         place = (await self.jobs.message(reply, saved.files)).place if saved.files else reply.place.as_json()
-        metadata = CommentMetadata(issue=saved.issue, files=saved.files, after=saved.after, place=place)
+        metadata = CommentMetadata(
+            issue=saved.issue, files=saved.files, after=saved.after, checked=saved.checked, place=place
+        )
         text = await rich_input.prefilled(saved.text, reply.wording.text_format)
         await self._show(reply, metadata, text, said=saved.said)
 
@@ -191,12 +193,13 @@ class CommentHandlers:
         private = "yes" in values.all_chosen("private")
         try:
             async with self._once(reply, job, number, private=private) as tried_at:
-                comment = Comment(text, private, permalink, metadata.after, tried_at or reply.attempted_at)
+                since = None if metadata.checked else tried_at or reply.attempted_at
+                comment = Comment(text, private, permalink, metadata.after, since)
                 done = await self.comments.add(reply.owner, number, comment, batch)
         except CommentUnconfirmed as error:
             said = reply.wording.sentence(error)
             if error.after is None:  # only the user can look, so the form isn't left open
-                saved = SavedComment(issue=number, text=text, said=said, files=metadata.files)
+                saved = SavedComment(issue=number, text=text, said=said, files=metadata.files, checked=True)
                 rows = open_buttons(number, reply.wording), await self._form_row(reply, saved)
                 message = Message(prose(said), (section(prose(said)), typed(text), *rows))
                 return FormResult(view=forms.said("Check first", message.blocks), message=message)
