@@ -133,3 +133,30 @@ async def test_work_cut_off_by_a_stop_is_done_once_when_tried_again(
     await until(lambda: asyncio.sleep(0, written(service)))
     await wired.office.idle()
     assert len(written(service)) == 1
+
+
+@pytest.mark.parametrize("service", ["no history"], indirect=True)
+async def test_asks_before_repeating_work_that_the_service_cant_show(
+    wired: Person, wire: Wire, service: Tracker
+) -> None:
+    message = await wired.say(f"{TEXT} #{NUMBER}")
+    await wired.shortcut("comment_from_message", message)
+    form = await wired.form("Comment")
+    wired.office.wait(form=0.1)
+    wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS  # the service does it, and nobody gets the answer
+    await wired.submit(form, {})
+    await until(lambda: asyncio.sleep(0, written(service)))
+    await wired.office.bot.stop(0.3)
+    await wired.close(await wired.form("Comment"))
+    await wired.office.start_bot()
+
+    await wired.shortcut("comment_from_message", message)
+    await wired.submit(await wired.form("Comment"), {})
+    asked = await wired.form("Check first")
+    assert len(written(service)) == 1
+    await wired.press_in_form(asked, "Open form")
+    await wired.submit(await wired.form("Comment"), {})
+    await until(lambda: asyncio.sleep(0, len(written(service)) > 1))
+    await wired.office.idle()
+
+    assert len(written(service)) == 2
