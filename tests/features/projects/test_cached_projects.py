@@ -28,7 +28,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     for number in range(1000, 1000 + PROJECTS):
         said = f"{number} " * 1000
         put(tracker.data.projects, Project(number, f"Project {number}", f"project-{number}", said))
-    waits, timings = Waits(cached=8), Timings(interval=0.5)
+    waits, timings = Waits(cached=4), Timings(interval=0.5)
     async with Office(tmp_path, tracker=tracker, waits=waits, timings=timings).opened("ana", "ben") as office:
         yield office
 
@@ -47,11 +47,12 @@ async def test_cached_projects_are_small_and_dropped_when_expired(office: Office
     try:
         await ben.ask("/tracker projects mobile")
         gc.collect()
-        files = tracemalloc.take_snapshot().statistics("filename")
-        held = sum(file.size for file in files if file.traceback[0].filename != web_response.__file__)
+        snapshot = tracemalloc.take_snapshot()
     finally:
         tracemalloc.stop()
     assert await cached(office) >= PROJECTS
+    files = snapshot.statistics("filename")
+    held = sum(file.size for file in files if file.traceback[0].filename != web_response.__file__)
     assert held < PROJECTS * NEEDED
 
     async def dropped() -> bool:
