@@ -61,9 +61,9 @@ class SlackWire:
         self.frames: list[str] = []
         """The frames that the workspace has sent over sockets."""
         self.hangs_up_at: str | None = None
-        """A substring of a frame. The socket that carries it is closed right after, before the bot can
-        answer.
-        """
+        """A substring of a frame. The socket that carries it is closed right after."""
+        self.lost: set[str] = set()
+        """The envelopes of those frames, whose answers don't reach the workspace over a new socket either."""
         self._target = ""
         self._running = AsyncExitStack()
 
@@ -178,7 +178,7 @@ class SlackWire:
 
             async def forth() -> None:
                 async for message in here:
-                    if message.type is WSMsgType.TEXT and self.hangs_up_at is None:
+                    if message.type is WSMsgType.TEXT and not any(it in message.data for it in self.lost):
                         await there.send_str(message.data)
 
             async def back() -> None:
@@ -186,8 +186,9 @@ class SlackWire:
                     self.frames.append(message.data)
                     if fault == "deaf" or (fault == "no hello" and '"hello"' in message.data):
                         continue
+                    hangs_up = self._hangs_up(message.data)
                     await here.send_str(message.data)
-                    if self.hangs_up_at and self.hangs_up_at in message.data:
+                    if hangs_up:
                         return
 
             ways = {asyncio.create_task(forth()), asyncio.create_task(back())}
@@ -200,6 +201,12 @@ class SlackWire:
         if request.transport:
             request.transport.close()
         return here
+
+    def _hangs_up(self, frame: str) -> bool:
+        hangs_up = self.hangs_up_at is not None and self.hangs_up_at in frame
+        if hangs_up:
+            self.lost.add(json.loads(frame)["envelope_id"])
+        return hangs_up
 
     @staticmethod
     def _broken(request: web.Request) -> web.StreamResponse:
