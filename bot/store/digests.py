@@ -223,8 +223,9 @@ class StoredDigests:
         await self._database.execute(statement.values(paused=Pause.PERSON, next_due=None))
 
     async def resume(self, digest: Digest, next_due: datetime, agreed_project: int | None) -> None:
-        """Resume the digest where it stopped."""
-        changed = {"paused": None, "next_due": next_due, "agreed_project": agreed_project}
+        """Resume the digest where it stopped; an active one keeps its due time."""
+        due = case((DigestRow.paused.is_(None), DigestRow.next_due), else_=literal(next_due, UtcDateTime))
+        changed = {"paused": None, "next_due": due, "agreed_project": agreed_project}
         await self._database.execute(_one(digest).values(**changed, **_NO_NOTICES))
 
     async def take_over(

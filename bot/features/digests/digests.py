@@ -269,7 +269,7 @@ class Digests:
             known = {agreed, exposed} if mine else {agreed}
             agreed = _agreement(digest, project, known, None if mine else digest.owner_name) or agreed
         times = self.times(digest, await self._store.digest_runs.now())
-        if digest.paused:
+        if digest.paused or agreed != digest.agreed_project:
             await self._store.digests.resume(digest, times[0], agreed)
         return Planned(await self._reloaded(digest), times)
 
