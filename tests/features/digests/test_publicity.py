@@ -67,6 +67,18 @@ async def test_a_digest_of_a_hidden_project_waits_until_its_owner_agrees(digests
     assert "Nobody may know" in text_of((await digests.posts())[-1])
 
 
+async def test_agreeing_before_a_digest_pauses_counts(digests: Digests) -> None:
+    await digests.add()
+    hide(digests)
+    digests.report("All of us may know")
+
+    asked = await digests.person.ask("/digest resume 1")
+    await digests.person.after(digests.person.press(asked, "Resume"))
+    await digests.tick()
+
+    assert "All of us may know" in text_of((await digests.posts())[-1])
+
+
 async def test_who_takes_over_a_digest_agrees_for_themselves(digests: Digests) -> None:
     digest = await digests.add(project="security")
     assert (await digests.stored(digest)).agreed_project == SECURITY
