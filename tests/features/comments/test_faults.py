@@ -106,14 +106,15 @@ async def test_an_earlier_comment_with_the_same_text_is_not_the_lost_one(
     assert written(service) == [TEXT, TEXT]
 
 
+@pytest.mark.parametrize("again", ["in the same form", "in a new form"])
 async def test_work_cut_off_by_a_stop_is_done_once_when_tried_again(
-    wired: Person, wire: Wire, service: Tracker
+    wired: Person, wire: Wire, service: Tracker, again: str
 ) -> None:
-    message = await wired.say(f"{TEXT} #{NUMBER}")
+    message = await shared(wired, ("a.log", b"1"), text=f"{TEXT} #{NUMBER}")
     await wired.shortcut("comment_from_message", message)
     form = await wired.form("Comment")
     wired.office.wait(form=0.1)
-    wire.fail("slow")
+    wire.faults = ["slow"]  # the upload
     wire.seconds = TIMEOUT_SECONDS
     await wired.submit(form, {})
 
@@ -125,14 +126,16 @@ async def test_work_cut_off_by_a_stop_is_done_once_when_tried_again(
     wire.released.set()
     wire.heal()
     assert written(service) == []
-    await wired.close(await wired.form("Comment"))
     await wired.office.start_bot()
-    await wired.shortcut("comment_from_message", message)
+    if again == "in a new form":
+        await wired.close(await wired.form("Comment"))
+        await wired.shortcut("comment_from_message", message)
     await wired.submit(await wired.form("Comment"), {})
 
     await until(lambda: asyncio.sleep(0, written(service)))
     await wired.office.idle()
     assert len(written(service)) == 1
+    assert names(service) == ["a.log"]
 
 
 @pytest.mark.parametrize("service", ["no history"], indirect=True)

@@ -219,6 +219,7 @@ def test_sort_options_parse() -> None:
         ("category:none,UI", "`none` can't be combined"),
         ("id:x", "such as `id:42`"),
         ("query:mine", "such as `query:7`"),
+        pytest.param("to:" + "a," * 101, "`to:` has 101 values. The limit is 100.", id="too many"),
         ("created:2026-02-30", "isn't a date"),
     ],
 )
