@@ -32,6 +32,8 @@ class ActionExpired(UserError):
 class Button(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
     action: ClassVar[str]
+    shows_progress: ClassVar[bool] = False
+    """Whether the form that it is in shows its progress, and so nothing else until it ends."""
 
     def pack(self) -> str:
         """The fields' values joined by colons; only the last one may contain colons.
@@ -60,6 +62,11 @@ class Button(BaseModel):
             return cls.model_validate(given)
         except ValidationError:
             raise ActionExpired from None
+
+
+def shows_progress(action: str) -> bool:
+    """Whether the button with that action does."""
+    return any(button.action == action and button.shows_progress for button in Button.__subclasses__())
 
 
 def _packed(value: object) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from bot.slack.buttons import shows_progress
 from bot.slack.deliveries import CompletedDeliveries
 from bot.slack.errors import Interrupted
 from bot.slack.failures import Failures
@@ -47,6 +48,7 @@ class CrashRecovery:
         modal = interaction.modal
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             said = reply.wording.sentence(Interrupted())
-            await reply.shown(refilled(modal.json, said), over=modal.hash)
+            over = None if shows_progress(interaction.name) else modal.hash
+            await reply.shown(refilled(modal.json, said), over=over)
         else:
             await self.failures.tell(reply, Interrupted())

@@ -28,4 +28,5 @@ class RetryFiles(Button):
     """Attaches a saved job's files again."""
 
     action = "files.retry"
+    shows_progress = True
     job: str
