@@ -156,7 +156,17 @@ async def retry(ana: Person, kill: Callable[[Awaitable[object]], Awaitable[None]
     form, file = await ana.form("Attach files"), await ana.upload("a.log", b"1")
     ana.office.wire.faults = ["lose the request"]  # type: ignore[union-attr] # it has one
     await ana.submit(form, {"Files": [file]})
-    await kill(ana.press_in_form(await ana.form_saying("Files", "wasn't attached"), "Retry"))
+    asked = await ana.form_saying("Files", "wasn't attached")
+
+    async def press() -> None:
+        await ana.press_in_form(asked, "Retry")
+
+        async def shows_progress() -> bool:
+            return "Uploading" in text_of((await ana.state())["views"][-1])
+
+        await until(shows_progress)
+
+    await kill(press())
 
     async def again() -> None:
         await ana.press_in_form(await ana.form_saying("Files", CUT_OFF), "Retry")
