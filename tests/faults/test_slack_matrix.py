@@ -50,7 +50,7 @@ async def matrix_in(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIter
         options=IN_TIME,
         typing=0.02,
         slack=2.5,  # more than a busy machine takes without a fault
-        digest_now=0.5,
+        digest_now=5,  # as long as a busy machine may take without a fault
         channel_pace=0,
         thread=1,
         workspace_pace=0,

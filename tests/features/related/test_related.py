@@ -1,5 +1,6 @@
 """*Find related issues* on a message."""
 
+from bot.sandbox.tracker import defaults
 from tests.features.files.attached import attached, shared
 from tests.support.office import Office
 from tests.support.person import Person
@@ -44,7 +45,10 @@ async def replies_to(person: Person, message: JSON) -> list[str]:
     return [text_of(reply) for reply in thread if reply["ts"] != message["ts"]]
 
 
-async def test_an_issue_in_other_words_is_among_the_first_three(ana: Person) -> None:
+async def test_an_issue_in_other_words_is_among_the_first_three(office: Office, ana: Person) -> None:
+    for issue in office.tracker.data.issues.values():
+        if issue.subject in REPORTS:  # closed ones come later
+            issue.status_id = defaults.NEW
     missed = []
     for subject, text in REPORTS.items():
         rows = rows_of(await find(ana, await ana.say(text)))
