@@ -52,6 +52,8 @@ class Waits:
     """Between two such posts in one workspace. Slack allows 300 a minute."""
     update_pace: float = 1.3
     """Between two such updates of posts in one workspace. Slack allows 50 a minute."""
+    background_retry: float = 30.0
+    """Until what nobody waits for is tried again, if Slack can't be reached or locks the app out."""
     channels: float = 5.0
     """While what Slack says of conversations is cached, and so until outsiders in one are noticed."""
     cached: float = 60.0

@@ -54,8 +54,6 @@ MESSAGES = 15
 """The largest page that every app may request (docs.slack.dev, conversations.history)."""
 MARGIN = timedelta(seconds=10)
 """How inaccurate the estimate of Slack's clock may be."""
-WAIT = 30.0
-"""Seconds until a retry, if Slack can't be reached or locks the app out."""
 GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
 )
@@ -109,6 +107,7 @@ class Outbox:
     def __init__(self, workspaces: Workspaces, waits: Waits, longest_post: float) -> None:
         self._workspaces = workspaces
         self._longest_post = longest_post
+        self._retry = waits.background_retry
         paces = {POST: waits.workspace_pace, UPDATE: waits.update_pace}
         self._turns: dict[str, Turns] = defaultdict(
             lambda: Turns(waits.channel_pace, waits.channel_burst, paces)
@@ -133,7 +132,7 @@ class Outbox:
             async with turns.turn(method, post.channel_id, due_at):
                 status = await self._status_of(post)
                 if status is ChannelStatus.UNKNOWN:
-                    return Delayed(WAIT)
+                    return Delayed(self._retry)
                 if status is not ChannelStatus.OPEN:
                     return Refused(status)
                 began = time.monotonic()
@@ -187,9 +186,9 @@ class Outbox:
                 searched_to = str(messages[-1]["ts"])
         except SLACK_FAILED as error:
             log.warning("post not looked up", action="outbox.look_up", error=posting.why(error))
-            seconds = _seconds_to_next_search(error)
+            seconds = _seconds_to_next_search(error, self._retry)
             return Hidden() if seconds is None else Unfinished(seconds, searched_to)
-        return Unfinished(WAIT, searched_to)
+        return Unfinished(self._retry, searched_to)
 
     async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
         """Read from one list of all the bot's conversations; one that isn't in it is read alone."""
@@ -224,17 +223,17 @@ class Outbox:
                     return Delayed(0)
                 answer = await _request(slack, post, message)
         except SlackApiError as error:
-            if (seconds := retry_after(error, WAIT)) is not None:
+            if (seconds := retry_after(error, self._retry)) is not None:
                 return Delayed(seconds)
             why = reason(error)
             log.warning("Slack refused a post", action="outbox.refused", error=why)
             if why in BROKEN:
                 return Unsure()
             if why in LOCKED_OUT:
-                return Delayed(WAIT)
+                return Delayed(self._retry)
             return Refused(ChannelStatus.GONE if why in GONE else None)
         except aiohttp.ClientConnectorError:
-            return Delayed(WAIT)
+            return Delayed(self._retry)
         except SLACK_FAILED as error:
             log.warning("the outcome of a post is unknown", action="outbox.unsure", error=posting.why(error))
             return Unsure()
@@ -296,10 +295,10 @@ def _request(slack: AsyncWebClient, post: Post, message: Message) -> Awaitable[A
     return slack.chat_postMessage(channel=post.channel_id, thread_ts=post.thread_ts, **message.as_arguments())
 
 
-def _seconds_to_next_search(error: BaseException) -> float | None:
-    """When a search that failed may succeed; None if it never will."""
+def _seconds_to_next_search(error: BaseException, retry: float) -> float | None:
+    """When a search that failed may succeed, `retry` unless Slack says; None if it never will."""
     if not isinstance(error, SlackApiError):
-        return WAIT
-    if (seconds := retry_after(error, WAIT)) is not None:
+        return retry
+    if (seconds := retry_after(error, retry)) is not None:
         return seconds
-    return WAIT if reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"} else None
+    return retry if reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"} else None

@@ -14,7 +14,7 @@ from tests.support.slackwire import SlackWire
 async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind a faulty proxy to Slack."""
     # Always due: the database's clock is in whole seconds.
-    waits = getattr(request, "param", Waits(channels=0))
+    waits = getattr(request, "param", Waits(channels=0, background_retry=0.5))
     timings = replace(FORGETFUL, interval=3600, follow_every=-2)
     tracker, wire = demo_tracker(issue_reads=True), SlackWire()
     office = Office(tmp_path, tracker=tracker, slack_wire=wire, timings=timings, waits=waits)
