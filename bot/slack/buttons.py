@@ -66,7 +66,7 @@ class Button(BaseModel):
 
 def shows_progress(action: str) -> bool:
     """Whether the button with that action does."""
-    return any(button.action == action and button.shows_progress for button in Button.__subclasses__())
+    return any(it.action == action for it in Button.__subclasses__() if it.shows_progress)
 
 
 def _packed(value: object) -> str:
