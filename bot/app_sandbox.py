@@ -12,9 +12,8 @@ from pydantic import SecretStr
 
 from bot.app import Bot, stop_signal
 from bot.config import Settings, has_display
-from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
-from bot.features.digests.plans import DigestSettings
+from bot.features.digests.plans import WantedPlan
 from bot.features.digests.schedules import parse
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data
@@ -22,8 +21,9 @@ from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
-from bot.slack.manifest import manifest
+from bot.slack.surfaces.manifest import manifest
 from bot.store.channels import Channel
+from bot.store.digest_plans import Plan
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 
@@ -121,9 +121,8 @@ class Sandbox:
         for project in self.tracker.data.projects.values():
             for channel in self.workspace.state.channels.values():
                 if channel.name == project.identifier:
-                    await self.bot.store.channels.set_default(
-                        by.team_id, channel.id, project.id, project.name, by=by
-                    )
+                    where = Channel(by.team_id, channel.id)
+                    await self.bot.store.channels.set_default(by, where, project.id)
 
     async def _add_digest(self) -> None:
         """Add a digest that posts every few minutes, and simulate colleagues who create issues for it."""
@@ -131,19 +130,12 @@ class Sandbox:
         owner = self._owner(person.slack_id)
         channels = self.workspace.state.channels.values()
         channel = next(channel.id for channel in channels if channel.name == DIGEST_IN)
-        client, store, features = self.bot.client, self.bot.store, self.bot.features
-        digests = Digests(
-            client,
-            store,
-            Accounts(client, store),
-            features.projects,
-            features.catalogs,
-            shortest_gap=DIGEST_EVERY,
-        )
+        parts = self.bot.parts
+        digests = Digests(parts, DIGEST_EVERY)
         await digests.add(
             owner,
             Channel(owner.team_id, channel),
-            DigestSettings(project=DIGEST_OF, schedule=parse(DIGEST_WHEN), zone=person.tz),
+            WantedPlan(project=DIGEST_OF, plan=Plan(schedule=parse(DIGEST_WHEN).text, zone=person.tz)),
         )
         project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == DIGEST_OF)
         reporting = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))

@@ -8,11 +8,10 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import typer
 
 from bot import config, telemetry
-from bot.slack import manifest as slack_manifest
+from bot.slack.surfaces import manifest as slack_manifest
 from bot.store.database import Database, DatabaseUnavailableError, translated_errors
-from bot.store.key_rotation import Rotation
 from bot.store.store import Store
-from bot.store.vault import Vault
+from bot.store.vault import Rotation, Vault
 
 # Plain tracebacks: typer's own print local variables, which may hold secrets.
 program = typer.Typer(
@@ -27,10 +26,6 @@ program.add_typer(keys, name="keys")
 program.add_typer(database_commands, name="db")
 
 T = TypeVar("T")
-
-
-def main() -> None:
-    program()
 
 
 @program.command()
@@ -56,15 +51,7 @@ def run() -> None:
     """Run the bot against Slack and your tracker, configured by the environment."""
     from bot import app  # noqa: PLC0415 - the other commands start without it
 
-    settings = _load_or_fail(config.load)
-    telemetry.configure(settings.log_format, settings.log_level, settings.secrets)
-    try:
-        code = asyncio.run(app.run(settings))
-    except DatabaseUnavailableError as error:
-        _fail(2, f"DATABASE_URL: Can't open the database: {error}.")
-    except OSError as error:
-        _fail(2, f"HOST, PORT: Can't listen on {settings.host}:{settings.port}: {error.strerror or error}.")
-    raise typer.Exit(code)
+    raise typer.Exit(app.main())
 
 
 @program.command()
@@ -103,12 +90,13 @@ def manifest(
 ) -> None:
     """Print the Slack app manifest."""
     try:
-        checked = config.checked_prefix(config.command_prefix() if prefix is None else prefix)
+        given = config.given()
+        checked = config.checked_prefix(given.get("command_prefix", "") if prefix is None else prefix)
     except ValueError as wrong:
         _fail(2, f"{'COMMAND_PREFIX' if prefix is None else '--prefix'}: {wrong}")
     try:
         content = slack_manifest.manifest(
-            mode, url, checked, config.service_url(), several=config.several_workspaces()
+            mode, url, checked, given.get("service_base_url"), several="slack_client_id" in given
         )
     except ValueError as wrong:
         _fail(2, str(wrong))

@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError
 LONGEST_COMMAND = "/timelog"
 COMMAND_LIMIT = 32  # Slack's limit, including the slash
 PORTS = range(1, 65536)
+AnyText = TypeVar("AnyText", str, SecretStr)
 
 NEEDED_FOR_KEYS = {"encryption_keys": "Missing. Run `issuebot keys generate` to create one."}
 NEEDED_IN_ONE_WORKSPACE = {
@@ -53,35 +54,35 @@ def _hosts(value: object) -> object:
     return _split_commas(_lower(value))
 
 
-def _host(value: str) -> str:
-    if re.fullmatch(r"([a-z0-9_.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", value):
-        return value
-    raise ValueError("Must be a comma-separated list of hosts, such as files.slack.com.")
-
-
 def _lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-def _token(prefix: str) -> AfterValidator:
-    def check(token: SecretStr) -> SecretStr:
-        if re.fullmatch(rf"{prefix}[\w-]+", token.get_secret_value(), re.ASCII):
-            return token
-        raise ValueError(f"Must start with {prefix}.")
+def _matching(pattern: str, sentence: str) -> AfterValidator:
+    """Refuse, with the sentence, a value or a secret that doesn't match the whole pattern."""
+
+    def check(value: AnyText) -> AnyText:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if re.fullmatch(pattern, text, re.ASCII):
+            return value
+        raise ValueError(sentence)
 
     return AfterValidator(check)
 
 
-def _client_id(value: str) -> str:
-    if re.fullmatch(r"[0-9]+\.[0-9]+", value):
-        return value
-    raise ValueError("Must be two numbers separated by a dot. Copy it from “Basic Information”.")
-
-
-def _client_secret(secret: SecretStr) -> SecretStr:
-    if re.fullmatch(r"[0-9a-f]{32}", secret.get_secret_value()):
-        return secret
-    raise ValueError("Must be 32 hexadecimal digits. Copy it from “Basic Information”.")
+HOST = _matching(
+    r"([a-z0-9_.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?",
+    "Must be a comma-separated list of hosts, such as files.slack.com.",
+)
+BOT_TOKEN = _matching(r"xoxb-[\w-]+", "Must start with xoxb-.")
+APP_TOKEN = _matching(r"xapp-[\w-]+", "Must start with xapp-.")
+CLIENT_ID = _matching(
+    r"[0-9]+\.[0-9]+", "Must be two numbers separated by a dot. Copy it from “Basic Information”."
+)
+CLIENT_SECRET = _matching(r"[0-9a-f]{32}", "Must be 32 hexadecimal digits. Copy it from “Basic Information”.")
+HEADER = _matching(
+    r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", "Must be the name of an HTTP header, such as X-Redmine-API-Key."
+)
 
 
 def _address(value: str) -> str:
@@ -122,12 +123,6 @@ def _database(value: str) -> str:
     return value
 
 
-def _header(value: str) -> str:
-    if re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", value):
-        return value
-    raise ValueError("Must be the name of an HTTP header, such as X-Redmine-API-Key.")
-
-
 def checked_prefix(value: str) -> str:
     """Return the prefix if Slack accepts every command name with it. Raises ValueError."""
     room = COMMAND_LIMIT - len(LONGEST_COMMAND)
@@ -156,19 +151,20 @@ class Storage(BaseModel):
 class Settings(Storage):
     """All settings; a secret that isn't set is empty, and so false."""
 
-    slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
-    slack_app_token: Annotated[SecretStr, _token("xapp-")] = SecretStr("")
+    slack_bot_token: Annotated[SecretStr, BOT_TOKEN] = SecretStr("")
+    slack_app_token: Annotated[SecretStr, APP_TOKEN] = SecretStr("")
     slack_signing_secret: SecretStr = SecretStr("")
-    slack_client_id: Annotated[str, AfterValidator(_client_id)] = ""
-    slack_client_secret: Annotated[SecretStr, AfterValidator(_client_secret)] = SecretStr("")
+    slack_client_id: Annotated[str, CLIENT_ID] = ""
+    slack_client_secret: Annotated[SecretStr, CLIENT_SECRET] = SecretStr("")
     slack_api_url: Annotated[
         str, AfterValidator(_address), AfterValidator(lambda url: url.rstrip("/") + "/")
     ] = "https://slack.com/api/"
-    slack_file_hosts: Annotated[
-        tuple[Annotated[str, AfterValidator(_host)], ...], NoDecode, BeforeValidator(_hosts)
-    ] = ("files.slack.com", "slack-files.com")
+    slack_file_hosts: Annotated[tuple[Annotated[str, HOST], ...], NoDecode, BeforeValidator(_hosts)] = (
+        "files.slack.com",
+        "slack-files.com",
+    )
     service_base_url: Annotated[str, AfterValidator(_address), AfterValidator(lambda u: u.rstrip("/"))] = ""
-    service_api_key_header: Annotated[str, AfterValidator(_header)] = "X-Service-API-Key"
+    service_api_key_header: Annotated[str, HEADER] = "X-Service-API-Key"
     service_name: Annotated[str, AfterValidator(_name)] = "Issue tracker"
     service_text_format: Annotated[Literal["markdown", "textile"], BeforeValidator(_lower)] = "markdown"
     command_prefix: Annotated[str, AfterValidator(checked_prefix)] = ""
@@ -223,40 +219,25 @@ def load() -> Settings:
 
     Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
     """
-    given = _read_variables()
-    several = given.keys() & NEEDED_FOR_OAUTH.keys()
-    missing = _missing(given, {**(NEEDED_FOR_OAUTH if several else NEEDED_IN_ONE_WORKSPACE), **NEEDED_TO_RUN})
-    if not given.keys() & {"slack_app_token", "slack_signing_secret"}:
+    found = given()
+    several = found.keys() & NEEDED_FOR_OAUTH.keys()
+    missing = _missing(found, {**(NEEDED_FOR_OAUTH if several else NEEDED_IN_ONE_WORKSPACE), **NEEDED_TO_RUN})
+    if not found.keys() & {"slack_app_token", "slack_signing_secret"}:
         missing.append(
             "SLACK_APP_TOKEN: Missing. Set it to an app-level token (xapp-…) for Socket Mode, or set "
             "SLACK_SIGNING_SECRET for HTTP mode."
         )
-    return _checked(Settings, given, missing)
+    return _checked(Settings, found, missing)
 
 
 def load_storage(*, with_keys: bool) -> Storage:
     """As `load`, for commands that need only the database."""
-    given = _read_variables()
-    return _checked(Storage, given, _missing(given, NEEDED_FOR_KEYS if with_keys else {}))
+    found = given()
+    return _checked(Storage, found, _missing(found, NEEDED_FOR_KEYS if with_keys else {}))
 
 
-def service_url() -> str | None:
-    """The configured SERVICE_BASE_URL, or None; other settings may be missing or invalid."""
-    address = _read_variables().get("service_base_url")
-    return address if isinstance(address, str) else None
-
-
-def command_prefix() -> str:
-    """The configured COMMAND_PREFIX, or an empty string; other settings may be missing or invalid."""
-    return str(_read_variables().get("command_prefix", ""))
-
-
-def several_workspaces() -> bool:
-    """Whether OAuth installation is configured; other settings may be missing or invalid."""
-    return "slack_client_id" in _read_variables()
-
-
-def _read_variables() -> dict[str, Any]:
+def given() -> dict[str, Any]:
+    """What is set, by field, unchecked: some settings may be missing or invalid."""
     return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
 
 

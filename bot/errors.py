@@ -1,4 +1,4 @@
-"""The bot's exceptions. They carry facts; `slack/sentences.py` and each feature's `sentences.py` word them.
+"""The bot's exceptions. A user's error has its sentence with it; `slack/sentences.py` words the others.
 
     BotError
     ├── UserError               invalid input; the sentence says what to do instead
@@ -33,16 +33,31 @@ Errors that one module or feature raises are defined there. No error contains a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import dataclass_transform
+from typing import ClassVar, dataclass_transform
 
 
 class BotError(Exception):
-    """Base class of the bot's exceptions."""
+    """Base class of the bot's exceptions.
+
+    `says` is the sentence that a user reads. `{name}` in it stands for an attribute of the error, or for the
+    sentences of errors in it, `{service}` for the service's name and `{/issue new}` for a command. They are
+    filled in once, when the user is told (`Wording.sentence`), so what was typed is never read as a template.
+    """
+
+    says: ClassVar[str] = ""
 
 
 @dataclass_transform(eq_default=False)
 class UserError(BotError):
-    """Invalid input. Each subclass is a dataclass whose fields are the facts that its sentence needs."""
+    """Invalid input, worded where it is raised: `raise UserError("No `{key}:` here.", key=key)`.
+
+    What is caught by name, or raised in several places, is a subclass: a dataclass whose fields are the
+    values that its `says` names.
+    """
+
+    def __init__(self, says: str = "", /, **values: object) -> None:
+        super().__init__(says)
+        vars(self).update(values, says=says)
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -50,38 +65,48 @@ class UserError(BotError):
 
 
 class NotLinked(UserError):
-    """The Slack user has no linked account."""
+    says = "Link your account first."
 
 
 class KeyRejected(NotLinked):
     """The service refuses the linked key. In the background: so often that the link was deleted."""
 
+    says = "{service} refused your API key. Try again in a minute, or link your account again."
+
 
 class KeyUnreadable(NotLinked):
     """The linked key can't be decrypted. The link stays: the right encryption key may be restored."""
 
+    says = "I can't read your saved API key anymore. Link your account again."
+
 
 class AccountChanged(UserError):
-    """The user linked another account during the operation."""
+    says = "You linked another {service} account while I was working on this. Try again."
 
 
 class KeyInRequest(UserError):
     """What the user typed contains their API key, which the service would show or log."""
 
+    says = (
+        "What you entered contains your API key, and other people would see it. Remove it, create a new key "
+        "under “My account” in {service}, then link your account again with `{/tracker link}`."
+    )
+
 
 class WrongField(UserError):
-    """One field of a form is invalid: its name, and what is wrong."""
-
+    says = "{error}"
     field: str
     error: UserError
 
 
 class InProgress(UserError):
-    """Another request is doing this."""
+    says = "This is being done right now. Check back in a moment."
 
 
 class StoredTextError(UserError):
     """Saved input can't be decrypted: the encryption keys changed, or the row was tampered with."""
+
+    says = "I can't read what I saved for this anymore. Start over."
 
 
 class ServiceError(BotError):

@@ -1,29 +1,19 @@
-"""Everything that runs periodically, on APScheduler. See `periodic_jobs` for the table."""
+"""Everything that runs periodically, on APScheduler. See `Bot` for the table."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot import ttl_cache
-from bot.features.digests.runs import DigestRuns
-from bot.features.following.runs import FollowRuns
-from bot.slack.crash_recovery import CrashRecovery
-from bot.store.retention import delete_expired
-from bot.store.store import Store
-
-SECONDS_BETWEEN_CLEANUPS = 3600
-
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Job:
+class PeriodicJob:
     """A function that runs every `seconds`, first after one interval or `at_once`.
 
     At shutdown a run is canceled unless it `finishes`.
@@ -36,40 +26,13 @@ class Job:
     finishes: bool = False
 
 
-def periodic_jobs(
-    store: Store,
-    digests: DigestRuns,
-    following: FollowRuns,
-    recovery: CrashRecovery,
-    *,
-    tell_assignees: Callable[[], Awaitable[None]],
-    interval: float,
-) -> "PeriodicJobs":
-    """All periodic jobs; `interval` is in seconds."""
-
-    async def start_due_digests() -> None:
-        await digests.run_due(await store.digest_runs.now())
-
-    return PeriodicJobs(
-        Job("heartbeat", store.processes.beat, interval),
-        (
-            Job("due digests", start_due_digests, interval, at_once=True, finishes=True),
-            Job("followed issues", following.run_due, interval, finishes=True),
-            Job("crash recovery", recovery.check, interval),
-            Job("unsent assignments", tell_assignees, interval),
-            Job("expired caches", ttl_cache.sweep, interval),
-            Job("retention", partial(delete_expired, store), SECONDS_BETWEEN_CLEANUPS, at_once=True),
-        ),
-    )
-
-
 class PeriodicJobs:
     """Runs jobs until they are stopped: the heartbeat from first to last, the others while the bot works.
 
     A job never overlaps with itself, and no job waits for another.
     """
 
-    def __init__(self, heartbeat: Job, others: Sequence[Job]) -> None:
+    def __init__(self, heartbeat: PeriodicJob, others: Sequence[PeriodicJob]) -> None:
         self._heartbeat = heartbeat
         self._others = others
         self._running: dict[str, asyncio.Task[Any] | None] = {}
@@ -95,13 +58,13 @@ class PeriodicJobs:
         await self._remove(self._heartbeat)
         self._scheduler.shutdown(wait=False)
 
-    def _add(self, job: Job) -> None:
+    def _add(self, job: PeriodicJob) -> None:
         first = datetime.now(UTC) + timedelta(seconds=0 if job.at_once else job.seconds)
         self._scheduler.add_job(
             self._run, "interval", [job], seconds=job.seconds, id=job.name, next_run_time=first
         )
 
-    async def _remove(self, job: Job) -> None:
+    async def _remove(self, job: PeriodicJob) -> None:
         if self._scheduler.get_job(job.name):
             self._scheduler.remove_job(job.name)
         if task := self._running.get(job.name):
@@ -109,7 +72,7 @@ class PeriodicJobs:
                 task.cancel()
             await asyncio.wait({task})
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: PeriodicJob) -> None:
         if not self._scheduler.get_job(job.name):  # removed after APScheduler started this run
             return
         self._running[job.name] = asyncio.current_task()

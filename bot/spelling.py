@@ -1,11 +1,14 @@
-"""Names that resemble a misspelled one, found in bounded time however many and however long they are."""
+"""Names like a misspelled one, lists of names in a sentence, and what fields carry of a long value."""
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from heapq import nsmallest
 
 COMPARED, LONGEST = 40, 60
 """How many names are compared letter by letter, and how many characters of each."""
+_COMMAS = 3
+"""How many names take commas."""
 
 
 def similar(wanted: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:
@@ -22,3 +25,37 @@ def _likely(wanted: str, names: Iterable[str]) -> list[str]:
     """The names with the most characters in common with `wanted`, at a fraction of a comparison's price."""
     characters, length = set(wanted), len(wanted)
     return nsmallest(COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name)))
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 issue`, `2 issues`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def series(names: Sequence[str], conjunction: str = "or") -> str:
+    """`A`, `A or B`, `A, B, or C`."""
+    if len(names) < _COMMAS:
+        return f" {conjunction} ".join(names)
+    return f"{', '.join(names[:-1])}, {conjunction} {names[-1]}"
+
+
+LONGEST_VALUE = 150
+"""The longest value that Slack takes (docs/slack.md, Sizes)."""
+_KEY = "option-key:"
+MARK = 8
+"""Characters of a mark: enough to notice that a value is another one."""
+
+
+def carried(value: str) -> str:
+    """The value itself, or a key. The value of a key is found among those that the option may stand for."""
+    return value if len(value) <= LONGEST_VALUE else _KEY + hashlib.sha256(value.strip().encode()).hexdigest()
+
+
+def is_key(value: str) -> bool:
+    return value.startswith(_KEY)
+
+
+def mark(*held: str) -> str:
+    """A short mark of what a field holds, or shows first: equal unless that changed."""
+    text = ", ".join(carried(one.replace("\r\n", "\n").strip()) for one in held)
+    return hashlib.sha256(text.encode()).hexdigest()[:MARK]

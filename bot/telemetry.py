@@ -11,8 +11,9 @@ import re
 import secrets
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
 from types import TracebackType
@@ -79,16 +80,7 @@ BUILD = Info("issuebot_build", "The running version", registry=REGISTRY)
 BUILD.info({"version": version("issuebot")})
 
 # Below warnings, these log bodies, URLs with tickets and SQL with values, or nothing useful.
-QUIET = (
-    "slack_sdk",
-    "slack_bolt",
-    "aiohttp.access",
-    "httpcore",
-    "httpx",
-    "asyncio",
-    "alembic",
-    "apscheduler",
-)
+QUIET = ("slack_sdk", "slack_bolt", "aiohttp.access", "httpcore", "httpx", "asyncio", "alembic")
 TROUBLE = {HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)}
 """Statuses that mean the service is overloaded or failing."""
 LONGEST_VALUE = 10_000
@@ -155,31 +147,6 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
     return text
 
 
-def _escaped(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape").decode()
-
-
-def _in_one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Escape control characters and line breaks, since some values come from users."""
-    return {
-        name: _UNSAFE.sub(_escaped, value) if isinstance(value, str) else value
-        for name, value in event.items()
-    }
-
-
-def _in_json(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
-    """Escape what JSON itself leaves unescaped."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", str(rendered))
-
-
-def _cut(text: str, known: Iterable[str]) -> str:
-    """Keep the start and end of a long text; redacts first, so that no half of a secret survives."""
-    if len(text) <= LONGEST_VALUE:
-        return text
-    text, half = redact(text, known), LONGEST_VALUE // 2
-    return f"{text[:half]} [cut: {len(text)} characters] {text[-half:]}"
-
-
 def configure(
     form: Literal["console", "json"],
     level: str,
@@ -190,44 +157,14 @@ def configure(
 
     `known` holds secrets that no pattern recognizes, to be redacted everywhere.
     """
-    exact = sorted((s.get_secret_value() for s in known if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
-
-    def cut(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        return {
-            name: _cut(value, exact) if isinstance(value, str) else value for name, value in event.items()
-        }
-
-    def traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
-        """Write a plain traceback, indented so that no line of an error's text looks like a log entry."""
-        buffer = io.StringIO()
-        structlog.dev.plain_traceback(buffer, error)
-        lines = _UNSAFE_IN_TRACEBACK.sub(_escaped, _cut(buffer.getvalue(), exact))
-        stream.write(textwrap.indent(lines, "    "))
-
-    def redacting(_logger: WrappedLogger, _method: str, rendered: EventDict | str) -> str:
-        return redact(str(rendered), exact)
-
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # Plain tracebacks: the pretty ones print local variables, which may hold secrets.
-    render: list[Processor] = (
-        [
-            structlog.processors.format_exc_info,
-            cut,
-            structlog.processors.JSONRenderer(ensure_ascii=False),
-            _in_json,
-        ]
-        if form == "json"
-        else [
-            cut,
-            _in_one_line,
-            structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=traceback),
-        ]
-    )
+    exact = sorted((s.get_secret_value() for s in known if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
+    render = _in_json(exact) if form == "json" else _on_console(exact, colors=stream.isatty())
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -235,7 +172,7 @@ def configure(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *render,
-                redacting,
+                lambda _logger, _method, rendered: redact(str(rendered), exact),
             ],
         )
     )
@@ -257,6 +194,55 @@ def configure(
     )
     stamina.instrumentation.set_on_retry_hooks([])  # each attempt is logged already
     sys.excepthook = _log_crash
+
+
+def _in_json(known: Sequence[str]) -> list[Processor]:
+    return [
+        structlog.processors.format_exc_info,
+        _each_value(partial(_cut, known)),
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+        # What JSON itself leaves unescaped.
+        lambda _logger, _method, json: _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", str(json)),
+    ]
+
+
+def _on_console(known: Sequence[str], *, colors: bool) -> list[Processor]:
+    def in_one_line(value: str) -> str:
+        return _UNSAFE.sub(_escaped, _cut(known, value))  # some values come from users
+
+    def traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
+        """Write a plain traceback, indented so that no line of an error's text looks like a log entry.
+
+        The pretty ones print local variables, which may hold secrets.
+        """
+        buffer = io.StringIO()
+        structlog.dev.plain_traceback(buffer, error)
+        lines = _UNSAFE_IN_TRACEBACK.sub(_escaped, _cut(known, buffer.getvalue()))
+        stream.write(textwrap.indent(lines, "    "))
+
+    return [
+        _each_value(in_one_line),
+        structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=traceback),
+    ]
+
+
+def _each_value(change: Callable[[str], str]) -> Processor:
+    def changed(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        return {name: change(value) if isinstance(value, str) else value for name, value in event.items()}
+
+    return changed
+
+
+def _cut(known: Iterable[str], text: str) -> str:
+    """Keep the start and end of a long text; redacts first, so that no half of a secret survives."""
+    if len(text) <= LONGEST_VALUE:
+        return text
+    text, half = redact(text, known), LONGEST_VALUE // 2
+    return f"{text[:half]} [cut: {len(text)} characters] {text[-half:]}"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
 
 
 def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

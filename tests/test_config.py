@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,17 +23,23 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
     return monkeypatch
 
 
-def _problems() -> tuple[str, ...]:
-    with pytest.raises(ConfigError) as wrong:
-        load()
-    return wrong.value.problems
+Loader = Callable[..., Settings]
 
 
-def test_required_variables_are_sufficient(environment: pytest.MonkeyPatch) -> None:
-    for name, value in NEEDED.items():
-        environment.setenv(name, value)
+@pytest.fixture
+def loaded(environment: pytest.MonkeyPatch) -> Loader:
+    """Loads what is needed, changed by the given variables."""
 
-    settings = load()
+    def load_with(**variables: str) -> Settings:
+        for name, value in (NEEDED | variables).items():
+            environment.setenv(name, value)
+        return load()
+
+    return load_with
+
+
+def test_required_variables_are_sufficient(loaded: Loader) -> None:
+    settings = loaded()
 
     assert settings.socket_mode
     assert settings.service_base_url == "https://tracker.example.com/redmine"
@@ -43,29 +50,17 @@ def test_required_variables_are_sufficient(environment: pytest.MonkeyPatch) -> N
     assert (settings.host, settings.port, settings.log_level) == ("0.0.0.0", 3000, "info")  # noqa: S104 - the documented default
 
 
-def test_a_signing_secret_without_an_app_token_selects_http(environment: pytest.MonkeyPatch) -> None:
-    for name, value in (NEEDED | {"SLACK_SIGNING_SECRET": "s3cret", "SLACK_APP_TOKEN": ""}).items():
-        environment.setenv(name, value)
-
-    assert not load().socket_mode
-
-
-def test_several_workspaces_need_no_bot_token(environment: pytest.MonkeyPatch) -> None:
-    for name, value in (NEEDED | PAIR | {"SLACK_BOT_TOKEN": ""}).items():
-        environment.setenv(name, value)
-
-    assert load().several_workspaces
+def test_what_is_given_selects_http_and_several_workspaces(loaded: Loader) -> None:
+    assert not loaded(SLACK_SIGNING_SECRET="s3cret", SLACK_APP_TOKEN="").socket_mode
+    assert loaded(**PAIR, SLACK_BOT_TOKEN="").several_workspaces
 
 
 @pytest.mark.parametrize(("alone", "missing"), [tuple(PAIR), tuple(PAIR)[::-1]])
-def test_oauth_needs_both_client_id_and_secret(
-    environment: pytest.MonkeyPatch, alone: str, missing: str
-) -> None:
-    for name, value in (NEEDED | {alone: PAIR[alone]}).items():
-        environment.setenv(name, value)
+def test_oauth_needs_both_client_id_and_secret(loaded: Loader, alone: str, missing: str) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        loaded(**{alone: PAIR[alone]})
 
-    (problem,) = _problems()
-
+    (problem,) = wrong.value.problems
     assert problem.startswith(f"{missing}: Missing, but {alone} is set.")
 
 
@@ -79,16 +74,11 @@ def test_the_environment_overrides_the_env_file(environment: pytest.MonkeyPatch)
     assert (settings.service_name, settings.port) == ("Redmine", 5000)
 
 
-def test_every_missing_variable_is_named() -> None:
-    names = [problem.partition(":")[0] for problem in _problems()]
-
-    assert names == ["SLACK_BOT_TOKEN", "SERVICE_BASE_URL", "ENCRYPTION_KEYS", "SLACK_APP_TOKEN"]
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("SLACK_BOT_TOKEN", "xoxp-s3cret"),
+        ("SLACK_BOT_TOKEN", "xoxb-s3cret x"),
         ("SLACK_APP_TOKEN", "xoxb-s3cret"),
         ("SLACK_CLIENT_ID", "A0s3cret"),
         ("SLACK_CLIENT_SECRET", "s3cret"),
@@ -106,16 +96,14 @@ def test_every_missing_variable_is_named() -> None:
         ("COMMAND_PREFIX", "x" * 25),
         ("PORT", "http"),
         ("LOG_FORMAT", "xml"),
+        ("LOG_LEVEL", "s3cret"),
     ],
 )
-def test_invalid_values_are_reported_without_repeating_them(
-    environment: pytest.MonkeyPatch, name: str, value: str
-) -> None:
-    for needed, right in (NEEDED | (PAIR if name in PAIR else {}) | {name: value}).items():
-        environment.setenv(needed, right)
+def test_invalid_values_are_reported_without_repeating_them(loaded: Loader, name: str, value: str) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        loaded(**(PAIR if name in PAIR else {}) | {name: value})
 
-    (problem,) = _problems()
-
+    (problem,) = wrong.value.problems
     assert problem.startswith(f"{name}: ")
     assert "s3cret" not in problem
 
@@ -124,8 +112,10 @@ def test_invalid_and_missing_variables_are_reported_together(environment: pytest
     environment.setenv("PORT", "http")
     environment.setenv("SLACK_BOT_TOKEN", "xoxp-1")
 
-    problems = "\n".join(_problems())
+    with pytest.raises(ConfigError) as wrong:
+        load()
 
+    problems = "\n".join(wrong.value.problems)
     assert "PORT: Must be" in problems
     assert "SLACK_BOT_TOKEN: Must start" in problems
     assert "SERVICE_BASE_URL: Missing." in problems
@@ -137,14 +127,3 @@ def test_database_commands_need_only_database_settings(environment: pytest.Monke
     assert load_storage(with_keys=False).database_url == "sqlite:///issuebot.db"
     with pytest.raises(ConfigError, match="ENCRYPTION_KEYS: Missing"):
         load_storage(with_keys=True)
-
-
-def test_secrets_are_hidden_in_repr(environment: pytest.MonkeyPatch) -> None:
-    secret = {"DATABASE_URL": "postgresql://bot:pa55word@db/bot", "SLACK_SIGNING_SECRET": "s3cret"}
-    for name, value in (NEEDED | secret).items():
-        environment.setenv(name, value)
-
-    shown = repr(load())
-
-    for value in ("pa55word", "s3cret", NEEDED["SLACK_BOT_TOKEN"], NEEDED["ENCRYPTION_KEYS"]):
-        assert value not in shown

@@ -7,7 +7,8 @@ import pytest
 import time_machine
 from structlog.testing import capture_logs
 
-from bot.jobs import Job, PeriodicJobs
+from bot.jobs import PeriodicJob, PeriodicJobs
+from tests.support.reading import until_so
 
 INTERVAL = 0.02
 
@@ -26,14 +27,12 @@ class Work:
         self.ended += 1
 
     async def runs(self, times: int) -> None:
-        async with asyncio.timeout(5):
-            while self.begun < times:
-                await asyncio.sleep(0.001)
+        await until_so(lambda: self.begun >= times)
 
 
 @asynccontextmanager
-async def running(heartbeat: Work, *others: Job) -> AsyncIterator[PeriodicJobs]:
-    jobs = PeriodicJobs(Job("heartbeat", heartbeat.run, INTERVAL), others)
+async def running(heartbeat: Work, *others: PeriodicJob) -> AsyncIterator[PeriodicJobs]:
+    jobs = PeriodicJobs(PeriodicJob("heartbeat", heartbeat.run, INTERVAL), others)
     jobs.start_heartbeat()
     jobs.start()
     try:
@@ -46,7 +45,7 @@ async def running(heartbeat: Work, *others: Job) -> AsyncIterator[PeriodicJobs]:
 async def test_heartbeat_goes_on_while_another_job_hangs_and_after_it_stopped() -> None:
     heartbeat, hanging = Work(), Work()
     hanging.going.clear()
-    async with running(heartbeat, Job("hanging", hanging.run, INTERVAL, at_once=True)) as jobs:
+    async with running(heartbeat, PeriodicJob("hanging", hanging.run, INTERVAL, at_once=True)) as jobs:
         await hanging.runs(1)
         await heartbeat.runs(heartbeat.begun + 3)
         assert hanging.begun == 1
@@ -61,7 +60,7 @@ async def test_heartbeat_goes_on_while_another_job_hangs_and_after_it_stopped() 
 async def test_stopping_waits_for_a_job_that_finishes() -> None:
     work = Work()
     work.going.clear()
-    async with running(Work(), Job("work", work.run, INTERVAL, finishes=True)) as jobs:
+    async with running(Work(), PeriodicJob("work", work.run, INTERVAL, finishes=True)) as jobs:
         await work.runs(1)
         stopping = asyncio.create_task(jobs.stop())
         await asyncio.sleep(3 * INTERVAL)
@@ -80,24 +79,22 @@ async def test_each_failed_run_is_logged_once_and_the_job_goes_on() -> None:
         raise ValueError
 
     with capture_logs() as logged:
-        async with running(Work(), Job("failing", fail, INTERVAL, at_once=True)):
-            async with asyncio.timeout(5):
-                while runs < 3:
-                    await asyncio.sleep(0.001)
+        async with running(Work(), PeriodicJob("failing", fail, INTERVAL, at_once=True)):
+            await until_so(lambda: runs >= 3)
     assert [(entry["action"], entry["job"]) for entry in logged] == [("job.failed", "failing")] * runs
 
 
 async def test_a_canceled_run_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     work = Work()
     work.going.clear()
-    async with running(Work(), Job("work", work.run, INTERVAL, at_once=True)):
+    async with running(Work(), PeriodicJob("work", work.run, INTERVAL, at_once=True)):
         await work.runs(1)
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def test_jobs_go_on_after_the_wall_clock_was_set_back() -> None:
     heartbeat, other = Work(), Work()
-    async with running(heartbeat, Job("other", other.run, INTERVAL)):
+    async with running(heartbeat, PeriodicJob("other", other.run, INTERVAL)):
         await other.runs(1)
         with time_machine.travel(datetime.now(UTC) - timedelta(hours=1), tick=True):
             await heartbeat.runs(heartbeat.begun + 3)

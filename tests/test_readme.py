@@ -18,6 +18,7 @@ from typer.main import get_command
 from bot import app
 from bot.cli import program
 from bot.config import Settings
+from bot.slack.text.wording import PLACE
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))))
@@ -28,6 +29,8 @@ OF_OTHERS = {"POSTGRES_USER", "POSTGRES_PASSWORD"}
 """Variables of the database's image."""
 SMALL = 200_000
 SENTENCES = 15
+PROTECTIONS = 15
+"""How many SECURITY.md lists: none disappears unnoticed."""
 LONGEST = 200
 HOLE = "\0"
 
@@ -213,6 +216,22 @@ def test_the_unit_starts_what_was_installed_where_it_may_write() -> None:
     assert f"{service['WorkingDirectory']}/.env\n" in commands
 
 
+def test_security_md_names_modules_and_tests_that_exist() -> None:
+    security = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    header, *rows = (row.split("|")[1:-1] for row in security.splitlines() if row.startswith("| "))
+    modules = re.findall(r"`(bot/[\w/]+\.py)`", security)
+    tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", security)
+
+    assert [column.strip() for column in header] == ["who", "what they can't do", "how", "where", "tests"]
+    assert len(rows) >= PROTECTIONS
+    assert len(modules) >= len(rows)
+    assert [path for path in modules if not (ROOT / path).is_file()] == []
+    assert [row for row in rows if "`bot/" not in row[3] or "::test_" not in row[4]] == []
+    assert [
+        f"{file}::{test}" for file, test in tests if f"def {test}(" not in (ROOT / file).read_text()
+    ] == []
+
+
 def test_every_sentence_in_troubleshooting_is_one_that_the_bot_says() -> None:
     quoted = [match[1] for row in _rows("Troubleshooting") if (match := re.match(r"\*(.+)\*", row[0]))]
     said = "\n".join(text for path in (ROOT / "bot").rglob("*.py") for text in _texts(path))
@@ -226,9 +245,9 @@ def _texts(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.JoinedStr):
             parts = [str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values]
-            yield "".join(parts).replace("{service}", HOLE)
+            yield PLACE.sub(HOLE, "".join(parts))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value.replace("{service}", HOLE)
+            yield PLACE.sub(HOLE, node.value)
 
 
 def _pattern(sentence: str) -> str:

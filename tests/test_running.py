@@ -14,16 +14,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
 from bot import telemetry
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
 from bot.store.digest_plans import Group
 from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
-from tests.support.digesting import ANA
+from tests.support.digesting import ANA, wanted
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, STILL_WORKING, text_of, until
 from tests.support.wire import Wire
+from tests.support.work import digest_runs
 
 Metrics = dict[str, dict[str, float]]
 
@@ -51,11 +50,9 @@ def of(found: Metrics, name: str) -> dict[str, float]:
 async def digests_due(office: Office, *groups: Group) -> None:
     """Add digests that are due in one channel."""
     for group in groups:
-        wanted = DigestSettings(
-            project="webshop", schedule=parse("hourly"), zone="UTC", group=group, empty=True
-        )
-        await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), wanted)
-    await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
+        plan = wanted("webshop", group=group, empty=True)
+        await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), plan)
+    await digest_runs(office.bot).run_due(datetime.now(UTC) + timedelta(hours=1))
 
 
 async def one_moment(person: Person) -> bool:
@@ -88,7 +85,7 @@ async def test_documented_metrics_change_and_contain_no_user_input(wired: Person
         return of(looks[-1], "issuebot_digests_waiting") == {"{}": 1}
 
     await until(queued)
-    await office.bot.digests.idle()
+    await digest_runs(office.bot).idle()
     looks.append(await metrics(office))
 
     moved = {name for name in LISTED for look in looks if of(look, name) != of(looks[0], name)}
@@ -124,7 +121,7 @@ async def test_all_log_lines_of_a_request_share_its_reference(
 ) -> None:
     await wired.ask("/issues status:any")
     await digests_due(wired.office, "tracker")
-    await wired.office.bot.digests.idle()
+    await digest_runs(wired.office.bot).idle()
 
     lines = log()
     command, digest = (

@@ -6,15 +6,15 @@ from urllib.parse import urlsplit
 from bot.check import service, slack, storage
 from bot.check.findings import Finding
 from bot.config import Settings, ignore_proxies
-from bot.slack import web_client
-from bot.slack.waits import Waits
+from bot.slack.outgoing import web_client
+from bot.timings import Delays
 
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
     """Check Slack, the service and the database, and yield the findings; never raises for a failed check."""
     if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
         ignore_proxies()
-    async with web_client.session(Waits().slack) as connections:
+    async with web_client.session(Delays().slack) as connections:
         client = web_client.web_client(settings.slack_bot_token, settings.slack_api_url, connections)
         async for finding in slack.check(client, settings):
             yield finding

@@ -9,18 +9,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.check.findings import Finding, fine, wrong
 from bot.check.slack import installed
 from bot.config import Settings
-from bot.store.database import Database, DatabaseUnavailableError
+from bot.store.database import NEWER, Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.vault import Vault
 
 KEYS_TRIED = 5
 FEWEST_BYTES = 16
 """32 random bytes contain at least this many different ones, and some that aren't ASCII."""
-TABLES = {
-    "older": "`issuebot run` or `issuebot db upgrade` will update its tables.",
-    "current": "Its tables are up to date.",
-    "newer": "Its tables are from a newer version. Upgrade this one soon.",
-}
+WRITABLE = "The database is writable."
 
 
 async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Finding]:
@@ -28,11 +24,18 @@ async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Find
     database = Database(settings.database_url)
     try:
         await database.check_writable()
-        age = await database.age()
-        yield fine("DATABASE_URL", f"The database is writable. {TABLES[age]}")
-        store = Store(database, Vault(settings.encryption_keys), settings.slack_client_id)
-        yield await _keys(settings, None if age == "older" else store)
-        if settings.several_workspaces and age != "older":
+        store = None
+        match await database.age():
+            case "newer":
+                yield wrong("DATABASE_URL", f"Can't use the database: {NEWER}.")
+            case "older":
+                fix = "`issuebot run` or `issuebot db upgrade` will update its tables."
+                yield fine("DATABASE_URL", f"{WRITABLE} {fix}")
+            case "current":
+                yield fine("DATABASE_URL", f"{WRITABLE} Its tables are up to date.")
+                store = Store(database, Vault(settings.encryption_keys), settings.slack_client_id)
+        yield await _keys(settings, store)
+        if store and settings.several_workspaces:
             yield await installed(store, slack)
     except DatabaseUnavailableError as error:
         yield wrong(
@@ -46,7 +49,7 @@ async def linked_keys(settings: Settings) -> tuple[SecretStr, ...]:
     """The latest linked API keys; empty if the database can't be used."""
     database = Database(settings.database_url)
     try:
-        if await database.age() == "older":
+        if await database.age() != "current":
             return ()
         return await Store(database, Vault(settings.encryption_keys)).links.latest_keys(KEYS_TRIED)
     except DatabaseUnavailableError:

@@ -4,8 +4,9 @@ Every method takes the API key of the user it acts for and raises the ServiceErr
 client stores no key. `protocol` builds requests and decodes answers; `transport` sends them.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Collection
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from types import TracebackType
 from typing import Literal, Self
@@ -13,7 +14,7 @@ from typing import Literal, Self
 from pydantic import SecretStr
 
 from bot.errors import AnswerTooLarge, Refused
-from bot.service import conventions, pagination, protocol
+from bot.service import conventions, pagination
 from bot.service.conventions import PAGE, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
 from bot.service.inputs import (
@@ -27,7 +28,17 @@ from bot.service.inputs import (
 )
 from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
 from bot.service.optional import OptionalOperations
-from bot.service.transport import PROBE, Limits, OnAnswer, Probe, Source, Timeouts, Transport, watched_reads
+from bot.service.protocol import Call, item_path, read_page, write
+from bot.service.transport import (
+    PROBE,
+    Limits,
+    OnAnswer,
+    Probe,
+    Timeouts,
+    Transport,
+    UploadContent,
+    watched_reads,
+)
 
 __all__ = ["Client", "Limits", "Probe", "Timeouts", "watched_reads"]
 
@@ -79,14 +90,14 @@ class Client:
         return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
     async def probe(self, seconds: float = PROBE) -> Probe | None:
-        return await self._transport.probe(protocol.path("users", "current"), seconds)
+        return await self._transport.probe("/users/current.json", seconds)
 
     # Users
 
     async def create_user(self, key: SecretStr, user: NewUser) -> User:
         """Create a user; requires an administrator's key. The answer may include the new user's key."""
-        call = protocol.write("create_user", "POST", "/users.json", user)
-        return await self._transport.send(key, call, protocol.resource("user", User))
+        answer = await self._transport.send(key, write("create_user", "POST", "/users.json", user))
+        return answer.one("user", User)
 
     async def get_user(
         self,
@@ -95,87 +106,100 @@ class Client:
         include: Collection[UserInclude] = (),
     ) -> User:
         """Return a user. `current` is the owner of the key; a successful answer proves that the key works."""
-        call = protocol.read("get_user", protocol.path("users", user_id), tuple(include))
-        return await self._transport.send(key, call, protocol.resource("user", User))
+        call = Call("get_user", "GET", f"/users/{user_id}.json", {"include": ",".join(sorted(include))})
+        return (await self._transport.send(key, call)).one("user", User)
 
     async def update_user(self, key: SecretStr, user_id: int, changes: UserChanges) -> None:
-        call = protocol.write("update_user", "PUT", protocol.path("users", user_id), changes)
-        await self._transport.send(key, call, protocol.no_content)
+        await self._transport.send(key, write("update_user", "PUT", f"/users/{user_id}.json", changes))
 
     # Issues
 
     async def create_issue(self, key: SecretStr, issue: NewIssue) -> Issue:
         """Create an issue. The service silently ignores fields the user may not set: compare the answer."""
-        call = protocol.write("create_issue", "POST", ISSUES, issue)
-        return await self._transport.send(key, call, protocol.resource("issue", Issue))
+        answer = await self._transport.send(key, write("create_issue", "POST", ISSUES, issue))
+        return answer.one("issue", Issue)
 
     async def list_issues(
-        self, key: SecretStr, filters: IssueFilters, *, offset: int = 0, limit: int = PAGE
+        self,
+        key: SecretStr,
+        filters: IssueFilters,
+        offset: int = 0,
+        limit: int = PAGE,
+        *,
+        in_parts: bool = True,
     ) -> Page[Issue]:
         """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
 
-        Reads a page that exceeds the size limit in parts; it may then be shorter than `limit`. Raises Refused
-        with status 200 if the service ignored a filter.
+        A page that exceeds the size limit is read `in_parts`, and may then be shorter than `limit`, or else
+        raises AnswerTooLarge. Raises Refused with status 200 if the service ignored a filter.
         """
-
-        async def read(at: int, rows: int) -> Page[Issue]:
-            return await self._issues(key, filters, at, rows, {})
-
-        return await _whole_page(read, offset, limit)
+        call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
+        try:
+            page = (await self._transport.send(key, call)).page("issues", Issue)
+        except AnswerTooLarge:
+            if limit == 1 or not in_parts:
+                raise
+            read = partial(self.list_issues, key, filters, in_parts=False)
+            return await pagination.in_parts(read, offset, limit)
+        for issue in page.items:
+            if ignored := filters.mismatch(issue):
+                raise Refused("GET", ISSUES, 200, (f"filtering by {ignored} is not possible here",))
+        if limit == 1:
+            return page
+        cut = [
+            issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})
+            if issue.description and len(issue.description) > LONGEST_DESCRIPTION
+            else issue
+            for issue in page.items
+        ]
+        return replace(page, items=tuple(cut))
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
         """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.
 
         Truncates descriptions.
         """
-
-        async def read(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
-            return await self._issues(key, some, offset, limit, params)
-
-        return pagination.iterate_issues(read, filters, ISSUES)
-
-    async def _issues(
-        self, key: SecretStr, filters: IssueFilters, offset: int, limit: int, params: Mapping[str, str]
-    ) -> Page[Issue]:
-        everything = {**filters.to_params(), **params}
-        call = protocol.read_page("list_issues", ISSUES, everything, offset=offset, limit=limit)
-        page = await self._transport.send(key, call, protocol.page("issues", Issue))
-        for issue in page.items:
-            if ignored := filters.mismatch(issue):
-                raise Refused("GET", ISSUES, 200, (f"filtering by {ignored} is not possible here",))
-        return page if limit == 1 else replace(page, items=tuple(map(_cut, page.items)))
+        return pagination.iterate_issues(partial(self.list_issues, key, in_parts=False), filters, ISSUES)
 
     # Projects
 
     async def create_project(self, key: SecretStr, project: NewProject) -> Project:
-        call = protocol.write("create_project", "POST", PROJECTS, project)
-        return await self._transport.send(key, call, protocol.resource("project", Project))
+        answer = await self._transport.send(key, write("create_project", "POST", PROJECTS, project))
+        return answer.one("project", Project)
 
     async def get_project(
         self, key: SecretStr, project_id: int | str, include: Collection[ProjectInclude] = ()
     ) -> Project:
         """Return a project by ID or identifier. Raises ValueError for an empty identifier."""
-        call = protocol.read("get_project", protocol.path("projects", project_id), tuple(include))
-        return await self._transport.send(key, call, protocol.resource("project", Project))
+        params = {"include": ",".join(sorted(include))}
+        call = Call("get_project", "GET", item_path("projects", project_id), params)
+        return (await self._transport.send(key, call)).one("project", Project)
 
     async def list_projects(
-        self, key: SecretStr, include: Collection[ProjectInclude] = (), *, offset: int = 0, limit: int = PAGE
+        self,
+        key: SecretStr,
+        include: Collection[ProjectInclude] = (),
+        offset: int = 0,
+        limit: int = PAGE,
+        *,
+        in_parts: bool = True,
     ) -> Page[Project]:
-        params = {"include": ",".join(sorted(include))} if include else {}
-
-        async def read(at: int, rows: int) -> Page[Project]:
-            call = protocol.read_page("list_projects", PROJECTS, params, offset=at, limit=rows)
-            return await self._transport.send(key, call, protocol.page("projects", Project))
-
-        return await _whole_page(read, offset, limit)
+        """Return one page of projects; `in_parts` as in `list_issues`."""
+        params = {"include": ",".join(sorted(include))}
+        call = read_page("list_projects", PROJECTS, params, offset, limit)
+        try:
+            return (await self._transport.send(key, call)).page("projects", Project)
+        except AnswerTooLarge:
+            if limit == 1 or not in_parts:
+                raise
+            read = partial(self.list_projects, key, include, in_parts=False)
+            return await pagination.in_parts(read, offset, limit)
 
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
     ) -> AsyncGenerator[Project, None]:
         """Yield all projects in the service's own order; see `pagination`."""
-        return pagination.iterate(
-            lambda offset: self.list_projects(key, include, offset=offset), set(), PROJECTS
-        )
+        return pagination.iterate(partial(self.list_projects, key, include), set(), PROJECTS)
 
     # Uploads and attachments
 
@@ -192,39 +216,21 @@ class Client:
         Raises ValueError if the content doesn't match `size`, TimeoutError if `content` stalls, and any error
         of `content`.
         """
-        params = {} if filename is None else {"filename": filename}
-        call = protocol.Call("upload_file", "POST", "/uploads.json", params)
-        return await self._transport.send(
-            key, call, protocol.resource("upload", Upload), Source(content, size)
-        )
+        call = Call("upload_file", "POST", "/uploads.json", {"filename": filename or ""})
+        return (await self._transport.send(key, call, UploadContent(content, size))).one("upload", Upload)
 
     async def update_attachment(self, key: SecretStr, attachment_id: int, changes: AttachmentChanges) -> None:
-        call = protocol.write(
-            "update_attachment", "PATCH", protocol.path("attachments", attachment_id), changes
-        )
-        await self._transport.send(key, call, protocol.no_content)
+        call = write("update_attachment", "PATCH", f"/attachments/{attachment_id}.json", changes)
+        await self._transport.send(key, call)
 
     # Time entries
 
     async def create_time_entry(self, key: SecretStr, entry: NewTimeEntry) -> TimeEntry:
-        call = protocol.write("create_time_entry", "POST", "/time_entries.json", entry)
-        return await self._transport.send(key, call, protocol.resource("time_entry", TimeEntry))
+        answer = await self._transport.send(
+            key, write("create_time_entry", "POST", "/time_entries.json", entry)
+        )
+        return answer.one("time_entry", TimeEntry)
 
     async def update_time_entry(self, key: SecretStr, entry_id: int, changes: TimeEntryChanges) -> None:
-        call = protocol.write("update_time_entry", "PUT", protocol.path("time_entries", entry_id), changes)
-        await self._transport.send(key, call, protocol.no_content)
-
-
-async def _whole_page(read: pagination.ReadPart[pagination.R], offset: int, limit: int) -> Page[pagination.R]:
-    try:
-        return await read(offset, limit)
-    except AnswerTooLarge:
-        if limit == 1:
-            raise
-    return await pagination.in_parts(read, offset, limit)
-
-
-def _cut(issue: Issue) -> Issue:
-    if issue.description is None or len(issue.description) <= LONGEST_DESCRIPTION:
-        return issue
-    return issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})
+        call = write("update_time_entry", "PUT", f"/time_entries/{entry_id}.json", changes)
+        await self._transport.send(key, call)

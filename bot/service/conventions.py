@@ -4,11 +4,16 @@ To support another service, change them here. Optional fields of requests are in
 in `optional`.
 """
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
+
+from bot.errors import ServiceError, UserError
 
 KEY_HEADER = "X-Service-API-Key"  # Redmine's own is X-Redmine-API-Key
 
@@ -131,3 +136,22 @@ def issue_number(base_url: str, url: str) -> int | None:
         return None
     found = re.fullmatch(rf"{re.escape(here.path)}/issues/([0-9]{{1,12}})/?", there.path)
     return int(found[1]) or None if found else None
+
+
+T = TypeVar("T")
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far the service's clock may be behind the bot's."""
+
+
+async def poll_until_found(find: Callable[[], Awaitable[T | None]], delays: Sequence[float]) -> T | None:
+    """The first thing that `find` returns after one of the delays, in seconds; None if it finds nothing.
+
+    The service may be too slow to answer, so an error counts as nothing found.
+    """
+    for wait in delays:
+        await asyncio.sleep(wait)
+        with suppress(ServiceError, UserError):
+            if found := await find():
+                return found
+    return None

@@ -6,14 +6,14 @@ service ignored one anyway.
 """
 
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from bot.service import conventions
-from bot.service.conventions import IssueInclude, SortField
+from bot.service.conventions import SEARCHED_WORDS, SORT_KEYS, IssueInclude, SortField
 from bot.service.models import Issue, Ref
 
 BESIDE_A_QUERY = {"query_id", "project_id", "include", "sort"}
@@ -23,17 +23,8 @@ WORDS |= {"none": conventions.NONE, "nobody": conventions.NONE}
 
 @dataclass(frozen=True)
 class Sort:
-    """Raises ValueError for an unknown column, which the service would ignore."""
-
     field: SortField
     descending: bool = False
-
-    def __post_init__(self) -> None:
-        if self.field not in typing.get_args(SortField):
-            raise ValueError(f"unknown sort field {self.field!r}")
-
-    def to_param(self) -> str:
-        return f"{self.field}:desc" if self.descending else self.field
 
 
 @dataclass(frozen=True)
@@ -84,17 +75,18 @@ class DateRange:
 class IssueFilters:
     """Filters, sort order, and includes of an issue list. Fields left at their default don't filter.
 
-    `status`: None means open issues, or any status if `issue_ids` is set. `subject`: matches issues whose
-    subject contains all the words; see `searchable`. `query_id`: a saved query, combined only with a project
-    and a sort order. `custom_fields`: pairs of ID and value; a value that starts like an operator doesn't
-    match long text fields. `having`: a custom field that has a value, which isn't checked, as not every
-    field is a filter.
+    `from_id`: the lowest ID, which isn't checked. `status`: None means open issues, or any status if
+    `issue_ids` is set. `subject`: matches issues whose subject contains all the words; see `searchable`.
+    `query_id`: a saved query, combined only with a project and a sort order. `custom_fields`: pairs of ID and
+    value; a value that starts like an operator doesn't match long text fields. `having`: a custom field that
+    has a value, which isn't checked, as not every field is a filter.
 
     Raises ValueError for values that the service would ignore or misread.
     """
 
     include: frozenset[IssueInclude] = frozenset()
     issue_ids: tuple[int, ...] = ()
+    from_id: int | None = None
     project_id: int | None = None
     subprojects: Literal["none"] | tuple[int, ...] | None = None
     tracker_ids: tuple[int, ...] = ()
@@ -117,45 +109,47 @@ class IssueFilters:
     sort: tuple[Sort, ...] = ()
 
     def __post_init__(self) -> None:
-        if problem := next(self._problems(), None):
-            raise ValueError(problem)
-
-    def _problems(self) -> Iterator[str]:
-        if self.category_ids and self.project_id is None:
-            yield "a category filters only within a project"
-        if self.subprojects is not None and self.project_id is None:
-            yield "subprojects filter only within a project"
-        if self.status == () or self.subprojects == ():
-            yield "an empty choice would not filter"
-        if len(self.sort) > conventions.SORT_KEYS:
-            yield f"at most {conventions.SORT_KEYS} sort keys count"
-        if self.subject and not _words(self.subject):
-            yield "the text holds nothing to search for"
-        if len(searchable(self.subject).split()) < len(_words(self.subject)):
-            yield f"of a text {conventions.SEARCHED_WORDS} words of two letters or more count at most"
-        if any(not text.strip() or conventions.OR in text or "\n" in text for _, text in self.custom_fields):
-            yield "a custom field's value can't be empty or hold | or line ends"
-        if any(int(number) <= 0 for number in self._numbers()):
-            yield "ids are positive numbers"
-        others = (field for field in fields(self) if field.name not in BESIDE_A_QUERY)
-        if self.query_id is not None and any(getattr(self, one.name) != one.default for one in others):
-            yield "a saved query takes no other filter beside it"
-
-    def _numbers(self) -> Iterator[int]:
-        for field in fields(self):
-            match getattr(self, field.name):
-                case int(number):
-                    yield number
-                case tuple(choices):
-                    yield from (number for number in choices if isinstance(number, int))
-        yield from (number for number, _ in self.custom_fields)
+        values = [getattr(self, each.name) for each in fields(self)]
+        choices = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+        numbers = [one for one in choices if isinstance(one, int)] + [one for one, _ in self.custom_fields]
+        others = (each for each in fields(self) if each.name not in BESIDE_A_QUERY)
+        words = _words(self.subject)
+        problems = {
+            "a category filters only within a project": self.category_ids and self.project_id is None,
+            "subprojects filter only within a project": self.subprojects and self.project_id is None,
+            "an empty choice would not filter": self.status == () or self.subprojects == (),
+            f"at most {SORT_KEYS} sort keys count": len(self.sort) > SORT_KEYS,
+            "unknown sort field": any(key.field not in typing.get_args(SortField) for key in self.sort),
+            "the text holds nothing to search for": self.subject and not words,
+            f"of a text {SEARCHED_WORDS} words of two letters or more count at most": (
+                len(words) > len(searchable(self.subject).split())
+            ),
+            "a custom field's value can't be empty or hold | or line ends": any(
+                not text.strip() or conventions.OR in text or "\n" in text for _, text in self.custom_fields
+            ),
+            "ids are positive numbers": any(number <= 0 for number in numbers),
+            "a saved query takes no other filter beside it": (
+                self.query_id is not None and any(getattr(self, one.name) != one.default for one in others)
+            ),
+        }
+        for problem, found in problems.items():
+            if found:
+                raise ValueError(problem)
 
     def to_params(self) -> dict[str, str]:
         """Return the query parameters, without pagination."""
         status = "any" if self.status is None and self.issue_ids else self.status
+        ids = ",".join(map(str, self.issue_ids))
+        spans = {
+            "created_on": self.created_on,
+            "updated_on": self.updated_on,
+            "closed_on": self.closed_on,
+            "start_date": self.start_date,
+            "due_date": self.due_date,
+        }
         params: dict[str, str | None] = {
             "include": ",".join(sorted(self.include)),
-            "issue_id": ",".join(map(str, self.issue_ids)),
+            "issue_id": f"{conventions.SINCE}{self.from_id}" if self.from_id else ids,
             "project_id": None if self.project_id is None else str(self.project_id),
             "subproject_id": _choice(self.subprojects),
             "tracker_id": _choice(self.tracker_ids),
@@ -167,15 +161,11 @@ class IssueFilters:
             "fixed_version_id": _choice(self.fixed_version_ids),
             "parent_id": ",".join(map(str, self.parent_ids)),
             "subject": self.subject and conventions.CONTAINS + searchable(self.subject),
-            "created_on": _range(self.created_on),
-            "updated_on": _range(self.updated_on),
-            "closed_on": _range(self.closed_on),
-            "start_date": _range(self.start_date),
-            "due_date": _range(self.due_date),
+            **{name: span.to_param() for name, span in spans.items() if span},
             **{f"cf_{field_id}": _exact(value) for field_id, value in self.custom_fields},
             **({} if self.having is None else {f"cf_{self.having}": conventions.ANY}),
             "query_id": None if self.query_id is None else str(self.query_id),
-            "sort": ",".join(key.to_param() for key in self.sort),
+            "sort": ",".join(f"{key.field}:desc" if key.descending else key.field for key in self.sort),
         }
         return {name: value for name, value in params.items() if value}
 
@@ -225,7 +215,7 @@ def searchable(text: str) -> str:
     returns the first of them.
     """
     words = _words(text)
-    return " ".join([word for word in words if len(word) > 1][: conventions.SEARCHED_WORDS] or words[:1])
+    return " ".join([word for word in words if len(word) > 1][:SEARCHED_WORDS] or words[:1])
 
 
 def _words(text: str) -> list[str]:
@@ -237,10 +227,6 @@ def _check_order(since: date | None, until: date | None) -> None:
         raise ValueError("a range needs a beginning or an end")
     if since is not None and until is not None and since > until:
         raise ValueError("a range ends after it begins")
-
-
-def _range(limits: TimeRange | DateRange | None) -> str | None:
-    return None if limits is None else limits.to_param()
 
 
 def _midday(day: date | None) -> str | None:

@@ -23,27 +23,21 @@ Clearable = Annotated[int | None, PlainSerializer(lambda value: "" if value is N
 class Write(BaseModel):
     """Base class of request bodies; `wrapper` is the JSON key around the fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", hide_input_in_errors=True)
     wrapper: ClassVar[str]
     top_level: ClassVar[frozenset[str]] = frozenset()  # fields next to the wrapper, not inside it
-
-    def body(self) -> dict[str, object]:
-        """Return the JSON body, with the fields that were set."""
-        fields = self.model_dump(mode="json", exclude_unset=True, exclude=set(self.top_level))
-        others = self.model_dump(mode="json", exclude_unset=True, include=set(self.top_level))
-        return {self.wrapper: fields, **others}
 
 
 class CustomFieldInput(BaseModel):
     """A custom field's new value; a tuple for a field with multiple values."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
     id: int
     value: str | tuple[str, ...]
 
 
 class UploadInput(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", hide_input_in_errors=True)
     token: Secret
     filename: str | None = None
     content_type: str | None = None

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Generic, Self, TypeVar
 
 from pydantic import (
@@ -32,16 +33,8 @@ T = TypeVar("T")
 CENTS = Decimal("0.01")
 
 
-def _none_is_empty(value: object) -> object:
-    return () if value is None else value
-
-
-def _none_is_blank(value: object) -> object:
-    return "" if value is None else value
-
-
-def _unless_false(value: object) -> object:
-    return True if value is None else value
+def _unless_null(value: object, *, default: object) -> object:
+    return default if value is None else value
 
 
 def _fraction(value: object) -> object:
@@ -68,19 +61,20 @@ def _texts(value: object) -> object:
     return value if value is None else str(value)
 
 
-TrueUnlessFalse = Annotated[bool, BeforeValidator(_unless_false)]
+TrueUnlessFalse = Annotated[bool, BeforeValidator(partial(_unless_null, default=True))]
 """A privacy flag: true if it is absent or invalid."""
-TupleOf = Annotated[tuple[T, ...], BeforeValidator(_none_is_empty)]
-Text = Annotated[str, BeforeValidator(_none_is_blank)]
+TupleOf = Annotated[tuple[T, ...], BeforeValidator(partial(_unless_null, default=()))]
+Text = Annotated[str, BeforeValidator(partial(_unless_null, default=""))]
 Hours = Annotated[Decimal, BeforeValidator(_fraction)]
 Timestamp = Annotated[datetime, AfterValidator(_utc)]
 
 
-class Value(BaseModel):
+class ServiceValue(BaseModel):
     """Base class: frozen, keeps unknown fields, and hides the input in error messages."""
 
     model_config = ConfigDict(
         frozen=True,
+        defer_build=True,
         extra="allow",
         coerce_numbers_to_str=True,
         hide_input_in_errors=True,
@@ -88,7 +82,7 @@ class Value(BaseModel):
     )
 
 
-class Resource(Value):
+class Resource(ServiceValue):
     """Base class of resources: invalid fields count as absent, unless they are required."""
 
     @model_validator(mode="wrap")
@@ -108,7 +102,7 @@ class Resource(Value):
         return handler(readable)
 
 
-class Ref(Value):
+class Ref(ServiceValue):
     """A reference by ID and name; the name is empty if the service sends none."""
 
     id: int
@@ -173,7 +167,7 @@ class User(Resource):
         return f"{self.firstname} {self.lastname}".strip()
 
 
-class Parent(Value):
+class Parent(ServiceValue):
     """A reference to an issue by its number."""
 
     id: int
@@ -303,7 +297,7 @@ class TimeEntry(Resource):
     updated_on: Timestamp | None = None
 
 
-class Upload(Value):
+class Upload(ServiceValue):
     """An uploaded file that isn't attached yet. The token attaches it, once, so it is a secret."""
 
     id: int
@@ -326,6 +320,6 @@ class Page(Generic[T]):
     limit: int
 
 
-def active(refs: Iterable[Ref]) -> list[Ref]:
+def active(refs: Iterable[Ref]) -> tuple[Ref, ...]:
     """Return the active references: Redmine marks the others with `active: false`."""
-    return [ref for ref in refs if (ref.model_extra or {}).get("active") is not False]
+    return tuple(ref for ref in refs if (ref.model_extra or {}).get("active") is not False)

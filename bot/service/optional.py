@@ -11,23 +11,21 @@ from typing import TypeVar
 from pydantic import BaseModel, SecretStr
 
 from bot.errors import Forbidden, NotFound, Refused
-from bot.service import protocol
-from bot.service.conventions import IssueDetailInclude
+from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.inputs import IssueChanges
 from bot.service.models import Issue, IssueStatus, Membership, Ref, RoleRights, TimeEntry, Version, active
-from bot.service.protocol import Call, Decoder
+from bot.service.protocol import Answer, Call, item_path, read_page, write
 from bot.service.transport import Transport
 
 M = TypeVar("M", bound=BaseModel)
-T = TypeVar("T")
 
 UPDATE_ISSUE = "update_issue"
 """The operation's name for `note_missing` and `is_missing`."""
 REMEMBERED = 600.0
-MOST_PAGES = 20
+MAX_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
 NEVER_HERE = frozenset({405, 406})  # a 404 may mean that this one resource is missing
-ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list without parameters; a 403 is about the user
+ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list of everything; a 403 is about the user
 
 
 class OptionalOperations:
@@ -57,60 +55,55 @@ class OptionalOperations:
         self, key: SecretStr, issue_id: int, include: Collection[IssueDetailInclude] = ()
     ) -> Issue | None:
         """Return an issue with its details; None if the issue isn't visible or the endpoint is missing."""
-        call = protocol.read("get_issue", protocol.path("issues", issue_id), tuple(include))
-        return await self._ask(key, call, protocol.resource("issue", Issue), NEVER_HERE)
+        call = Call("get_issue", "GET", f"/issues/{issue_id}.json", {"include": ",".join(sorted(include))})
+        answer = await self._ask(key, call, NEVER_HERE)
+        return None if answer is None else answer.one("issue", Issue)
 
     async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
         """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
-        call = protocol.write(UPDATE_ISSUE, "PUT", protocol.path("issues", issue_id), changes)
-        await self._transport.send(key, call, protocol.no_content)
+        await self._transport.send(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes))
 
-    async def issue_statuses(self, key: SecretStr) -> list[IssueStatus] | None:
-        return await self._list(key, "issue_statuses", "/issue_statuses.json", IssueStatus)
+    async def issue_statuses(self, key: SecretStr) -> tuple[IssueStatus, ...] | None:
+        return await self._list(key, Call("issue_statuses", "GET", "/issue_statuses.json"), IssueStatus)
 
-    async def issue_priorities(self, key: SecretStr) -> list[Ref] | None:
-        refs = await self._list(key, "issue_priorities", "/enumerations/issue_priorities.json", Ref)
-        return None if refs is None else active(refs)
+    async def issue_priorities(self, key: SecretStr) -> tuple[Ref, ...] | None:
+        call = Call("issue_priorities", "GET", "/enumerations/issue_priorities.json")
+        refs = await self._list(key, call, Ref)
+        return refs and active(refs)
 
-    async def time_entry_activities(self, key: SecretStr) -> list[Ref] | None:
-        refs = await self._list(key, "time_entry_activities", "/enumerations/time_entry_activities.json", Ref)
-        return None if refs is None else active(refs)
+    async def time_entry_activities(self, key: SecretStr) -> tuple[Ref, ...] | None:
+        call = Call("time_entry_activities", "GET", "/enumerations/time_entry_activities.json")
+        refs = await self._list(key, call, Ref)
+        return refs and active(refs)
 
-    async def trackers(self, key: SecretStr) -> list[Ref] | None:
-        return await self._list(key, "trackers", "/trackers.json", Ref)
+    async def trackers(self, key: SecretStr) -> tuple[Ref, ...] | None:
+        return await self._list(key, Call("trackers", "GET", "/trackers.json"), Ref)
 
-    async def latest_time(self, key: SecretStr, project_id: int) -> list[TimeEntry] | None:
+    async def latest_time(self, key: SecretStr, project_id: int) -> tuple[TimeEntry, ...] | None:
         """Return the user's own latest time entries in a project and its subprojects."""
-        call = protocol.read(
-            "time_entries",
-            "/time_entries.json",
-            user_id="me",
-            project_id=str(project_id),
-            sort="spent_on:desc",
-            limit="25",
-        )
-        return await self._ask(key, call, protocol.unpaged("time_entries", TimeEntry), ABOUT_THE_ENDPOINT)
+        wanted = {"user_id": "me", "project_id": str(project_id), "sort": "spent_on:desc", "limit": "25"}
+        return await self._list(key, Call("time_entries", "GET", "/time_entries.json", wanted), TimeEntry)
 
     async def delete_time_entry(self, key: SecretStr, entry_id: int) -> None:
         """Delete a time entry. Raises NotFound if the endpoint is missing, too."""
-        call = Call("delete_time_entry", "DELETE", protocol.path("time_entries", entry_id))
-        await self._transport.send(key, call, protocol.no_content)
+        call = Call("delete_time_entry", "DELETE", f"/time_entries/{entry_id}.json")
+        await self._transport.send(key, call)
 
-    async def versions(self, key: SecretStr, project_id: int | str) -> list[Version] | None:
+    async def versions(self, key: SecretStr, project_id: int | str) -> tuple[Version, ...] | None:
         """Return the versions available to a project's issues."""
-        call = protocol.read("versions", protocol.path("projects", project_id, "/versions"))
-        return await self._ask(key, call, protocol.unpaged("versions", Version), NEVER_HERE)
+        call = Call("versions", "GET", item_path("projects", project_id, "/versions"))
+        return await self._list(key, call, Version, NEVER_HERE)
 
     async def memberships(self, key: SecretStr, project_id: int | str) -> list[Membership] | None:
-        where = protocol.path("projects", project_id, "/memberships")
-        decode = protocol.page("memberships", Membership)
+        """Return a project's members and their roles, as many as MAX_PAGES have."""
+        where = item_path("projects", project_id, "/memberships")
         found: dict[int, Membership] = {}
         offset = 0
-        for _ in range(MOST_PAGES):
-            call = protocol.read_page("memberships", where, {}, offset=offset)
-            page = await self._ask(key, call, decode, NEVER_HERE)
-            if page is None:
+        for _ in range(MAX_PAGES):
+            answer = await self._ask(key, read_page("memberships", where, {}, offset, PAGE), NEVER_HERE)
+            if answer is None:
                 return None
+            page = answer.page("memberships", Membership)
             found |= {membership.id: membership for membership in page.items}
             offset += len(page.items)
             if not page.items or offset >= page.total_count:
@@ -118,20 +111,22 @@ class OptionalOperations:
         return list(found.values())
 
     async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
-        call = protocol.read("role", protocol.path("roles", role_id))
-        return await self._ask(key, call, protocol.resource("role", RoleRights), NEVER_HERE)
+        answer = await self._ask(key, Call("role", "GET", f"/roles/{role_id}.json"), NEVER_HERE)
+        return None if answer is None else answer.one("role", RoleRights)
 
-    async def _list(self, key: SecretStr, wrapper: str, where: str, model: type[M]) -> list[M] | None:
-        return await self._ask(
-            key, protocol.read(wrapper, where), protocol.unpaged(wrapper, model), ABOUT_THE_ENDPOINT
-        )
+    async def _list(
+        self, key: SecretStr, call: Call, model: type[M], lasting: frozenset[int] = ABOUT_THE_ENDPOINT
+    ) -> tuple[M, ...] | None:
+        """Return the rows of a list whose operation is named like its wrapper."""
+        answer = await self._ask(key, call, lasting)
+        return None if answer is None else answer.rows(call.operation, model)
 
-    async def _ask(self, key: SecretStr, call: Call, decode: Decoder[T], lasting: frozenset[int]) -> T | None:
-        """Return the answer, or None for a status in NOT_HERE; caches it for a status in `lasting`."""
+    async def _ask(self, key: SecretStr, call: Call, lasting: frozenset[int]) -> Answer | None:
+        """Return the answer, or None for a status in NOT_HERE; remembers it for a status in `lasting`."""
         if self.is_missing(call.operation):
             return None
         try:
-            return await self._transport.send(key, call, decode)
+            return await self._transport.send(key, call)
         except (Forbidden, NotFound, Refused) as error:
             if error.status not in NOT_HERE:
                 raise

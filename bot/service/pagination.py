@@ -13,14 +13,14 @@ with smaller pages. A single row that exceeds the limit is skipped.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from bot.errors import AnswerTooLarge, ServiceBroken
-from bot.service import conventions
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page, Project
@@ -28,17 +28,15 @@ from bot.service.models import Issue, Page, Project
 AHEAD = 8
 SMALLER = 4
 """The factor by which pages shrink after an answer that was too large."""
-MOST_PARTS = 30
+MAX_PARTS = 30
 FRUITLESS = 20  # pages without a new row, besides repeated ones, before a list counts as endless
 
 R = TypeVar("R", Issue, Project)
 ReadPage: TypeAlias = Callable[[int], Coroutine[Any, Any, Page[R]]]
 ReadPart: TypeAlias = Callable[[int, int], Coroutine[Any, Any, Page[R]]]
 """Reads rows by offset and limit."""
-ReadIssues: TypeAlias = Callable[
-    [IssueFilters, int, int, Mapping[str, str]], Coroutine[Any, Any, Page[Issue]]
-]
-"""Reads issues by filters, offset, limit, and additional parameters."""
+ReadIssues: TypeAlias = Callable[[IssueFilters, int, int], Coroutine[Any, Any, Page[Issue]]]
+"""Reads issues by filters, offset and limit."""
 
 
 class Known(Protocol):
@@ -90,19 +88,19 @@ class ReadAhead(Generic[R]):
 
 
 async def in_parts(read: ReadPart[R], offset: int, limit: int) -> Page[R]:
-    """Read a page in several smaller requests. Returns a shorter page if MOST_PARTS requests aren't enough.
+    """Read a page in several smaller requests. Returns a shorter page if MAX_PARTS requests aren't enough.
 
     Raises AnswerTooLarge if no row could be read, and any error of `read`.
     """
     page: Page[R] | None = None
     rows: list[R] = []
     at, end, size = offset, offset + limit, max(1, limit // SMALLER)
-    for part in range(1, MOST_PARTS + 1):
+    for part in range(1, MAX_PARTS + 1):
         size = min(size, end - at)
         try:
             page = await read(at, size)
         except AnswerTooLarge:
-            if part == MOST_PARTS and page is None:
+            if part == MAX_PARTS and page is None:
                 raise
             at += size == 1
             size = max(1, size // SMALLER)
@@ -163,8 +161,8 @@ async def iterate_issues(read: ReadIssues, filters: IssueFilters, path: str) -> 
     """Yield every issue that matches the filters, in the order of IDs, ignoring their sort order."""
     filters = replace(filters, sort=(Sort("id"),))
 
-    async def ordered(some: IssueFilters, offset: int, limit: int, params: Mapping[str, str]) -> Page[Issue]:
-        page = await read(some, offset, limit, params)
+    async def ordered(some: IssueFilters, offset: int = 0, limit: int = PAGE) -> Page[Issue]:
+        page = await read(some, offset, limit)
         if any(one.id >= other.id for one, other in pairwise(page.items)):
             raise ServiceBroken("GET", path, None, "the list is not in the order asked for")
         return page
@@ -174,11 +172,11 @@ async def iterate_issues(read: ReadIssues, filters: IssueFilters, path: str) -> 
         if filters.issue_ids:
             rows = _by_ids(ordered, filters)
         else:
-            first = await ordered(filters, 0, PAGE, {})
+            first = await ordered(filters)
             if len(first.items) == 1 < first.total_count and filters.query_id is None:
                 rows = _by_cursor(ordered, filters, path, last)
             else:
-                rows = iterate(lambda offset: ordered(filters, offset, PAGE, {}), Below(), path, first)
+                rows = iterate(partial(ordered, filters), Below(), path, first)
         async with aclosing(rows):
             async for issue in rows:
                 last = issue.id
@@ -196,7 +194,7 @@ async def _by_ids(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[Iss
     wanted = sorted(set(filters.issue_ids))
     while wanted:
         some, wanted = wanted[:PAGE], wanted[PAGE:]
-        page = await read(replace(filters, issue_ids=tuple(some)), 0, PAGE, {})
+        page = await read(replace(filters, issue_ids=tuple(some)), 0, PAGE)
         for issue in page.items:
             yield issue
         if page.items and len(page.items) < page.total_count:
@@ -210,7 +208,7 @@ async def _by_cursor(
     left_out, size = 0, PAGE
     while True:
         try:
-            page = await read(filters, left_out, size, {"issue_id": f"{conventions.SINCE}{last + 1}"})
+            page = await read(replace(filters, from_id=last + 1), left_out, size)
         except AnswerTooLarge:
             left_out += size == 1
             size = max(1, size // SMALLER)

@@ -14,8 +14,6 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextman
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TypeVar
 from urllib.parse import urlencode
 from weakref import WeakValueDictionary
 
@@ -42,11 +40,8 @@ from bot.service.protocol import (
     TOO_LARGE,
     Answer,
     Call,
-    Decoder,
+    answered,
 )
-
-T = TypeVar("T")
-NOTHING: Mapping[str, str] = {}
 
 OnAnswer = Callable[[str, int | None, float], None]
 
@@ -56,6 +51,12 @@ PROBE = 3.0
 SHORTEST_KEY = 16  # shorter keys, as in test installations, can be ordinary words
 KEEP_ALIVE = 4  # seconds; services usually close an idle connection after 5 or more
 PIECE = 64 * 1024
+HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "Connection": "keep-alive",
+    "User-Agent": f"python-httpx/{httpx.__version__}",
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Source:
+class UploadContent:
     """The content of an upload, and its size in bytes if known."""
 
     content: AsyncIterable[bytes]
@@ -164,7 +165,11 @@ class Connections:
 
 
 class Transport:
-    """Sends calls to one service. Raises ValueError for an invalid address."""
+    """Sends calls to one service. Raises ValueError for an invalid address.
+
+    It uses httpx below its client, where no redirect is followed, no cookie kept (a session cookie would be
+    shared by all users), and no proxy taken from the environment.
+    """
 
     def __init__(
         self,
@@ -180,33 +185,29 @@ class Transport:
         self._limits = limits
         self._on_answer = on_answer
         self._connections = Connections(limits, timeouts)
-        self._http = httpx.AsyncClient(
+        self._http = httpx.AsyncHTTPTransport(
             verify=_ssl_context(),
             trust_env=False,
-            follow_redirects=False,
-            # A session cookie would be shared by all users.
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
-            timeout=httpx.Timeout(timeouts.read, connect=timeouts.connect, pool=None),
             limits=httpx.Limits(
                 max_connections=None, max_keepalive_connections=limits.calls, keepalive_expiry=KEEP_ALIVE
             ),
-            event_hooks={"response": [_drop_location]},
         )
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def send(self, key: SecretStr, call: Call, decode: Decoder[T], source: Source | None = None) -> T:
-        """Send the call with this key and return the decoded answer. Retries if that's safe.
+    async def send(self, key: SecretStr, call: Call, source: UploadContent | None = None) -> Answer:
+        """Send the call with this key and return the answer. Retries if that's safe.
 
         Reads are retried after temporary failures, writes only if no connection was made. Raises a
         ServiceError, or KeyInRequest if the call itself contains the key. Errors of `source` pass through.
         """
-        if not _is_valid_key(key):
+        secret = key.get_secret_value()
+        if not secret or not all("!" <= character <= "~" for character in secret):
             # httpx can't send such a header, and its error would quote the key.
             raise Unauthorized(call.method, call.path, None, "not a key")
-        if _contains_key(key, call):
+        texts = (call.path, *call.params.values(), (call.body or b"").decode())
+        if len(secret) >= SHORTEST_KEY and any(secret in text for text in texts):
             raise KeyInRequest
         total = self._timeouts.total if source is None else self._timeouts.upload
         deadline = asyncio.timeout(total)
@@ -219,7 +220,7 @@ class Transport:
                     wait_jitter=0.3,
                 ):
                     with attempt:
-                        return decode(await self._attempt(key, call, source))
+                        return await self._attempt(key, call, source)
         except TimeoutError:
             if not deadline.expired():
                 raise
@@ -227,31 +228,38 @@ class Transport:
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
         """Return the answer to a request without a key, or None if there's none in time."""
+        request = self._request(Call("probe", "GET", path), {}, None)
         try:
-            async with asyncio.timeout(seconds), self._http.stream("GET", self._url(path)) as response:
+            async with (
+                asyncio.timeout(seconds),
+                aclosing(await self._http.handle_async_request(request)) as response,
+            ):
                 headers = response.headers
                 return Probe(response.status_code, headers.get("WWW-Authenticate", ""), headers.get("Date"))
         except (httpx.HTTPError, TimeoutError):
             return None
 
-    async def _attempt(self, key: SecretStr, call: Call, source: Source | None) -> Answer:
+    async def _attempt(self, key: SecretStr, call: Call, source: UploadContent | None) -> Answer:
         async with self._connections.slot(call, key, upload=source is not None), AsyncExitStack() as opened:
             if not call.writes:
                 _on_read.get()()
             began = time.monotonic()
             status: int | None = None
             content: AsyncIterable[bytes] | bytes | None = call.body
+            headers = {self._key_header: key.get_secret_value()}
+            if call.body is not None:
+                headers["Content-Type"] = "application/json"
             if source is not None:
                 content = await opened.enter_async_context(aclosing(source.pieces(self._timeouts.read)))
+                headers["Content-Type"] = "application/octet-stream"
+                if source.size is not None:
+                    headers["Content-Length"] = str(source.size)
             try:
-                async with self._http.stream(
-                    call.method,
-                    self._url(call.path, call.params),
-                    headers=self._headers(key, call, source),
-                    content=content,
-                ) as response:
+                request = self._request(call, headers, content)
+                async with aclosing(await self._http.handle_async_request(request)) as response:
                     status = response.status_code
-                    return await _answer(call, response, self._limits.answer)
+                    body, defect = await _body(response, self._limits.answer)
+                return answered(call, status, body, defect, response.headers.get("Retry-After"))
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 failure = _failure(call, error)
             finally:
@@ -260,19 +268,18 @@ class Transport:
         # Raised outside the handler: httpx's errors contain the request, with the key in its headers.
         raise failure
 
-    def _url(self, path: str, params: Mapping[str, str] = NOTHING) -> str:
-        query = f"?{urlencode(params)}" if params else ""
-        return f"{self.base_url}{path}{query}"
-
-    def _headers(self, key: SecretStr, call: Call, source: Source | None) -> dict[str, str]:
-        headers = {self._key_header: key.get_secret_value()}
-        if source is not None:
-            headers["Content-Type"] = "application/octet-stream"
-            if source.size is not None:
-                headers["Content-Length"] = str(source.size)
-        elif call.body is not None:
-            headers["Content-Type"] = "application/json"
-        return headers
+    def _request(
+        self, call: Call, headers: Mapping[str, str], content: AsyncIterable[bytes] | bytes | None
+    ) -> httpx.Request:
+        params = urlencode({name: text for name, text in call.params.items() if text})
+        wait = self._timeouts.read
+        return httpx.Request(
+            call.method,
+            f"{self.base_url}{call.path}?{params}" if params else f"{self.base_url}{call.path}",
+            headers={**HEADERS, **headers},
+            content=content,
+            extensions={"timeout": {"connect": self._timeouts.connect, "read": wait, "write": wait}},
+        )
 
 
 @cache
@@ -281,40 +288,30 @@ def _ssl_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-async def _drop_location(response: httpx.Response) -> None:
-    """Remove a redirect's target: httpx parses it even without following it, and fails if it's malformed."""
-    response.headers.pop("Location", None)
-
-
-async def _answer(call: Call, response: httpx.Response, largest: int) -> Answer:
+async def _body(response: httpx.Response, largest: int) -> tuple[bytes, str]:
+    """Return the body, or why it is incomplete."""
+    plain = response.headers.get("Content-Encoding", "identity").lower() == "identity"
     pieces: list[bytes] = []
     size = 0
-    defect = ""
     try:
-        async for piece in _unpacked(response):
+        async for piece in response.aiter_raw() if plain else _unpacked(response):
             size += len(piece)
             if size > largest:
-                defect = TOO_LARGE
-                break
+                return b"", TOO_LARGE
             pieces.append(piece)
     except httpx.TimeoutException:
         raise
     except (httpx.HTTPError, zlib.error):
-        defect = CUT_SHORT
-    body = b"" if defect else b"".join(pieces)
-    return Answer(call, response.status_code, body, defect, response.headers.get("Retry-After"))
+        return b"", CUT_SHORT
+    return b"".join(pieces), ""
 
 
 async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield the body in bounded chunks. Decompresses it if a proxy compressed it against our request, because
-    httpx would expand each chunk up to a thousand times its size.
+    """Yield the body in bounded chunks, decompressed: a proxy may compress it against our request, and httpx
+    would expand each chunk up to a thousand times its size.
 
     Raises zlib.error for invalid or incomplete data.
     """
-    if response.headers.get("Content-Encoding", "identity").lower() == "identity":
-        async for piece in response.aiter_raw():
-            yield piece
-        return
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or deflate, by their headers
     async for piece in response.aiter_raw():
         packed = piece
@@ -351,16 +348,6 @@ def _should_retry(call: Call, error: Exception) -> bool | float:
     return isinstance(error, ServiceBroken) and (
         error.status in GATEWAY or error.detail in (CUT_SHORT, CONNECTION_BROKE, NOT_JSON)
     )
-
-
-def _is_valid_key(key: SecretStr) -> bool:
-    return bool(key) and all("!" <= character <= "~" for character in key.get_secret_value())
-
-
-def _contains_key(key: SecretStr, call: Call) -> bool:
-    secret = key.get_secret_value()
-    texts = (call.path, *call.params.values(), (call.body or b"").decode())
-    return len(secret) >= SHORTEST_KEY and any(secret in text for text in texts)
 
 
 def _validated(base_url: str) -> str:

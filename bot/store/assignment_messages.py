@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
@@ -59,24 +58,14 @@ class AssignmentMessages:
 
         return await self.database.write(take)
 
-    async def prune(self, older_than: datetime) -> None:
-        """Delete the messages that couldn't be sent."""
-        await self.database.delete_in_batches(
-            AssignmentMessageRow, AssignmentMessageRow.created_at < older_than
-        )
-
     async def wanted(self, owner: Owner) -> bool:
         off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))
         return await self.database.one(off) is None
 
     async def turn(self, owner: Owner, *, on: bool) -> None:
-        if on:
-            await self.database.execute(
-                delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))
-            )
-        else:
-            off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
-            await self.database.execute(off.on_conflict_do_nothing())
+        turned_on = delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))
+        turned_off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
+        await self.database.execute(turned_on if on else turned_off.on_conflict_do_nothing())
 
 
 def _is(message: AssignmentMessage) -> ColumnElement[bool]:
@@ -84,5 +73,5 @@ def _is(message: AssignmentMessage) -> ColumnElement[bool]:
 
 
 def _message(row: Row[Any]) -> AssignmentMessage:
-    to = Owner(row.enterprise_id or None, row.team_id, row.user_id)
+    to = Owner.of(row)
     return AssignmentMessage(to, replace(to, user_id=row.by), row.issue_id)

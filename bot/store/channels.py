@@ -19,30 +19,17 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class ChannelDefault:
-    """A channel's default project: its ID in the service, and its name when it was set."""
-
-    project_id: int
-    name: str
-
-
-@dataclass(frozen=True)
 class Channels:
     database: Database
 
-    async def default_project(self, team_id: str, channel_id: str) -> ChannelDefault | None:
-        found = select(ChannelDefaultRow.project_id, ChannelDefaultRow.name).filter_by(
-            team_id=team_id, channel_id=channel_id
-        )
-        row = await self.database.one(found)
-        return ChannelDefault(row.project_id, row.name) if row else None
+    async def default_project(self, channel: Channel) -> int | None:
+        found = select(ChannelDefaultRow.project_id).filter_by(**vars(channel))
+        return await self.database.read(lambda connection: connection.scalar(found))
 
-    async def set_default(self, team_id: str, channel_id: str, project_id: int, name: str, by: Owner) -> None:
-        setter = {f"set_by_{column}": value for column, value in by.columns.items()}
-        values = {"project_id": project_id, "name": name, **setter, "set_at": datetime.now(UTC)}
-        identity = {"team_id": team_id, "channel_id": channel_id}
-        await self.database.execute(self.database.upsert(ChannelDefaultRow, identity, values))
+    async def set_default(self, by: Owner, channel: Channel, project_id: int) -> None:
+        values = by.columns | {"project_id": project_id, "set_at": datetime.now(UTC)}
+        del values["team_id"]  # the channel's
+        await self.database.execute(self.database.upsert(ChannelDefaultRow, vars(channel), values))
 
-    async def clear_default(self, team_id: str, channel_id: str) -> None:
-        default = delete(ChannelDefaultRow).filter_by(team_id=team_id, channel_id=channel_id)
-        await self.database.execute(default)
+    async def clear_default(self, channel: Channel) -> None:
+        await self.database.execute(delete(ChannelDefaultRow).filter_by(**vars(channel)))

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import partial
 
 import structlog
-from sqlalchemy import Connection, and_, delete, not_, select, update
+from sqlalchemy import Connection, and_, delete, select, update
 
 from bot.errors import OutcomeUnknown
 from bot.store.database import Database
@@ -123,11 +123,6 @@ class Claims:
         claim = await self.take(key, age)
         await self.settle(claim, State.DONE)
         return claim.won
-
-    async def prune(self, now: datetime, age: timedelta) -> None:
-        """Delete claims older than `age`, and those from before the clock was set back."""
-        old = not_(ClaimRow.claimed_at.between(now - age, now + age))
-        await self.database.delete_in_batches(ClaimRow, old)
 
     def _take(self, key: str, kept: timedelta | None, connection: Connection) -> Claim:
         now, me = connection.execute(self.processes.clock).scalar_one(), self.processes.name

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import asyncpg
 from sqlalchemy import (
     URL,
     ColumnElement,
@@ -30,24 +29,26 @@ from sqlalchemy import (
     text,
     tuple_,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as WaitedTooLongError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
-from sqlalchemy.util import greenlet_spawn
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects.postgresql import Insert
+
+    from bot.store.postgresql import Postgresql
 
 T = TypeVar("T")
 
-SECONDS_TO_CONNECT = 10
-SECONDS_PER_STATEMENT = 30
 READERS = 4
 """Concurrent read transactions of a SQLite database."""
 Age = Literal["older", "current", "newer"]
 LATEST = max(path.name for path in (Path(__file__).parent / "migrations/versions").glob("[0-9]*.py"))[:4]
 """The latest revision, from the names of the migration files."""
+NEWER = "a newer version migrated it, so run that version, or restore a backup from before the upgrade"
 VERSIONS = table("alembic_version", column("version_num"))
 MIGRATION_LOCK = 4_120_061_153  # an arbitrary advisory lock ID
 
@@ -60,33 +61,42 @@ class Database:
     """The database at `sqlite:///path` or `postgresql://…`.
 
     A PostgreSQL URL may have libpq's options (`sslmode`, `host`, …), as far as asyncpg supports them.
-    `engine` is for slack_sdk's stores, which open their own transactions inside `run`. Raises ValueError for
-    any other URL. `lock_seconds` is the longest a transaction waits for SQLite's write lock, `batch` the
-    number of rows per delete statement.
+    `insert` makes a statement with `on_conflict_do_nothing` and `on_conflict_do_update`. `lock_seconds` is
+    the longest a transaction waits for SQLite's write lock, `batch` the number of rows per delete statement.
+    Raises ValueError for any other URL.
     """
 
     def __init__(self, url: str, *, lock_seconds: float = 10, batch: int = 1000) -> None:
         parsed = _parse(url)
         self._batch = batch
         self.dialect = parsed.get_backend_name()
-        self._driver = _Sqlite(parsed, lock_seconds) if self.dialect == "sqlite" else _Postgresql(parsed)
-        self.engine = self._driver.engine
+        self._driver: _Sqlite | Postgresql
+        if self.dialect == "sqlite":
+            self._driver = _Sqlite(parsed, lock_seconds)
+        else:
+            from bot.store import postgresql  # noqa: PLC0415 - its driver takes megabytes
+
+            self._driver = postgresql.Postgresql(parsed)
+        self.insert = self._driver.insert
 
     async def open(self, on_migration: Callable[[str], object] = lambda _: None) -> None:
         """Connect, and migrate to this version's schema. Raises DatabaseUnavailableError.
 
         Calls `on_migration` with each migration's number and title before it runs, possibly in another
-        thread. One process migrates at a time. A newer schema stays as it is, so that old and new replicas
-        can run side by side during a release.
+        thread. One process migrates at a time. A newer schema is refused; a replica that has opened the
+        database before goes on working with it.
         """
 
         def migrate(connection: Connection) -> None:
             if self.dialect == "postgresql":
                 connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
-            if _age(connection) == "older":
-                from bot.store import upgrade  # noqa: PLC0415 - importing alembic is slow
+            age = _age(connection)
+            if age == "newer":
+                raise DatabaseUnavailableError(NEWER)
+            if age == "older":
+                from bot.store import migrations  # noqa: PLC0415 - importing alembic is slow
 
-                upgrade.migrate(connection, on_migration)
+                migrations.migrate(connection, on_migration)
 
         with translated_errors():
             await self.write(migrate)
@@ -123,7 +133,7 @@ class Database:
         Never waits for SQLite's write lock. `work` may run in another thread and can't await. Raises
         SQLAlchemyError, and any error of `work`.
         """
-        return await self._driver.read(work)
+        return await self._driver.transact(work, writes=False)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a short read-write transaction and return its result; otherwise as `read`.
@@ -131,37 +141,28 @@ class Database:
         The transaction is committed at the end and rolled back on an error. If the caller is canceled, a
         transaction that has begun may still be committed.
         """
-        return await self._driver.write(work)
+        return await self._driver.transact(work, writes=True)
 
     async def one(self, statement: Executable) -> Row[Any] | None:
-        """Return the row that the query finds, or None."""
-        return await self.read(lambda connection: connection.execute(statement).one_or_none())
+        return await self._driver.transact(lambda it: it.execute(statement).one_or_none(), writes=False)
 
     async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
-        return await self.read(lambda connection: connection.execute(statement).all())
+        return await self._driver.transact(lambda it: it.execute(statement).all(), writes=False)
 
     async def execute(self, statement: Executable) -> None:
         """Run a statement that changes rows."""
-        await self.write(lambda connection: connection.execute(statement))
+        await self._driver.transact(lambda it: it.execute(statement), writes=True)
 
     async def changes(self, statement: Executable) -> bool:
         """Run a statement that returns the rows it changes; return whether it changed one."""
-        return await self.write(lambda connection: connection.execute(statement).first()) is not None
-
-    def insert(self, row: type[DeclarativeBase]) -> postgresql.Insert | sqlite.Insert:
-        """Return an insert with `on_conflict_do_nothing` and `on_conflict_do_update`."""
-        return postgresql.insert(row) if self.dialect == "postgresql" else sqlite.insert(row)
+        return await self._driver.transact(lambda it: it.execute(statement).first() is not None, writes=True)
 
     def upsert(
         self, row: type[DeclarativeBase], identity: Mapping[str, object], values: Mapping[str, object]
-    ) -> postgresql.Insert | sqlite.Insert:
+    ) -> "Insert | sqlite.Insert":
         """Return a statement that adds a row, or sets the values of the row with this primary key."""
         added = self.insert(row).values(**identity, **values)
         return added.on_conflict_do_update(index_elements=list(identity), set_=values)
-
-    async def run(self, work: Callable[[], T]) -> T:
-        """Run `work`, which opens its own short transactions with `engine`; otherwise as `write`."""
-        return await self._driver.run(work)
 
     async def delete_in_batches(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
         """Delete the rows that match `old`, in batches, so that other transactions don't wait long.
@@ -177,50 +178,41 @@ class Database:
 
 
 class _Sqlite:
-    """Runs transactions in threads, so that the event loop never waits.
+    """Runs transactions in threads, so that the event loop never delays.
 
     A single writer thread avoids lock contention within the process. Each thread keeps its connection,
     because opening one takes as long as a read.
     """
 
     def __init__(self, url: URL, lock_seconds: float) -> None:
-        engine = _sqlite(url, lock_seconds)
         self._lock_seconds = lock_seconds
-        self.engine = engine.execution_options(writes=True)
-        self._reading = engine
+        self.insert = sqlite.insert
+        self.engine = _sqlite(url, lock_seconds)
+        self._writing = self.engine.execution_options(writes=True)
         self._readers = ThreadPoolExecutor(READERS, "database-reader")
         self._writer = ThreadPoolExecutor(1, "database-writer")
         self._of_thread = threading.local()
         self._connections: list[Connection] = []
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._transaction, self._reading, work)
-
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        return await self.run(lambda: self._transaction(self.engine, work))
-
-    async def run(self, work: Callable[[], T]) -> T:
+    async def transact(self, work: Callable[[Connection], T], *, writes: bool) -> T:
         latest = time.monotonic() + self._lock_seconds
 
-        def in_turn() -> T:
-            # Each transaction may wait for another process's lock, so queued ones time out as well.
-            if time.monotonic() > latest:
+        def in_thread() -> T:
+            if writes and time.monotonic() > latest:  # each before this one may wait for other processes
                 raise WaitedTooLongError("timed out waiting for other writers")
-            return work()
+            connection: Connection | None = getattr(self._of_thread, "connection", None)
+            if connection is None:
+                connection = (self._writing if writes else self.engine).connect()
+                self._of_thread.connection = connection
+                self._connections.append(connection)
+            with connection.begin():
+                return work(connection)
 
-        return await asyncio.get_running_loop().run_in_executor(self._writer, in_turn)
+        threads = self._writer if writes else self._readers
+        return await asyncio.get_running_loop().run_in_executor(threads, in_thread)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
-
-    def _transaction(self, engine: Engine, work: Callable[[Connection], T]) -> T:
-        connection: Connection | None = getattr(self._of_thread, "connection", None)
-        if connection is None:
-            connection = self._of_thread.connection = engine.connect()
-            self._connections.append(connection)
-        with connection.begin():
-            return work(connection)
 
     def _close(self) -> None:
         self._writer.shutdown()
@@ -228,25 +220,6 @@ class _Sqlite:
         for connection in self._connections:
             connection.close()
         self.engine.dispose()
-
-
-class _Postgresql:
-    def __init__(self, url: URL) -> None:
-        self._engine = _postgresql(url)
-        self.engine = self._engine.sync_engine
-
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
-
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        return await self.read(work)
-
-    async def run(self, work: Callable[[], T]) -> T:
-        return await greenlet_spawn(work)  # lets the synchronous engine await asyncpg
-
-    async def close(self) -> None:
-        await self._engine.dispose()
 
 
 def _parse(url: str) -> URL:
@@ -300,21 +273,6 @@ def _create_private(database: str) -> None:
         os.close(os.open(Path(database).resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _postgresql(url: URL) -> AsyncEngine:
-    dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
-
-    async def connect() -> asyncpg.Connection:
-        return await asyncpg.connect(dsn, timeout=SECONDS_TO_CONNECT, command_timeout=SECONDS_PER_STATEMENT)
-
-    return create_async_engine(
-        "postgresql+asyncpg://",
-        async_creator=connect,
-        pool_pre_ping=True,
-        pool_timeout=SECONDS_TO_CONNECT,
-        hide_parameters=True,
-    )
-
-
 def _age(connection: Connection) -> Age:
     migrated = inspect(connection).has_table(VERSIONS.name)
     current = migrated and connection.scalar(select(VERSIONS.c.version_num))
@@ -331,6 +289,6 @@ def translated_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = str(getattr(error, "orig", None) or error) or type(error).__name__
         raise DatabaseUnavailableError(reason.splitlines()[0]) from None

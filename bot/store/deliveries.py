@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, Row, not_, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from bot.errors import StoredSecretError
 from bot.store.database import Database
@@ -56,12 +56,12 @@ class Deliveries:
             owner = asked.owner
             whose = [owner.enterprise_id, owner.team_id, owner.user_id]
             content = SecretStr(json.dumps([whose, asked.installed, asked.payload]))
-            row |= {"holder": self.processes.name, "sealed": self.vault.seal(_bound(key), content)}
+            row |= {"holder": self.processes.name, "encrypted": self.vault.encrypt(_bound(key), content)}
         added = self.database.insert(DeliveryRow).values(row)
         return await self.database.changes(added.on_conflict_do_nothing().returning(DeliveryRow.key))
 
     async def finish(self, keys: Collection[str]) -> None:
-        done = update(DeliveryRow).where(DeliveryRow.key.in_(keys)).values(holder=None, sealed=None)
+        done = update(DeliveryRow).where(DeliveryRow.key.in_(keys)).values(holder=None, encrypted=None)
         await self.database.execute(done)
 
     async def take_abandoned(self) -> dict[str, UnfinishedRequest | None]:
@@ -73,7 +73,7 @@ class Deliveries:
         now = await self.processes.now()
         dead = self.processes.dead(DeliveryRow.holder, now)
         abandoned = (
-            select(DeliveryRow.key, DeliveryRow.sealed, DeliveryRow.claimed_at)
+            select(DeliveryRow.key, DeliveryRow.encrypted, DeliveryRow.claimed_at)
             .where(DeliveryRow.holder.is_not(None), dead)
             .limit(BATCH)
             .with_for_update(skip_locked=True)
@@ -88,21 +88,13 @@ class Deliveries:
 
         latest = now - ANSWERABLE_FOR
         return {
-            row.key: self._opened(row.key, row.sealed) if row.claimed_at > latest else None
+            row.key: self._opened(row.key, row.encrypted) if row.claimed_at > latest else None
             for row in await self.database.write(take)
         }
 
-    async def prune(self, now: datetime, age: timedelta) -> None:
-        """Delete claims older than `age`, and those from before the clock was set back.
-
-        Slack repeats deliveries for minutes, not hours.
-        """
-        old = not_(DeliveryRow.claimed_at.between(now - age, now + age))
-        await self.database.delete_in_batches(DeliveryRow, old)
-
-    def _opened(self, key: str, sealed: str) -> UnfinishedRequest | None:
+    def _opened(self, key: str, encrypted: str) -> UnfinishedRequest | None:
         try:
-            match json.loads(self.vault.open(_bound(key), sealed).get_secret_value()):
+            match json.loads(self.vault.decrypt(_bound(key), encrypted).get_secret_value()):
                 case [[enterprise_id, str(team_id), str(user_id)], [at_enterprise, at_team], dict(payload)]:
                     owner = Owner(enterprise_id, team_id, user_id)
                     return UnfinishedRequest(owner, (at_enterprise, at_team), payload)
@@ -112,5 +104,5 @@ class Deliveries:
 
 
 def _bound(key: str) -> Owner:
-    """Return the owner that a request is sealed for, with the delivery's key as the user ID."""
+    """Return the owner that a request is encrypted for, with the delivery's key as the user ID."""
     return Owner(None, "", key)

@@ -7,7 +7,6 @@ from typing import Any, Literal, get_args
 from sqlalchemy import Row
 
 from bot.store.choice import Choice
-from bot.store.tables import DigestRow
 
 Group = Literal["tracker", "priority", "category", "assignee"]
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -36,10 +35,10 @@ class Plan:
     personal digest has no project: its `project_id` is 0, and `project` is the digest's name.
     """
 
-    project_id: int
-    project: str
-    schedule: str
-    zone: str
+    project_id: int = 0
+    project: str = ""
+    schedule: str = "weekdays 09:00"
+    zone: str = ""
     kind: Kind = "new"
     stale_days: int = STALE_DAYS
     filters: Mapping[FilterKind, tuple[Choice, ...]] = field(default_factory=dict)
@@ -48,8 +47,7 @@ class Plan:
     empty: bool = False
 
 
-def plan_of(row: Row[DigestRow]) -> Plan:
-    """Return the plan in a row."""
+def plan_of(row: Row[Any]) -> Plan:
     return Plan(
         project_id=row.project_id,
         project=row.project,
@@ -65,7 +63,6 @@ def plan_of(row: Row[DigestRow]) -> Plan:
 
 
 def plan_columns(plan: Plan) -> dict[str, Any]:
-    """Return a plan in the format of its columns."""
     return {
         "project_id": plan.project_id,
         "project": plan.project,

@@ -5,27 +5,19 @@ posted, and ends when the post is confirmed. If a process crashes, another one t
 process counts as dead and `lease_until` has passed: until then a message may still be in flight.
 """
 
+import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Update,
-    and_,
-    delete,
-    exists,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Row, Update, and_, delete, exists, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
 from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, seen_kept, seen_of
+from bot.store.owner import Owner
 from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 
@@ -54,7 +46,7 @@ class Run:
     """One due time of a digest.
 
     `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
-    the schedule. For the others see `DigestRunRow`.
+    the schedule. `claimed_at` is by the monotonic clock. For the others see `DigestRunRow`.
     """
 
     digest: Digest
@@ -68,6 +60,11 @@ class Run:
     searched_to: str | None = None
     covered_to: datetime | None = None
     seen: Mapping[int, datetime] | None = None
+    claimed_at: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def owner(self) -> Owner:
+        return self.digest.owner
 
     @property
     def key(self) -> tuple[int, datetime]:
@@ -75,7 +72,7 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class RunClaim:
     """A due time to claim, and the next one. `next_due` is None for a run that a user requested."""
 
     digest: Digest
@@ -90,10 +87,6 @@ class StoredRuns:
     def __init__(self, database: Database, processes: Processes) -> None:
         self.database = database
         self._processes = processes
-
-    async def now(self) -> datetime:
-        """Return the database's time."""
-        return await self._processes.now()
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
         """Return the due digests of one owner, whose digest is the longest overdue; that one comes first.
@@ -112,7 +105,7 @@ class StoredRuns:
 
         return await self.database.read(work)
 
-    async def claim(self, claims: Sequence[Claim], lease_until: datetime) -> tuple[Run, ...]:
+    async def claim(self, claims: Sequence[RunClaim], lease_until: datetime) -> tuple[Run, ...]:
         """Claim due times; returns the runs that this process won.
 
         A claim without `next_due` doesn't change the schedule.
@@ -124,7 +117,7 @@ class StoredRuns:
 
         return await self.database.write(work)
 
-    def _claim_one(self, connection: Connection, claim: Claim, lease_until: datetime) -> Run | None:
+    def _claim_one(self, connection: Connection, claim: RunClaim, lease_until: datetime) -> Run | None:
         scheduled = claim.next_due is not None
         still = DigestRow.next_due == claim.digest.next_due if scheduled else DigestRow.paused.is_(None)
         locked = select(DigestRow).where(DigestRow.id == claim.digest.id, still).with_for_update()
@@ -135,9 +128,8 @@ class StoredRuns:
         # Read again: another run may have advanced the digest since the caller read it.
         digest = digest_of(row)
         if scheduled:
-            connection.execute(
-                update(DigestRow).where(DigestRow.id == digest.id).values(next_due=claim.next_due)
-            )
+            advanced = update(DigestRow).where(DigestRow.id == digest.id).values(next_due=claim.next_due)
+            connection.execute(advanced)
             digest = replace(digest, next_due=claim.next_due)
         about: dict[str, Any] = {
             "due_at": claim.due_at,
@@ -147,12 +139,10 @@ class StoredRuns:
             "asked": not scheduled,
             "attempts": 0,
         }
-        statement = (
-            self.database.insert(DigestRunRow)
-            .values(digest_id=digest.id, lease_until=lease_until, **about)
-            .on_conflict_do_nothing()
-            .returning(DigestRunRow.digest_id)
+        added = self.database.insert(DigestRunRow).values(
+            digest_id=digest.id, lease_until=lease_until, **about
         )
+        statement = added.on_conflict_do_nothing().returning(DigestRunRow.digest_id)
         return Run(digest=digest, **about) if connection.scalar(statement) is not None else None
 
     async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
@@ -168,9 +158,7 @@ class StoredRuns:
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
             .limit(limit)
         )
-        return await self.database.read(
-            lambda connection: tuple(_run_of(row) for row in connection.execute(statement))
-        )
+        return tuple(map(_run_of, await self.database.rows(statement)))
 
     async def take_over(self, runs: Sequence[Run], now: datetime, lease_until: datetime) -> tuple[Run, ...]:
         """Take over abandoned runs that haven't changed since they were read; returns those it won."""
@@ -268,21 +256,14 @@ class StoredRuns:
         await self.database.execute(statement)
 
     async def drop(self, run: Run) -> None:
-        """Finish a run that posted nothing."""
         await self.database.execute(_update(run).values(state=RunState.DROPPED, lease_until=None))
 
     async def sent(self, run: Run) -> tuple[Covered, ...]:
         """Return the issues that the run's message covers, oldest first."""
-        statement = (
-            select(DigestIssueRow)
-            .where(DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.due_at == run.due_at)
-            .order_by(DigestIssueRow.created_on, DigestIssueRow.issue_id)
-        )
-
-        def work(connection: Connection) -> tuple[Covered, ...]:
-            return tuple(Covered(row.issue_id, row.created_on) for row in connection.execute(statement))
-
-        return await self.database.read(work)
+        its = and_(DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.due_at == run.due_at)
+        in_order = (DigestIssueRow.created_on, DigestIssueRow.issue_id)
+        statement = select(DigestIssueRow).where(its).order_by(*in_order)
+        return tuple(Covered(row.issue_id, row.created_on) for row in await self.database.rows(statement))
 
     async def finish(
         self,
@@ -300,11 +281,7 @@ class StoredRuns:
 
         Deletes covered issues created before `forget_before`, which can't appear again.
         """
-        ended = (
-            _update(run)
-            .values(state=state, ts=ts, lease_until=None, seen=None)
-            .returning(DigestRunRow.digest_id)
-        )
+        ended = _update(run).values(state=state, ts=ts, lease_until=None, seen=None)
         forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
         if seen is not None:
             forward["seen"] = seen_kept(seen)
@@ -312,17 +289,15 @@ class StoredRuns:
         as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
 
         def work(connection: Connection) -> bool:
-            if connection.scalar(ended) is None:
+            if connection.scalar(ended.returning(DigestRunRow.digest_id)) is None:
                 return False
             digest = update(DigestRow).where(DigestRow.id == run.digest.id)
             connection.execute(digest.values(**forward))
             # If the schedule was changed meanwhile, its periods differ.
             connection.execute(digest.where(as_planned).values(history=history_kept(history)))
             if forget_before is not None:
-                old = and_(
-                    DigestIssueRow.digest_id == run.digest.id, DigestIssueRow.created_on < forget_before
-                )
-                connection.execute(delete(DigestIssueRow).where(old))
+                its = delete(DigestIssueRow).where(DigestIssueRow.digest_id == run.digest.id)
+                connection.execute(its.where(DigestIssueRow.created_on < forget_before))
             return True
 
         return await self.database.write(work)
@@ -331,22 +306,20 @@ class StoredRuns:
         """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
         statement = select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
         found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
-        for row in await self.database.read(lambda connection: connection.execute(statement).all()):
+        for row in await self.database.rows(statement):
             found[row.digest_id][row.issue_id] = row.created_on
         return found
 
-    async def merge_missed(self, run: Run, newer: Claim) -> Run:
+    async def merge_missed(self, run: Run, newer: RunClaim) -> Run:
         """Include the due times that have passed since the run was due; returns the updated run."""
         missed = run.missed + newer.missed + 1
         counts = _update(run).values(missed=missed).returning(DigestRunRow.digest_id)
-        moves = update(DigestRow).where(
-            DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due
-        )
+        as_read = and_(DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due)
 
         def work(connection: Connection) -> Run:
             if connection.scalar(counts) is None:  # another process took over the run and its due times
                 return run
-            connection.execute(moves.values(next_due=newer.next_due))
+            connection.execute(update(DigestRow).where(as_read).values(next_due=newer.next_due))
             return replace(run, digest=replace(run.digest, next_due=newer.next_due), missed=missed)
 
         return await self.database.write(work)
@@ -384,7 +357,7 @@ def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement
     return exists().where(DigestRunRow.digest_id == digest_id, DigestRunRow.lease_until.is_not(None))
 
 
-def _run_of(row: Row[*tuple[Any, ...]]) -> Run:
+def _run_of(row: Row[Any]) -> Run:
     about = {name: getattr(row, column.name) for name, column in RUN_COLUMNS.items()}
     seen = None if row.run_seen is None else seen_of(row.run_seen)
     return Run(digest=digest_of(row), state=RunState(row.state), seen=seen, **about)

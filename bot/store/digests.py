@@ -166,22 +166,17 @@ class StoredDigests:
 
         def work(connection: Connection) -> Digest | None:
             row = connection.execute(statement).one_or_none()
-            if row is None:
-                return None
-            digest = digest_of(row)
-            if start.covered:
-                connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, start.covered))
-            return digest
+            if row is not None:
+                _cover(connection, row.id, start)
+            return row and digest_of(row)
 
         return await self._database.write(work)
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
-        """Return a digest of the workspace by ID, or None."""
         found = await self._found(and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
         return found[0] if found else None
 
     async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
-        """Return the channel's digests, by ID."""
         return await self._found(and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
@@ -212,8 +207,7 @@ class StoredDigests:
             connection.execute(_one(digest).values(next_due=active, **changed))
             if start:
                 connection.execute(delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
-            if start and start.covered:
-                connection.execute(insert(DigestIssueRow), issues_covered(digest.id, None, start.covered))
+                _cover(connection, digest.id, start)
 
         await self._database.write(work)
 
@@ -237,13 +231,9 @@ class StoredDigests:
         agreed_project: int | None,
     ) -> None:
         """Change the owner, and resume the digest."""
-        changed = {
-            "owner_name": owner_name,
-            "paused": None,
-            "next_due": next_due,
-            "agreed_project": agreed_project,
-        }
-        await self._database.execute(_one(digest).values(**changed, **owner.columns, **_NO_NOTICES))
+        changed = owner.columns | {"owner_name": owner_name, "agreed_project": agreed_project}
+        resumed = {"paused": None, "next_due": next_due, **_NO_NOTICES}
+        await self._database.execute(_one(digest).values(**changed, **resumed))
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
@@ -256,8 +246,7 @@ class StoredDigests:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
         recently = DigestRow.removed_at > datetime.now(UTC) - KEPT_AFTER_REMOVAL
         which = and_(DigestRow.team_id == team_id, DigestRow.id == digest_id, recently)
-        statement = select(DigestRow).where(which)
-        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
+        row = await self._database.one(select(DigestRow).where(which))
         if row is None:
             return None
         return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
@@ -299,94 +288,70 @@ class StoredDigests:
         )
         await self._database.execute(statement)
 
+    async def stop_all(self, owner: Owner, why: Pause) -> int:
+        """Pause everything of a user who knows, and return how many were active."""
+        active = [digest.id for digest in await self.of_owner(owner) if not digest.paused]
+        await self.stop(owner, active, why, tell_owner=False)
+        return len(active)
+
     async def notify(self, digest: Digest, notice: Notice) -> None:
         """Leave a notice for the owner, unless another one is pending."""
         statement = _one(digest).where(DigestRow.owner_notice.is_(None))
         await self._database.execute(statement.values(owner_notice=notice))
 
-    async def claim_owner_notice(self) -> tuple[tuple[Digest, ...], Notice] | None:
-        """Claim an owner's digests with the same pending notice, until `clear_owner_notice`."""
-        unheld = await self._unheld()
-        first = await self._first(and_(DigestRow.owner_notice.is_not(None), unheld))
-        if first is None or first.owner_notice is None:
+    async def claim_notice(self) -> tuple[tuple[Digest, ...], Notice | None] | None:
+        """Claim an owner's digests with the same pending notice, or else a channel's, for which None stands,
+        until `clear_notice`. Returns None if no notice is pending.
+        """
+        holder, me = DigestRow.notice_holder, self._processes.name
+        dead = self._processes.dead(holder, await self._processes.now())
+        free = and_(or_(holder.is_(None), holder == me, dead), _NOT_REMOVED)
+        pending = or_(DigestRow.owner_notice.is_not(None), DigestRow.channel_notice)
+        owners_first = (DigestRow.owner_notice.is_(None), DigestRow.id)
+        statement = select(DigestRow).where(pending, free).order_by(*owners_first).limit(1)
+        if (first := await self._database.one(statement)) is None:
             return None
-        notice = NOTICES[first.owner_notice]
-        alike = and_(DigestRow.of(digest_of(first).owner), DigestRow.owner_notice == notice)
-        return await self._hold(and_(alike, unheld)), notice
+        notice = NOTICES.get(first.owner_notice)
+        if notice:
+            alike = and_(DigestRow.of(Owner.of(first)), DigestRow.owner_notice == notice)
+        else:
+            there = and_(DigestRow.team_id == first.team_id, DigestRow.channel_id == first.channel_id)
+            alike = and_(there, DigestRow.channel_notice)
+        held = update(DigestRow).where(alike, free).values(notice_holder=me).returning(DigestRow)
+        rows = await self._database.write(lambda connection: connection.execute(held).all())
+        return tuple(sorted(map(digest_of, rows), key=lambda digest: digest.id)), notice
 
-    async def clear_owner_notice(self, digests: Sequence[Digest], notice: Notice) -> None:
+    async def clear_notice(self, digests: Sequence[Digest], notice: Notice | None) -> None:
         """Clear the notice after it was sent, unless a different one is pending by now."""
-        same = [DigestRow.owner_notice == notice, *(DigestRow.of(digest.owner) for digest in digests[:1])]
-        await self._database.execute(
-            _each(digests).where(*same).values(owner_notice=None, notice_holder=None)
-        )
-
-    async def claim_channel_notice(self) -> tuple[Digest, ...]:
-        """Claim a channel's stopped digests with a pending notice, until `clear_channel_notice`."""
-        unheld = await self._unheld()
-        first = await self._first(and_(DigestRow.channel_notice.is_(True), unheld))
-        if first is None:
-            return ()
-        there = and_(
-            DigestRow.team_id == first.team_id,
-            DigestRow.channel_id == first.channel_id,
-            DigestRow.channel_notice.is_(True),
-        )
-        return await self._hold(and_(there, unheld))
-
-    async def clear_channel_notice(self, digests: Sequence[Digest]) -> None:
-        """Clear the channel's notice after it was sent."""
-        await self._database.execute(_each(digests).values(channel_notice=False, notice_holder=None))
+        sent = update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
+        if notice:
+            same = (DigestRow.owner_notice == notice, *(DigestRow.of(digest.owner) for digest in digests[:1]))
+            sent = sent.where(*same).values(owner_notice=None)
+        else:
+            sent = sent.values(channel_notice=False)
+        await self._database.execute(sent.values(notice_holder=None))
 
     async def rename(self, digest: Digest, project: str) -> None:
-        """Update the project's name."""
         await self._database.execute(_one(digest).values(project=project))
 
     async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
         """Return up to `limit` active digests with IDs greater than `after`."""
-        which = and_(DigestRow.id > after, DigestRow.paused.is_(None))
-        return await self._found(which, limit)
+        return await self._found(and_(DigestRow.id > after, DigestRow.paused.is_(None)), limit)
 
     async def reschedule(self, digest: Digest, next_due: datetime) -> None:
         """Set the next due time, if it hasn't changed since the digest was read."""
         statement = _one(digest).where(DigestRow.next_due == digest.next_due)
         await self._database.execute(statement.values(next_due=next_due))
 
-    async def _first(self, which: ColumnElement[bool]) -> Row[DigestRow] | None:
-        statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(1)
-        return await self._database.read(lambda connection: connection.execute(statement).one_or_none())
-
-    async def _unheld(self) -> ColumnElement[bool]:
-        """Match digests whose notices no other live process is sending."""
-        holder = DigestRow.notice_holder
-        dead = self._processes.dead(holder, await self._processes.now())
-        return or_(holder.is_(None), holder == self._processes.name, dead)
-
-    async def _hold(self, which: ColumnElement[bool]) -> tuple[Digest, ...]:
-        held = (
-            update(DigestRow)
-            .where(which, _NOT_REMOVED)
-            .values(notice_holder=self._processes.name)
-            .returning(DigestRow)
-        )
-
-        def work(connection: Connection) -> tuple[Digest, ...]:
-            rows = sorted(connection.execute(held), key=lambda row: row.id)
-            return tuple(digest_of(row) for row in rows)
-
-        return await self._database.write(work)
-
     async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
         statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)
-        return await self._database.read(
-            lambda connection: tuple(digest_of(row) for row in connection.execute(statement))
-        )
+        return tuple(map(digest_of, await self._database.rows(statement)))
 
 
-def digest_of(row: Row[DigestRow]) -> Digest:
+def digest_of(row: Row[Any]) -> Digest:
     return Digest(
         id=row.id,
-        owner=Owner(row.enterprise_id or None, row.team_id, row.user_id),
+        owner=Owner.of(row),
         owner_name=row.owner_name,
         channel_id=row.channel_id,
         plan=plan_of(row),
@@ -406,12 +371,10 @@ def seen_of(stored: Mapping[str, str] | None) -> Mapping[int, datetime]:
 
 
 def seen_kept(seen: Mapping[int, datetime]) -> Mapping[str, str]:
-    """Return the owner's issues in the format of their column."""
     return {str(number): at.isoformat() for number, at in seen.items()}
 
 
 def history_kept(history: Sequence[tuple[datetime, int]]) -> Mapping[str, int]:
-    """Return a history in the format of its column."""
     return {end.isoformat(): count for end, count in history}
 
 
@@ -423,16 +386,17 @@ def issues_covered(
     return [{**about, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
 
 
+def _cover(connection: Connection, digest_id: int, start: Start) -> None:
+    if start.covered:
+        connection.execute(insert(DigestIssueRow), issues_covered(digest_id, None, start.covered))
+
+
 def _start_columns(start: Start) -> dict[str, Any]:
     return {
         "covered_to": start.covered_to,
         "history": history_kept(start.history),
         "seen": seen_kept(start.seen),
     }
-
-
-def _each(digests: Collection[Digest]) -> Update:
-    return update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
 
 
 def _one(digest: Digest) -> Update:

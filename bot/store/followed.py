@@ -24,12 +24,17 @@ class Follower:
     """A user who follows issues, claimed by this process.
 
     `covered_to`: by the service's clock, up to when changes of their issues are handled. `reads` counts how
-    often they were read.
+    often they were read. `followed` is what they follow, once that is read.
     """
 
     owner: Owner
     covered_to: datetime | None
     reads: int
+    followed: tuple["Followed", ...] = ()
+
+    @property
+    def key(self) -> Owner:
+        return self.owner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +92,6 @@ class StoredFollowed:
         return await self.database.write(work)
 
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
-        """Return how the thread follows the issue, or None."""
         found = await self._found(
             and_(
                 FollowedIssueRow.channel_id == channel_id,
@@ -98,16 +102,13 @@ class StoredFollowed:
         return found[0] if found else None
 
     async def of(self, owner: Owner) -> tuple[Followed, ...]:
-        """Return what a user follows."""
         return await self._found(FollowedIssueRow.of(owner))
 
     async def count(self, owner: Owner) -> int:
-        """Return how many issues a user follows."""
         (row,) = await self.database.rows(select(func.count()).where(FollowedIssueRow.of(owner)))
         return int(row[0])
 
     async def end(self, followed: Collection[Followed]) -> None:
-        """Stop following."""
         ids = [one.id for one in followed]
         await self.database.execute(delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
 
@@ -135,7 +136,7 @@ class StoredFollowed:
         def work(connection: Connection) -> tuple[Follower, ...]:
             claimed: list[Follower] = []
             for row in connection.execute(due).all():
-                owner = Owner(row.enterprise_id or None, row.team_id, row.user_id)
+                owner = Owner.of(row)
                 if owner in excluding or len(claimed) == limit:
                     continue
                 holding = (

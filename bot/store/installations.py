@@ -5,6 +5,8 @@ webhooks are never requested or stored. Team IDs are unique across Slack, so a t
 it may join an enterprise later, and users from other companies have another enterprise ID.
 """
 
+import secrets
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -14,13 +16,12 @@ from slack_sdk.oauth.installation_store import Bot, Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
-from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import INSTALLATIONS, OAUTH_STATES, SEALED_TOKENS, ChannelDefaultRow, Owned, Table
+from bot.store.tables import ENCRYPTED_TOKENS, INSTALLATIONS, OAUTH_STATES, Owned, Table
 from bot.store.vault import Vault
 
 STATE_SECONDS = 600
@@ -38,12 +39,21 @@ class Installations(AsyncInstallationStore):
         self.states = OAuthStates(database)
 
     async def async_save(self, installation: Installation) -> None:
-        bot = self._sealed(installation.to_bot())
-        kept = SQLAlchemyInstallationStore(self._client_id, self._database.engine)
-        await self._database.run(lambda: kept.save_bot(bot))
-        installed_at = datetime.fromtimestamp(bot.installed_at, UTC).replace(tzinfo=None)
-        earlier = and_(self._there(bot.enterprise_id, bot.team_id), _ROW.installed_at < installed_at)
-        await self._database.execute(delete(INSTALLATIONS).where(earlier))
+        """Store an installation in place of earlier ones."""
+        bot = self._encrypted(installation.to_bot())
+        values = bot.to_dict() | {
+            "client_id": self._client_id,
+            "installed_at": _moment(bot.installed_at),
+            "bot_token_expires_at": _moment(bot.bot_token_expires_at),
+        }
+        there = self._there(bot.enterprise_id, bot.team_id)
+        earlier = and_(there, _ROW.installed_at <= values["installed_at"])
+
+        def work(connection: Connection) -> None:
+            connection.execute(delete(INSTALLATIONS).where(earlier))
+            connection.execute(insert(INSTALLATIONS).values(values))
+
+        await self._database.write(work)
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
         """Return the installation of a team, or None.
@@ -70,12 +80,9 @@ class Installations(AsyncInstallationStore):
 
     async def renew(self, bot: Bot) -> None:
         """Store the renewed tokens of an installation from `find`, if it still exists."""
-        sealed = self._sealed(bot)
-        expires_at = bot.bot_token_expires_at
-        values = {name: getattr(sealed, name) for name in SEALED_TOKENS} | {
-            "bot_token_expires_at": expires_at
-            and datetime.fromtimestamp(expires_at, UTC).replace(tzinfo=None),
-        }
+        encrypted = self._encrypted(bot)
+        values = {name: getattr(encrypted, name) for name in ENCRYPTED_TOKENS}
+        values["bot_token_expires_at"] = _moment(bot.bot_token_expires_at)
         statement = update(INSTALLATIONS).where(_ROW.id == bot.get_custom_value("id")).values(values)
         await self._database.execute(statement)
 
@@ -120,18 +127,18 @@ class Installations(AsyncInstallationStore):
         own = select(_ROW.team_id).where(_ROW.client_id == self._client_id, _ROW.team_id.is_not(None))
         return and_(enterprise == enterprise_id, team.not_in(own))
 
-    def _sealed(self, bot: Bot) -> Bot:
-        sealed = Bot(**bot.to_dict_for_copying())
-        for name in SEALED_TOKENS:
+    def _encrypted(self, bot: Bot) -> Bot:
+        encrypted = Bot(**bot.to_dict_for_copying())
+        for name in ENCRYPTED_TOKENS:
             if token := getattr(bot, name):
-                setattr(sealed, name, self._vault.seal(_bound(bot, name), SecretStr(token)))
-        return sealed
+                setattr(encrypted, name, self._vault.encrypt(_bound(bot, name), SecretStr(token)))
+        return encrypted
 
     def _opened(self, row: Row[Any]) -> Bot:
         bot = SQLAlchemyInstallationStore.build_bot_entity(row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
-        for name in SEALED_TOKENS:
-            if sealed := getattr(bot, name):
-                setattr(bot, name, self._vault.open(_bound(bot, name), sealed).get_secret_value())
+        for name in ENCRYPTED_TOKENS:
+            if encrypted := getattr(bot, name):
+                setattr(bot, name, self._vault.decrypt(_bound(bot, name), encrypted).get_secret_value())
         bot.set_custom_value("id", row.id)
         return bot
 
@@ -141,10 +148,12 @@ class OAuthStates(AsyncOAuthStateStore):
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._kept = SQLAlchemyOAuthStateStore(STATE_SECONDS, database.engine)
 
     async def async_issue(self, *_: object, **__: object) -> str:
-        return await self._database.run(self._kept.issue)
+        state = secrets.token_urlsafe(24)
+        expire_at = _moment(time.time() + STATE_SECONDS)
+        await self._database.execute(insert(OAUTH_STATES).values(state=state, expire_at=expire_at))
+        return state
 
     async def async_consume(self, state: str) -> bool:
         """Return whether the state is valid, and consume it: True for one caller only.
@@ -152,25 +161,25 @@ class OAuthStates(AsyncOAuthStateStore):
         slack_sdk's own version can return True twice.
         """
         column = OAUTH_STATES.c
-        theirs = and_(column.state == state, column.expire_at > _now())
+        theirs = and_(column.state == state, column.expire_at > _moment(time.time()))
         return await self._database.changes(delete(OAUTH_STATES).where(theirs).returning(column.id))
 
     async def prune(self) -> None:
-        await self._database.execute(delete(OAUTH_STATES).where(OAUTH_STATES.c.expire_at <= _now()))
+        expired = OAUTH_STATES.c.expire_at <= _moment(time.time())
+        await self._database.execute(delete(OAUTH_STATES).where(expired))
 
 
 def _forget(connection: Connection, belongs: Callable[[Column, Column], ColumnElement[bool]]) -> None:
     for row in Table.__subclasses__():
         if issubclass(row, Owned):
             connection.execute(delete(row).where(belongs(row.team_id, row.enterprise_id)))
-    channels = belongs(ChannelDefaultRow.team_id, ChannelDefaultRow.set_by_enterprise_id)
-    connection.execute(delete(ChannelDefaultRow).where(channels))
 
 
 def _bound(bot: Bot, column: str) -> Owner:
-    """Return the owner that a token is sealed for, with the column's name as the user ID."""
+    """Return the owner that a token is encrypted for, with the column's name as the user ID."""
     return Owner(bot.enterprise_id, bot.team_id or "", column)
 
 
-def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)  # slack_sdk's columns have no zone
+def _moment(seconds: float | None) -> datetime | None:
+    """A moment in slack_sdk's columns, which have no zone."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, delete, exists, select, update
 
-from bot.errors import StoredSecretError
+from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
@@ -32,7 +32,7 @@ class Link:
     user_id: int
     name: str
     linked_at: datetime
-    sealed: str = field(repr=False)
+    encrypted: str = field(repr=False)
     refusals: Refusals | None = None
 
 
@@ -46,14 +46,23 @@ class Links:
         row = await self.database.one(select(LinkRow).where(LinkRow.of(owner)))
         if row is None:
             return None
-        key = self.vault.open(owner, row.sealed_key)
+        key = self.vault.decrypt(owner, row.encrypted_key)
         refusals = None
         if row.refused_since:
             refusals = Refusals(row.refused_since, row.refused_at, row.refusals)
-        return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.sealed_key, refusals)
+        return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.encrypted_key, refusals)
+
+    async def required(self, owner: Owner) -> Link:
+        """As `get`, for what only linked users may do. Raises NotLinked, KeyUnreadable."""
+        try:
+            link = await self.get(owner)
+        except StoredSecretError as error:
+            raise KeyUnreadable from error
+        if link is None:
+            raise NotLinked
+        return link
 
     async def linked_at(self, owner: Owner) -> datetime | None:
-        """Return when the owner linked their account, or None if they haven't."""
         row = await self.database.one(select(LinkRow.linked_at).where(LinkRow.of(owner)))
         return row.linked_at if row else None
 
@@ -71,7 +80,7 @@ class Links:
     async def owners(self, team_id: str, user_id: str) -> tuple[Owner, ...]:
         """Return the linked owners that are this user of a workspace; more than one only in theory."""
         rows = await self.database.rows(select(LinkRow).filter_by(team_id=team_id, user_id=user_id))
-        return tuple(Owner(row.enterprise_id or None, row.team_id, row.user_id) for row in rows)
+        return tuple(map(Owner.of, rows))
 
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
         values = self._values(owner, key, user_id, name)
@@ -89,8 +98,7 @@ class Links:
         keys = []
         for row in await self.database.rows(statement):
             with suppress(StoredSecretError):
-                owner = Owner(row.enterprise_id or None, row.team_id, row.user_id)
-                keys.append(self.vault.open(owner, row.sealed_key))
+                keys.append(self.vault.decrypt(Owner.of(row), row.encrypted_key))
         return tuple(keys)
 
     async def delete(self, owner: Owner) -> bool:
@@ -123,7 +131,7 @@ class Links:
 
     def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
         return {
-            "sealed_key": self.vault.seal(owner, key),
+            "encrypted_key": self.vault.encrypt(owner, key),
             "service_user_id": user_id,
             "name": name,
             "linked_at": datetime.now(UTC),
@@ -132,7 +140,7 @@ class Links:
 
 
 def _same_key(link: Link) -> ColumnElement[bool]:
-    return and_(LinkRow.of(link.owner), LinkRow.sealed_key == link.sealed)
+    return and_(LinkRow.of(link.owner), LinkRow.encrypted_key == link.encrypted)
 
 
 def _as_read(link: Link) -> ColumnElement[bool]:

@@ -1,6 +1,9 @@
 """The Slack user who owns a record."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
 
 
 @dataclass(frozen=True)
@@ -10,6 +13,10 @@ class Owner:
     enterprise_id: str | None
     team_id: str
     user_id: str
+
+    @classmethod
+    def of(cls, row: Row[Any]) -> "Owner":
+        return cls(row.enterprise_id or None, row.team_id, row.user_id)
 
     @property
     def columns(self) -> dict[str, str]:

@@ -1,7 +1,8 @@
-"""Heartbeats of the bot's processes, by the database's clock."""
+"""Heartbeats of the bot's processes, and the database's clock, which decides when background work is due."""
 
 import secrets
-from datetime import datetime, timedelta
+import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -19,8 +20,9 @@ from sqlalchemy import (
 from bot.store.database import Database, translated_errors
 from bot.store.tables import NOW, ProcessRow
 
-KEPT = timedelta(minutes=30)
 NO_HOLDER = ""
+JUMP = timedelta(minutes=1)
+"""How far the clock may be set back before due times are recalculated."""
 
 
 class Processes:
@@ -80,9 +82,25 @@ class Processes:
         """Delete this process, so that others can take over what it holds at once."""
         await self._database.execute(delete(ProcessRow).where(ProcessRow.holder == self.name))
 
-    async def prune(self) -> None:
-        now = await self.now()
-        await self._database.execute(delete(ProcessRow).where(ProcessRow.seen_at < now - KEPT))
-
     def _beat_lately(self, now: datetime) -> bool:
         return self._last_beat is not None and abs(now - self._last_beat) < self._timeout / 2
+
+
+class Clock:
+    """The last time read from the database plus the time since; this machine's clock until the first read.
+
+    `suspect`: due times and leases may be from a clock that was ahead, as at the start and when the
+    database's clock was set back.
+    """
+
+    def __init__(self) -> None:
+        self._last_read: tuple[datetime, float] | None = None
+        self.suspect = True
+
+    def set(self, now: datetime) -> None:
+        self.suspect |= self._last_read is not None and now < self.now() - JUMP
+        self._last_read = (now, time.monotonic())
+
+    def now(self) -> datetime:
+        then, at = self._last_read or (datetime.now(UTC), time.monotonic())
+        return then + timedelta(seconds=time.monotonic() - at)

@@ -39,39 +39,37 @@ class SavedInput:
         statement = insert(SavedInputRow).values(
             id=continuation_id,
             **owner.columns,
-            sealed=self.vault.seal(owner, content),
+            encrypted=self.vault.encrypt(owner, content),
             created_at=now,
         )
         await self.database.execute(statement)
         return continuation_id
 
-    async def prune(self) -> None:
-        too_old = datetime.now(UTC) - LIFETIME
-        await self.database.delete_in_batches(SavedInputRow, SavedInputRow.created_at <= too_old)
-
     async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
-        statement = select(SavedInputRow.sealed).where(_is(owner, continuation_id))
-        sealed = await self.database.read(lambda connection: connection.scalar(statement))
-        return self._opened(owner, continuation_id, sealed)
+        statement = select(SavedInputRow.encrypted).where(_is(owner, continuation_id))
+        encrypted = await self.database.read(lambda connection: connection.scalar(statement))
+        return self._opened(owner, continuation_id, encrypted)
 
     async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
         """Return the owner's saved request and delete it: only one caller gets it."""
-        statement = delete(SavedInputRow).where(_is(owner, continuation_id)).returning(SavedInputRow.sealed)
+        statement = (
+            delete(SavedInputRow).where(_is(owner, continuation_id)).returning(SavedInputRow.encrypted)
+        )
 
         def work(connection: Connection) -> dict[str, Any] | None:
             return self._opened(owner, continuation_id, connection.scalar(statement))
 
         return await self.database.write(work)
 
-    def _opened(self, owner: Owner, continuation_id: str, sealed: str | None) -> dict[str, Any] | None:
-        if sealed is None:
+    def _opened(self, owner: Owner, continuation_id: str, encrypted: str | None) -> dict[str, Any] | None:
+        if encrypted is None:
             return None
         try:
-            content = json.loads(self.vault.open(owner, sealed).get_secret_value())
+            content = json.loads(self.vault.decrypt(owner, encrypted).get_secret_value())
         except (StoredSecretError, ValueError):
             raise StoredTextError from None
         match content:
-            case [sealed_as, dict(payload)] if sealed_as == continuation_id:
+            case [encrypted_as, dict(payload)] if encrypted_as == continuation_id:
                 return payload
         raise StoredTextError
 

@@ -1,28 +1,42 @@
-"""The bot's stored data, by kind."""
+"""The bot's stored data, by kind, and how long it is kept."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import Select
+from sqlalchemy import Select, not_
 
+from bot.store.activity import CreatedIssues, TimeEntries
 from bot.store.assignment_messages import AssignmentMessages
 from bot.store.channels import Channels
 from bot.store.claims import Claims
-from bot.store.created_issues import CreatedIssues
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import StoredRuns
 from bot.store.digests import StoredDigests
 from bot.store.followed import StoredFollowed
 from bot.store.installations import Installations
-from bot.store.key_rotation import EncryptedValues
 from bot.store.links import Links
 from bot.store.processes import Processes
-from bot.store.saved_input import SavedInput
-from bot.store.tables import NOW
+from bot.store.saved_input import LIFETIME, SavedInput
+from bot.store.tables import (
+    NOW,
+    AssignmentMessageRow,
+    ClaimRow,
+    CreatedIssueRow,
+    DeliveryRow,
+    ProcessRow,
+    SavedInputRow,
+    TimeEntryRow,
+)
 from bot.store.templates import StoredTemplates
-from bot.store.time_entries import TimeEntries
-from bot.store.vault import Vault
+from bot.store.vault import EncryptedValues, Vault
 from bot.timings import DEFAULT, Timings
+
+PROCESS_RETENTION = timedelta(minutes=30)
+CLAIM_RETENTION = timedelta(days=1)
+"""For work in progress or done, and Slack's deliveries, which Slack repeats for minutes, not hours."""
+RUN_RETENTION = timedelta(days=2)
+ACTIVITY_RETENTION = timedelta(days=400)
+"""For issues created and time logged with the bot: used by the Home tab, duplicates, and editing."""
 
 
 class Store:
@@ -41,6 +55,7 @@ class Store:
         timings: Timings = DEFAULT,
         clock: Select[datetime] = NOW,
     ) -> None:
+        self._database = database
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.links = Links(database, vault)
         self.channels = Channels(database)
@@ -56,3 +71,23 @@ class Store:
         self.followed = StoredFollowed(database, self.processes)
         self.installations = Installations(database, vault, client_id)
         self.encrypted_values = EncryptedValues(database, vault)
+
+    async def delete_expired(self) -> None:
+        """Delete what isn't kept any longer. Every replica runs it."""
+        now = await self.processes.now()
+        for row, at, age in (
+            (ProcessRow, ProcessRow.seen_at, PROCESS_RETENTION),
+            (SavedInputRow, SavedInputRow.created_at, LIFETIME),
+            (AssignmentMessageRow, AssignmentMessageRow.created_at, CLAIM_RETENTION),
+            (CreatedIssueRow, CreatedIssueRow.created_at, ACTIVITY_RETENTION),
+            (TimeEntryRow, TimeEntryRow.created_at, ACTIVITY_RETENTION),
+        ):
+            await self._database.delete_in_batches(row, at < now - age)
+        for claim in (ClaimRow, DeliveryRow):
+            # Those in the future are from before the clock was set back.
+            kept = claim.claimed_at.between(now - CLAIM_RETENTION, now + CLAIM_RETENTION)
+            await self._database.delete_in_batches(claim, not_(kept))
+        await self.digests.prune()
+        await self.digest_runs.prune(now - RUN_RETENTION)
+        await self.followed.prune(now - RUN_RETENTION)
+        await self.installations.states.prune()

@@ -1,6 +1,7 @@
 """The tables."""
 
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import Any
 
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
@@ -9,15 +10,18 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     ColumnElement,
+    Connection,
     Date,
     DateTime,
     Dialect,
     ForeignKey,
     Index,
     Integer,
+    MetaData,
     Text,
     and_,
     column,
+    event,
     func,
     literal_column,
     select,
@@ -58,6 +62,17 @@ class Table(DeclarativeBase):
     type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy's convention
 
 
+WHERE = "where"
+"""The key of a partial index's condition in its `info`. To say it per dialect would load all dialects."""
+
+
+@event.listens_for(Table.metadata, "before_create")
+def _set_conditions(metadata: MetaData, connection: Connection, **_: object) -> None:
+    for index in chain.from_iterable(table.indexes for table in metadata.tables.values()):
+        if WHERE in index.info:
+            index.dialect_options[connection.dialect.name]["where"] = index.info[WHERE]
+
+
 def table_of(row: type[Table]) -> SqlTable:
     return Table.metadata.tables[row.__tablename__]
 
@@ -87,7 +102,7 @@ class LinkRow(OnePerOwner, Table):
 
     __tablename__ = "links"
 
-    sealed_key: Mapped[str]
+    encrypted_key: Mapped[str]
     service_user_id: Mapped[int]
     name: Mapped[str]
     linked_at: Mapped[datetime]
@@ -96,16 +111,14 @@ class LinkRow(OnePerOwner, Table):
     refusals: Mapped[int] = mapped_column(Integer, server_default="0")
 
 
-class ChannelDefaultRow(Table):
+class ChannelDefaultRow(Owned, Table):
+    """A channel's default project, and who set it."""
+
     __tablename__ = "channel_defaults"
 
     team_id: Mapped[str] = mapped_column(primary_key=True)
     channel_id: Mapped[str] = mapped_column(primary_key=True)
     project_id: Mapped[int]
-    name: Mapped[str]
-    set_by_enterprise_id: Mapped[str]
-    set_by_team_id: Mapped[str]
-    set_by_user_id: Mapped[str]
     set_at: Mapped[datetime]
 
 
@@ -130,23 +143,16 @@ class TemplateRow(Owned, Table):
 
 
 class DeliveryRow(Table):
-    """A claimed delivery. `holder` and `sealed`, the encrypted request, are set while it is in flight."""
+    """A claimed delivery. `holder` and `encrypted`, the encrypted request, are set while it is in flight."""
 
     __tablename__ = "deliveries"
 
     key: Mapped[str] = mapped_column(primary_key=True)
     claimed_at: Mapped[datetime] = mapped_column(index=True)
     holder: Mapped[str | None]
-    sealed: Mapped[str | None]
+    encrypted: Mapped[str | None]
 
-    __table_args__ = (
-        Index(
-            "ix_deliveries_holder",
-            "holder",
-            postgresql_where=column("holder").is_not(None),
-            sqlite_where=column("holder").is_not(None),
-        ),
-    )
+    __table_args__ = (Index("ix_deliveries_holder", "holder", info={WHERE: column("holder").is_not(None)}),)
 
 
 class ClaimRow(Table):
@@ -175,7 +181,7 @@ class SavedInputRow(Owned, Table):
     __tablename__ = "saved_input"
 
     id: Mapped[str] = mapped_column(primary_key=True)
-    sealed: Mapped[str]
+    encrypted: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 
@@ -261,8 +267,7 @@ class DigestRow(Owned, Table):
             "ix_digests_personal",
             *("enterprise_id", "team_id", "user_id"),
             unique=True,
-            postgresql_where=_PERSONAL,
-            sqlite_where=_PERSONAL,
+            info={WHERE: _PERSONAL},
         ),
         {"sqlite_autoincrement": True},  # the ID of a removed digest is never reused
     )
@@ -384,10 +389,10 @@ class FollowedIssueRow(Owned, Table):
     changed_at: Mapped[datetime]
 
 
-SEALED_TOKENS = ("bot_token", "bot_refresh_token")
+ENCRYPTED_TOKENS = ("bot_token", "bot_refresh_token")
 INSTALLATIONS = SQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
 """slack_sdk's table of installations in workspaces and organizations."""
-for _name in SEALED_TOKENS:
+for _name in ENCRYPTED_TOKENS:
     INSTALLATIONS.c[_name].type = Text()  # encrypted tokens are longer than slack_sdk's columns
 OAUTH_STATES = SQLAlchemyOAuthStateStore.build_oauth_states_table(Table.metadata, "slack_oauth_states")
 """slack_sdk's table of OAuth states."""

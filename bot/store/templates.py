@@ -14,7 +14,7 @@ from bot.store.tables import TemplateRow
 
 
 @dataclass(frozen=True)
-class Content:
+class TemplateContent:
     """What a template fills in. `description` is in the service's format."""
 
     prefix: str = ""
@@ -33,12 +33,12 @@ class Template:
     project_id: int
     channel_id: str
     name: str
-    content: Content
+    content: TemplateContent
 
 
+@dataclass(frozen=True)
 class StoredTemplates:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def of_project(
         self, team_id: str, project_id: int, channel: Channel | None
@@ -54,13 +54,13 @@ class StoredTemplates:
             )
             .order_by(TemplateRow.name_key, TemplateRow.id)
         )
-        return tuple(map(_template, await self._database.rows(statement)))
+        return tuple(map(_template, await self.database.rows(statement)))
 
     async def get(self, team_id: str, template_id: int) -> Template | None:
         statement = select(TemplateRow.__table__).where(
             TemplateRow.team_id == team_id, TemplateRow.id == template_id
         )
-        row = await self._database.one(statement)
+        row = await self.database.one(statement)
         return _template(row) if row else None
 
     async def put(self, owner: Owner, template: Template) -> bool:
@@ -93,11 +93,11 @@ class StoredTemplates:
             connection.execute(update(TemplateRow).where(this).values(**values))
             return True
 
-        return await self._database.write(work)
+        return await self.database.write(work)
 
     async def remove(self, team_id: str, template_id: int) -> None:
         this = and_(TemplateRow.team_id == team_id, TemplateRow.id == template_id)
-        await self._database.execute(delete(TemplateRow).where(this))
+        await self.database.execute(delete(TemplateRow).where(this))
 
 
 def _template(row: Row[tuple[object, ...]]) -> Template:
@@ -108,5 +108,7 @@ def _template(row: Row[tuple[object, ...]]) -> Template:
         project_id=row.project_id,
         channel_id=row.channel_id,
         name=row.name,
-        content=Content(content["prefix"], content["description"], choices, tuple(content["required"])),
+        content=TemplateContent(
+            content["prefix"], content["description"], choices, tuple(content["required"])
+        ),
     )

@@ -9,35 +9,292 @@ Linux.
 
 import argparse
 import asyncio
+import json
 import sys
-from collections.abc import Awaitable, Callable
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from tests.benchmarks import carrying, commands, digests, far, listing, starting
-from tests.benchmarks.sides import Scene, scene
-from tests.benchmarks.table import Row, printed
+import httpx
 
-PARTS = ("commands", "far", "listing", "files", "start", "digests")
+from bot.sandbox.people import ANA
+from tests.benchmarks.service import ISSUES
+from tests.benchmarks.sides import Scene, Seen, Side, scene, share
+from tests.benchmarks.slack import FILE_SIZE, Times
+from tests.support.rounds import round_of_each, rounds
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of the bot's and, if there is one, the other side's.
+
+    `most` or `least` is the target: a bound on the ratio or, without another side, on the bot's own figure.
+    """
+
+    what: str
+    ours: float
+    theirs: float | None
+    unit: str
+    most: float | None = None
+    least: float | None = None
+    inverse: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """Returns the bot's figure divided by the other side's, or with `inverse` the other way around."""
+        if self.theirs is None:
+            return None
+        return self.theirs / self.ours if self.inverse else self.ours / self.theirs
+
+    @property
+    def reached(self) -> bool:
+        """Returns whether the figure meets its target."""
+        figure = self.ours if self.ratio is None else self.ratio
+        return (self.most is None or figure <= self.most) and (self.least is None or figure >= self.least)
+
+    def cells(self) -> tuple[str, ...]:
+        """Returns the row's texts."""
+        theirs = "" if self.theirs is None else f"{self.theirs:.{self._digits}f} {self.unit}"
+        aim = f"≤ {self.most:g}" if self.most is not None else f"≥ {self.least:g}" if self.least else ""
+        verdict = "" if not aim else "reached" if self.reached else "missed"
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
+        return (self.what, f"{self.ours:.{self._digits}f} {self.unit}", theirs, ratio, aim, verdict)
+
+    @property
+    def _digits(self) -> int:
+        return 0 if self.unit in ("requests", "rounds") else 2 if self.unit == "s" else 1
+
+
+def printed(rows: Sequence[Row]) -> str:
+    """Returns the whole table as text."""
+    lines = [
+        ("", "the bot", "the other", "ratio", "aim", ""),
+        *(row.cells() for row in rows),
+    ]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return "".join(
+        "  ".join(
+            cell.ljust(width) if column in (0, 4, 5) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for line in lines
+    )
+
+
+COMMANDS = ("/tracker whoami", "/issue 7", "/issues")
+WARM, IN_A_ROW = 5, 10
+LATENCY = 0.05  # tells apart the rounds of a command's requests
+
+
+async def commands(scene: Scene, times: int) -> list[Row]:
+    """Slash commands, beside a minimal Bolt app: runs each this many times, alternating in small batches."""
+    async with AsyncExitStack() as closing:
+        bot, bot_url = await closing.enter_async_context(scene.bot())
+        requests: dict[str, list[list[str]]] = {}
+        for typed in COMMANDS:
+            for _ in range(WARM):
+                await scene.slack.command(bot_url, typed)
+            await scene.delay(LATENCY)
+            await scene.slack.command(bot_url, typed)
+            requests[typed] = _by_round(await scene.seen())
+            await scene.delay(0)
+        bare, bare_url = await closing.enter_async_context(scene.bare(json.dumps(requests)))
+        for typed in COMMANDS * WARM:
+            await scene.slack.command(bare_url, typed)
+        sides = {bot_url: bot, bare_url: bare}
+        return [row for typed in COMMANDS for row in await _one_command(scene, typed, sides, times)]
+
+
+def _by_round(seen: Seen) -> list[list[str]]:
+    """The requests in the order of their rounds; those of one round are sent together."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for number, path in zip(round_of_each(seen.spans), seen.paths, strict=True):
+        found[number].append(path)
+    return [found[number] for number in sorted(found)]
+
+
+async def _one_command(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> list[Row]:
+    told: dict[str, list[Times]] = defaultdict(list)
+    asked: dict[str, int] = defaultdict(int)
+    cpu = {url: -side.cpu for url, side in sides.items()}
+    for _ in range(times // IN_A_ROW):
+        for url in sides:
+            await scene.seen()
+            told[url] += [await scene.slack.command(url, typed) for _ in range(IN_A_ROW)]
+            asked[url] += len((await scene.seen()).paths)
+    count = times // IN_A_ROW * IN_A_ROW
+    cpu = {url: (seconds + sides[url].cpu) / count * 1000 for url, seconds in cpu.items()}
+
+    def row(what: str, figure: Callable[[str], float], unit: str = "ms", most: float | None = None) -> Row:
+        ours, theirs = map(figure, sides)
+        return Row(f"{typed}: {what}", ours, theirs, unit, most=most)
+
+    def answered(part: float) -> Callable[[str], float]:
+        return lambda url: share([each.answered * 1000 for each in told[url]], part)
+
+    return [
+        row("requests to the service", lambda url: asked[url] / count, "requests"),
+        row("acknowledged, median", lambda url: median(each.acknowledged * 1000 for each in told[url])),
+        row("answered, median", answered(0.5), most=1.3),
+        row("answered, 99 of 100", answered(0.99)),
+        row("CPU", lambda url: cpu[url], most=1.3),
+    ]
+
+
+FAR = 0.2
+READS = (
+    "/tracker whoami",
+    "/issue 7",
+    "/issues",
+    "/issues project:webshop priority:high",
+    "/tracker projects",
+)
+WRITES = ("/issue new Far away project:webshop", "/timelog 12 20m activity:design")
+
+
+async def far(scene: Scene, times: int) -> list[Row]:
+    """How many round trips commands wait for with a service that is far away.
+
+    Runs each this many times, after once to read what the bot remembers for a minute.
+    """
+    found: list[Row] = []
+    async with scene.bot() as (_, url):
+        await scene.delay(FAR)
+        for typed in (*READS, *WRITES):
+            counted, seconds = [], []
+            for _ in range(times + 1):
+                await scene.seen()
+                seconds.append((await scene.slack.command(url, typed)).answered)
+                counted.append(rounds((await scene.seen()).spans))
+            most = 2 if typed in WRITES else 1
+            away = f"{typed}: service {FAR * 1000:.0f} ms away"
+            found += [
+                Row(f"{away}: rounds at first", counted[0], None, "rounds"),
+                Row(f"{away}: rounds", max(counted[1:]), None, "rounds", most=most),
+                Row(f"{away}: answered, beside the rounds alone", median(seconds[1:]), most * FAR, "s"),
+            ]
+        await scene.delay(0)
+    return found
+
+
+async def listing(scene: Scene, times: int) -> list[Row]:
+    """Lists 5,000 issues with the bot's client and with python-redmine, with latency and without."""
+    found: list[Row] = []
+    for where, least, said in (("far", 4, "50 ms away"), ("near", 1, "no latency")):
+        url, told = f"{scene.service_url}/{where}", defaultdict(list)
+        async with scene.worker("ours", url) as ours, scene.worker("theirs", url) as theirs:
+            for number in range(times + 1):  # the first round is a warm-up
+                for side in (ours, theirs):
+                    answer = await side.ask()
+                    assert answer["issues"] == ISSUES, answer
+                    if number:
+                        told[side].append(answer)
+
+        middle = [
+            {what: median(each[what] for each in answers) for what in ("seconds", "cpu")}
+            for answers in told.values()
+        ]
+        name = f"{ISSUES} issues listed, {said}"
+        seconds, theirs_seconds = (each["seconds"] for each in middle)
+        found.append(Row(f"{name} (times as fast)", seconds, theirs_seconds, "s", least=least, inverse=True))
+        cpu, theirs_cpu = (each["cpu"] / ISSUES * 1000 * 1000 for each in middle)
+        found.append(Row(f"{name}: CPU for 1,000", cpu, theirs_cpu, "ms"))
+    return found
+
+
+ISSUE = 12  # in an open project
+
+
+async def files(scene: Scene, times: int) -> list[Row]:
+    """Copies a 200 MB file from Slack to the service; the clock stops when the service has all of it."""
+    figures: dict[str, list[float]] = defaultdict(list)
+    arguments = (f"{scene.slack.url}/files/large", f"{scene.service_url}/uploads.json?filename=large")
+    copy = scene.worker("copy", *arguments, ANA.api_key, str(FILE_SIZE))
+    async with scene.bot() as (bot, url), copy as other:
+        await scene.slack.command(url, f"/issue {ISSUE}")
+        for number in range(times):
+            bot.forget_peak()
+            before, spent, began = bot.megabytes, bot.cpu, time.monotonic()
+            await scene.slack.submit_file(url, f"F0LARGE{number}", ISSUE)
+            figures["seconds"].append((await scene.seen()).uploaded_at - began)
+            figures["cpu"].append(bot.cpu - spent)
+            figures["added"].append(bot.peak_megabytes - before)
+            spent, began = other.cpu, time.monotonic()
+            assert (await other.ask())["status"] == httpx.codes.CREATED
+            figures["their seconds"].append((await scene.seen()).uploaded_at - began)
+            figures["their cpu"].append(other.cpu - spent)
+    name = f"{FILE_SIZE // 10**6} MB from Slack to the service"
+    middle = {what: median(each) for what, each in figures.items()}
+    return [
+        Row(name, middle["seconds"], middle["their seconds"], "s"),
+        Row(f"{name}: CPU", middle["cpu"], middle["their cpu"], "s"),
+        Row(f"{name}: memory added", max(figures["added"]), None, "MB", most=20),
+    ]
+
+
+async def start(scene: Scene, times: int) -> list[Row]:
+    """From start to ready, and memory at rest, beside a process that only imports the bot's packages."""
+    figures: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for number in range(times * 2):
+        began = time.perf_counter()
+        async with AsyncExitStack() as closing:
+            if number % 2:
+                side = await closing.enter_async_context(scene.worker("imports"))
+                await side.ask()
+            else:
+                side, _ = await closing.enter_async_context(scene.bot())
+            figures["seconds"][number % 2].append(time.perf_counter() - began)
+            figures["cpu"][number % 2].append(side.cpu)
+            await asyncio.sleep(1.5)
+            figures["memory"][number % 2].append(side.megabytes)
+
+    def row(name: str, what: str, unit: str, most: float | None = None) -> Row:
+        ours, theirs = map(median, figures[what])
+        return Row(name, ours, theirs, unit, most=most)
+
+    return [
+        row("start to ready, beside importing the packages", "seconds", "s", 2),
+        row("start to ready: CPU", "cpu", "s"),
+        row("memory at rest, beside importing the packages", "memory", "MB", 1.5),
+    ]
+
+
+async def digests(scene: Scene, count: int) -> list[Row]:
+    """Posts this many digests that are due at the same time; Slack takes 300 messages a minute."""
+    async with scene.worker("digests") as side:
+        told = await side.ask(str(count), 60 + 2 * count)
+    assert told["posted"] == count, told
+    assert not told["violations"], told
+    name = f"{count} digests due at once"
+    return [
+        Row(f"{name}, beside what Slack's rates force", told["seconds"], told["forced"], "s"),
+        Row(f"{name}: requests to the service", told["requests"], None, "requests"),
+        Row(f"{name}: CPU, service and Slack with it", told["cpu"], None, "s"),
+    ]
+
+
+PARTS: dict[str, Callable[[Scene, int], Awaitable[list[Row]]]] = {
+    part.__name__: part for part in (commands, far, listing, files, start, digests)
+}
 
 
 async def run(options: argparse.Namespace) -> list[Row]:
     """Runs the requested parts one after the other."""
-    parts: dict[str, Callable[[Scene], Awaitable[list[Row]]]] = {
-        "commands": lambda where: commands.measure(where, options.commands),
-        "far": lambda where: far.measure(where, options.rounds),
-        "listing": lambda where: listing.measure(where, options.rounds),
-        "files": lambda where: carrying.measure(where, options.rounds),
-        "start": lambda where: starting.measure(where, options.rounds),
-        "digests": lambda where: digests.rows(where.directory, options.digests),
-    }
-    rows: list[Row] = []
+    times: dict[str, Any] = {"commands": options.commands, "digests": options.digests}
+    found: list[Row] = []
     with TemporaryDirectory(prefix="issuebot-benchmarks-") as directory:
         async with scene(Path(directory)) as where:
             for name in options.parts or PARTS:
                 sys.stderr.write(f"{name} …\n")
-                rows += await parts[name](where)
-    return rows
+                found += await PARTS[name](where, times.get(name, options.rounds))
+    return found
 
 
 def main() -> int:
@@ -50,9 +307,9 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
-    rows = asyncio.run(run(options))
-    sys.stdout.write(printed(rows))
-    return 0 if all(row.reached for row in rows) else 1
+    found = asyncio.run(run(options))
+    sys.stdout.write(printed(found))
+    return 0 if all(row.reached for row in found) else 1
 
 
 if __name__ == "__main__":

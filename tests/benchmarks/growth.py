@@ -25,15 +25,14 @@ from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Installation
 from sqlalchemy import text
 
-from bot.features.accounts.accounts import Accounts
-from bot.features.digests.delivery import Delivery
+from bot.access.access import Access
+from bot.access.accounts import Accounts
+from bot.access.projects import Projects
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
-from bot.features.following.showing import Showing
-from bot.features.projects.projects import Projects
+from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
-from bot.slack.waits import Waits
 from bot.store.database import Database
 from bot.store.digest_plans import Plan
 from bot.store.digests import Start
@@ -42,13 +41,11 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
-from bot.timings import DEFAULT
-from tests.benchmarks.digests import company, reported
-from tests.benchmarks.sides import scene
+from bot.timings import Delays
+from tests.benchmarks.companies import company, reported
+from tests.benchmarks.sides import scene, share
 from tests.benchmarks.slack import TOKEN
-from tests.benchmarks.table import share
 
-PARTS = ("core", "users", "digests", "followed", "workspaces", "projects")
 RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)
 SECONDS_AT_A_RATE = 5
 SLOWEST = 1.0
@@ -95,23 +92,52 @@ async def databases(directory: Path) -> AsyncIterator[dict[str, str]]:
 
 
 @asynccontextmanager
-async def stores(directory: Path) -> AsyncIterator[dict[str, tuple[Database, Store]]]:
-    """Yields a new store of each kind, with one row in every table."""
+async def opened(url: str) -> AsyncIterator[tuple[Database, Store]]:
+    """Yields an open database, and the store in it."""
+    database = Database(url)
+    await database.open()
+    try:
+        yield database, Store(database, Vault([Vault.generate_key()]), "1.1")
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def served(data: Data, directory: Path) -> AsyncIterator[tuple[Client, Store, list[object]]]:
+    """Yields a client of a service that holds the data, a new store, and the requests."""
+    tracker = Tracker(data)
+    asked: list[object] = []
+    await tracker.start()
+    async with (
+        opened(f"sqlite:///{directory / f'{time.monotonic_ns()}.db'}") as (_, store),
+        Client(tracker.url, on_answer=lambda *told: asked.append(told)) as client,
+    ):
+        yield client, store, asked
+    await tracker.stop()
+
+
+async def growing(
+    directory: Path,
+    amounts: list[int],
+    first: Callable[[Store], Awaitable[object]],
+    copies: dict[str, dict[str, str]],
+    measure: Callable[[Store, int], Awaitable[list[str]]],
+) -> None:
+    """Measures with each amount of rows in both databases: copies of those that `first` makes, by table.
+
+    A table's columns are mapped to SQL over the counter `n`, and `first` to the condition for its first row.
+    """
     async with databases(directory) as urls:
-        opened = {}
         for name, url in urls.items():
-            database = Database(url)
-            await database.open()
-            opened[name] = database, Store(database, Vault([Vault.generate_key()]), "1.1")
-        try:
-            yield opened
-        finally:
-            for database, _ in opened.values():
-                await database.close()
+            async with opened(url) as (database, store):
+                await first(store)
+                for there, count in zip([1, *amounts], amounts, strict=False):
+                    for table, changed in copies.items():
+                        await _copied(database, table, there, count, **changed)
+                    say(f"  {name}, {count:,}", *await measure(store, count))
 
 
-async def copied(database: Database, table: str, there: int, wanted: int, **changed: str) -> None:
-    """Copies the first row until there are `wanted`; `changed` maps columns to SQL over the counter `n`."""
+async def _copied(database: Database, table: str, there: int, wanted: int, **changed: str) -> None:
     names = [column.name for column in Table.metadata.tables[table].columns if column.name != "id"]
     values = ", ".join(changed.get(name, f"first.{name}") for name in names)
     for begin in range(there + 1, wanted + 1, AT_ONCE):
@@ -122,13 +148,9 @@ async def copied(database: Database, table: str, there: int, wanted: int, **chan
             first as (select * from {table} where {changed["first"]})
             insert into {table} ({", ".join(names)}) select {values} from t, first
         """  # noqa: S608 - all of it is ours
-        await _execute(database, statement)
+        await database.execute(text(statement))
     if database.dialect == "postgresql":
-        await _execute(database, f"analyze {table}")
-
-
-async def _execute(database: Database, statement: str) -> None:
-    await database.write(lambda connection: connection.execute(text(statement)))
+        await database.execute(text(f"analyze {table}"))
 
 
 async def core(directory: Path, _most: int) -> None:
@@ -174,67 +196,54 @@ async def _at_rates(directory: Path, name: str, url: str) -> None:
 async def users(directory: Path, most: int) -> None:
     """Measures with growing numbers of linked users and of deliveries in the last day."""
     say("linked people, and deliveries", "find a key", "link", "claim a delivery", "forget a day's")
-    async with stores(directory) as opened:
-        for name, (database, store) in opened.items():
-            await store.links.put(FIRST, SecretStr("key"), 1, "Somebody")
-            await store.deliveries.claim("first")
-            there = 1
-            for count in amounts(100, most):
-                await copied(database, "links", there, count, user_id="'U' || n", first="user_id = 'U0FIRST'")
-                await copied(database, "deliveries", there, count, key="'k' || n", first="key = 'first'")
-                there = count
-                say(f"  {name}, {count:,}", *await _looked(store, count))
 
+    async def first(store: Store) -> None:
+        await store.links.put(FIRST, SecretStr("key"), 1, "Somebody")
+        await store.deliveries.claim("first")
 
-async def _looked(store: Store, count: int) -> list[str]:
-    now, day = datetime.now(UTC), timedelta(days=1)
-    return [
-        await timed(lambda _: store.links.get(FIRST)),
-        await timed(lambda n: store.links.put(Owner(None, "T0NEW", f"U{n}"), SecretStr("key"), n, "New")),
-        await timed(lambda n: store.deliveries.claim(f"{count}-{n}")),
-        await timed(lambda _: store.deliveries.prune(now, day)),
-    ]
+    async def measure(store: Store, count: int) -> list[str]:
+        new = SecretStr("key")
+        return [
+            await timed(lambda _: store.links.get(FIRST)),
+            await timed(lambda n: store.links.put(Owner(None, "T0NEW", f"U{n}"), new, n, "New")),
+            await timed(lambda n: store.deliveries.claim(f"{count}-{n}")),
+            await timed(lambda _: store.delete_expired()),
+        ]
+
+    copies = {
+        "links": {"user_id": "'U' || n", "first": "user_id = 'U0FIRST'"},
+        "deliveries": {"key": "'k' || n", "first": "key = 'first'"},
+    }
+    await growing(directory, amounts(100, most), first, copies, measure)
 
 
 async def digests(directory: Path, most: int) -> None:
     """Measures digests that aren't due: the cost of each tick, and of checking all of them at startup."""
     say("digests", "a tick, none due", "a tick's CPU", "find what is due", "first tick after start")
-    async with stores(directory) as opened:
-        for name, (database, store) in opened.items():
-            now = datetime.now(UTC)
-            plan = Plan(project_id=1, project="Web Shop", schedule="daily 09:00", zone="Europe/Madrid")
-            later = now + timedelta(hours=1)
-            await store.digests.add(
-                FIRST, "Somebody", "C0FIRST", plan,
-                next_due=later, start=Start(covered_to=now), now=now,
-            )  # fmt: skip
-            there = 1
-            for count in amounts(100, min(most, 100_000)):
-                await copied(
-                    database, "digests", there, count, user_id="'U' || (n / 5)", channel_id="'C' || (n / 3)",
-                    first="user_id = 'U0FIRST'",
-                )  # fmt: skip
-                there = count
-                async with Client("http://127.0.0.1:1") as client:
-                    say(f"  {name}, {count:,}", *await _ticks(client, store))
+    plan = Plan(project_id=1, project="Web Shop", schedule="daily 09:00", zone="Europe/Madrid")
+    now = datetime.now(UTC)
+    later, start = now + timedelta(hours=1), Start(covered_to=now)
 
+    async def first(store: Store) -> None:
+        await store.digests.add(FIRST, "Somebody", "C0FIRST", plan, next_due=later, start=start, now=now)
 
-async def _ticks(client: Client, store: Store) -> list[str]:
-    delivery = Delivery(client, store, Accounts(client, store), mock.Mock(), lambda *_: None)
-    runs = DigestRuns(delivery, Waits().digest_now)
+    async def measure(store: Store, _: int) -> list[str]:
+        async with Client("http://127.0.0.1:1") as client:
+            runs = DigestRuns(Access.to(client, store), mock.Mock(), lambda *_: None)
 
-    async def tick(_: int) -> None:
-        await runs.run_due(await store.digest_runs.now())
+            async def tick(_: int) -> None:
+                await runs.run_due(await store.processes.now())
 
-    now = await store.digest_runs.now()
-    began = time.perf_counter()
-    await tick(0)
-    first = time.perf_counter() - began
-    spent = time.process_time()
-    a_tick = await timed(tick)
-    spent = (time.process_time() - spent) / (TRIES + 1)
-    due = await timed(lambda _: store.digest_runs.due(now, 200))
-    return [a_tick, f"{spent * 1000:.1f} ms", due, f"{first:.2f} s"]
+            began = time.perf_counter()
+            await tick(0)
+            first, spent = time.perf_counter() - began, time.process_time()
+            a_tick = await timed(tick)
+            spent = (time.process_time() - spent) / (TRIES + 1)
+            due = await timed(lambda _: store.digest_runs.due(now, 200))
+            return [a_tick, f"{spent * 1000:.1f} ms", due, f"{first:.2f} s"]
+
+    copied = {"user_id": "'U' || (n / 5)", "channel_id": "'C' || (n / 3)", "first": "user_id = 'U0FIRST'"}
+    await growing(directory, amounts(100, min(most, 100_000)), first, {"digests": copied}, measure)
 
 
 async def followed(directory: Path, most: int) -> None:
@@ -244,91 +253,68 @@ async def followed(directory: Path, most: int) -> None:
         data = company(1, 1)
         yesterday = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
         numbers = [reported(data, 1, 1, "Something is broken", yesterday).id for _ in range(FOLLOWED_EACH)]
-        tracker = Tracker(data)
-        await tracker.start()
-        database = Database(f"sqlite:///{directory / f'followed-{count}.db'}")
-        await database.open()
-        store = Store(database, Vault([Vault.generate_key()]))
-        people = count // FOLLOWED_EACH
-        for owner in (Owner(None, "T0FIRST", f"U{person}") for person in range(people)):
-            await store.links.put(owner, SecretStr("key-1"), 1, "User 1")
-            for number in numbers:
-                await store.followed.add(
-                    Followed(
-                        owner=owner,
-                        issue_id=number,
-                        channel_id=owner.user_id,
-                        thread_ts="1.0",
-                        ts="1.1",
-                        posted_by=owner.user_id,
-                        created=True,
-                        seen_on=data.issues[number].updated_on,
-                    )
-                )
-        say(f"  {count:,} of {people} people", *await _read(tracker.url, store))
-        await database.close()
-        await tracker.stop()
-
-
-async def _read(url: str, store: Store) -> list[str]:
-    asked: list[tuple[object, ...]] = []
-    async with Client(url, on_answer=lambda *told: asked.append(told)) as client:
-        showing = Showing(store.followed, mock.Mock(), DEFAULT)
-        runs = FollowRuns(client, store, Accounts(client, store), mock.Mock(), showing)
-        began, spent = time.perf_counter(), time.process_time()
-        before = -1
-        while len(asked) > before:  # until nobody is due anymore
-            before = len(asked)
-            await runs.run_due()
-            await runs.idle()
-        seconds, spent = time.perf_counter() - began, time.process_time() - spent
-    return [str(len(asked)), f"{seconds:.1f} s", f"{spent:.1f} s"]
+        people = [f"U{person}" for person in range(count // FOLLOWED_EACH)]
+        async with served(data, directory) as (client, store, asked):
+            for person in people:
+                owner = Owner(None, "T0FIRST", person)
+                await store.links.put(owner, SecretStr("key-1"), 1, "User 1")
+                post: dict[str, Any] = {
+                    "channel_id": person,
+                    "thread_ts": "1.0",
+                    "ts": "1.1",
+                    "posted_by": person,
+                }
+                for number in numbers:
+                    seen = data.issues[number].updated_on
+                    issue = Followed(owner=owner, issue_id=number, created=True, seen_on=seen, **post)
+                    await store.followed.add(issue)
+            runs = FollowRuns(Access.to(client, store), mock.Mock())
+            began, spent = time.perf_counter(), time.process_time()
+            before = -1
+            while len(asked) > before:  # until nobody is due anymore
+                before = len(asked)
+                await runs.run_due()
+                await runs.idle()
+            seconds, spent = time.perf_counter() - began, time.process_time() - spent
+            figures = str(len(asked)), f"{seconds:.1f} s", f"{spent:.1f} s"
+            say(f"  {count:,} of {len(people)} people", *figures)
 
 
 async def workspaces(directory: Path, most: int) -> None:
     """Measures finding a workspace's token, which every payload requires."""
     say("workspaces", "find a token")
-    async with stores(directory) as opened:
-        for name, (database, store) in opened.items():
-            await store.installations.async_save(Installation(**INSTALLED))
-            there = 1
-            for count in amounts(10, min(most, 100_000)):
-                await copied(
-                    database, "slack_bots", there, count, team_id="'T' || n", first="team_id = 'T0FIRST'"
-                )
-                there = count
-                found = await timed(partial(_found, store))
-                say(f"  {name}, {count:,}", found)
 
+    async def first(store: Store) -> None:
+        await store.installations.async_save(Installation(**INSTALLED))
 
-async def _found(store: Store, _: int) -> object:
-    return await store.installations.find(None, "T0FIRST")
+    async def measure(store: Store, _: int) -> list[str]:
+        return [await timed(lambda _: store.installations.find(None, "T0FIRST"))]
+
+    copied = {"team_id": "'T' || n", "first": "team_id = 'T0FIRST'"}
+    await growing(directory, amounts(10, min(most, 100_000)), first, {"slack_bots": copied}, measure)
 
 
 async def projects(directory: Path, most: int) -> None:
     """Measures resolving a project name in a command, uncached and cached."""
     say("projects", "name one, first", "then", "requests, first")
     for count in amounts(10, min(most, 1000)):
-        tracker = Tracker(company(1, count))
-        await tracker.start()
-        database = Database(f"sqlite:///{directory / f'{count}.db'}")
-        await database.open()
-        store = Store(database, Vault([Vault.generate_key()]))
-        await store.links.put(FIRST, SecretStr("key-1"), 1, "User 1")
-        say(f"  {count:,}", *await _named(tracker.url, store, f"p{count}"))
-        await database.close()
-        await tracker.stop()
+        async with served(company(1, count), directory) as (client, store, asked):
+            await store.links.put(FIRST, SecretStr("key-1"), 1, "User 1")
+            using = Projects(client, store, Accounts(client, store), Delays().lookups)
+            name, began = f"p{count}", time.perf_counter()
+            await using.show(FIRST, name)
+            first, requests = time.perf_counter() - began, len(asked)
+            then = await timed(partial(_shown, using, name), 5)
+            say(f"  {count:,}", f"{first * 1000:.0f} ms", then, str(requests))
 
 
-async def _named(url: str, store: Store, name: str) -> list[str]:
-    asked: list[tuple[object, ...]] = []
-    async with Client(url, on_answer=lambda *told: asked.append(told)) as client:
-        using = Projects(client, store, Accounts(client, store), Waits().lookups)
-        began = time.perf_counter()
-        await using.show(FIRST, name)
-        first, requests = time.perf_counter() - began, len(asked)
-        then = await timed(lambda _: using.show(FIRST, name), 5)
-    return [f"{first * 1000:.0f} ms", then, str(requests)]
+async def _shown(projects: Projects, name: str, _: int) -> object:
+    return await projects.show(FIRST, name)
+
+
+PARTS: dict[str, Callable[[Path, int], Any]] = {
+    part.__name__: part for part in (core, users, digests, followed, workspaces, projects)
+}
 
 
 def main() -> None:
@@ -337,15 +323,11 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--most", type=int, default=1_000_000, help="how many of anything at most")
     options = parser.parse_args()
-    measures: dict[str, Callable[[Path, int], Any]] = {
-        "core": core, "users": users, "digests": digests, "followed": followed, "workspaces": workspaces,
-        "projects": projects,
-    }  # fmt: skip
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}")
     for part in options.parts or PARTS:
         with TemporaryDirectory(prefix="issuebot-growth-") as directory:
-            asyncio.run(measures[part](Path(directory), options.most))
+            asyncio.run(PARTS[part](Path(directory), options.most))
 
 
 if __name__ == "__main__":

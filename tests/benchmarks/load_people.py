@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
@@ -10,20 +11,19 @@ from dataclasses import dataclass, field
 from bot.sandbox.people import Person as Invented
 from bot.sandbox.workspace import snapshot
 from bot.sandbox.workspace.model import Channel
-from tests.benchmarks.load_service import key_of
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, input_named, option_saying, text_of, until
+from tests.support.reading import JSON, labels_of, text_of, until, waiting
 
 TEAM_SIZE = 5
 PROJECT = "Web Shop"
 TIMEOUT = 30.0
-STILL_WORKING = "Still working on it"
+LATEST = 20
 WORDS = ("cart", "login", "delivery", "password", "push", "invoice", "search", "slow", "error", "page")
 
 
 def invented(number: int) -> Invented:
-    """Returns a user for the workspace."""
+    """Returns a user for the workspace and the service."""
     login = f"colleague{number}"
     return Invented(
         slack_id=f"U0LOAD{number:04}",
@@ -34,7 +34,7 @@ def invented(number: int) -> Invented:
         title="",
         tz="Europe/London",
         locale="en-GB",
-        api_key=key_of(number),
+        api_key=f"{number:040x}",
         in_slack=True,
     )
 
@@ -46,6 +46,10 @@ def add_channels(office: Office, people: int) -> None:
         members = {invented(number).slack_id for number in range(first, min(first + TEAM_SIZE, people))}
         name = f"team-{first // TEAM_SIZE}"
         state.add_channel(Channel(f"C0{name.upper()}", name, "channel", members | {state.app.bot_user_id}))
+
+
+def failed(view: JSON) -> bool:
+    return bool(view["title"]["text"] == "That didn't work")
 
 
 @dataclass
@@ -65,6 +69,10 @@ class Told:
         self.troubles[f"{what}: {words[:120]}"] += 1
 
 
+class Failed(Exception):
+    """The bot said that a form can't be shown."""
+
+
 class Colleague(Person):
     """A user who reads the local Slack's state directly, which costs almost no CPU."""
 
@@ -77,7 +85,7 @@ class Colleague(Person):
         self._written = 0
 
     async def state(self) -> JSON:
-        """Returns the views and the Home tab; `after` reads messages."""
+        """Returns the views and the Home tab."""
         state = self.office.workspace.state
         home = state.homes.get(self.user_id)
         return {
@@ -85,33 +93,25 @@ class Colleague(Person):
             "home": snapshot._view(state, home) if home else None,
         }
 
-    async def after(self, action: Awaitable[object], channel: str | None = None) -> JSON:
-        """Awaits `action` and returns the bot's next message to the user or about them, but not the notice
-        that it is still working.
-        """
+    async def messages(self, channel: str | None = None) -> list[JSON]:
+        """Returns the latest messages that only this user sees."""
         state = self.office.workspace.state
         said = state.messages[self.office.channel_id(channel or self.channel)]
-        since = said[-1].ts if said else ""
-        await action
+        return [snapshot._message(state, m) for m in said if m.to == self.user_id][-LATEST:]
 
-        async def new() -> JSON | None:
-            for message in reversed(said):
-                if message.ts <= since:
-                    return None
-                if STILL_WORKING in message.text:
-                    continue
-                if message.by_app and (
-                    message.to == self.user_id or message.text.startswith(f"<@{self.user_id}>")
-                ):
-                    return snapshot._message(state, message)
-            return None
-
-        return await until(new, TIMEOUT)
+    async def form(self, title: str, holds: Callable[[JSON], object] = lambda _: True) -> JSON:
+        """Delays for the form as any user does. Raises Failed if an error is shown in its place."""
+        view = await self.view(
+            lambda v: failed(v) or (v["title"]["text"] == title and not waiting(v) and holds(v))
+        )
+        if failed(view):
+            raise Failed(text_of(view))
+        return view
 
     async def link(self) -> None:
         """Links the account as any user does."""
         await self.command("/tracker link")
-        await self.submit(await self.form("Link account"), {"API key": key_of(self.number)})
+        await self.submit(await self.form("Link account"), {"API key": invented(self.number).api_key})
         await self.close(await self.form("Account linked"))
 
     async def work(self, until_then: float, pause: float) -> None:
@@ -123,7 +123,10 @@ class Colleague(Person):
             [name] = self.chance.choices(names, weights)
             began = time.monotonic()
             try:
-                await ACTS[name][1](self)
+                async with asyncio.timeout(TIMEOUT):
+                    await ACTS[name][1](self)
+            except Failed as error:
+                self.told.trouble(name, str(error))
             except Exception as error:  # noqa: BLE001 - one failure must not stop the others
                 self.told.unanswered[f"{name}: {type(error).__name__}"] += 1
                 shown = [f"{v['title']['text']}: {text_of(v)}" for v in (await self.state())["views"]]
@@ -135,38 +138,48 @@ class Colleague(Person):
             left = until_then - time.monotonic()
             await asyncio.sleep(max(0, min(left, self.chance.expovariate(1 / pause))))
 
+    async def look(self, typed: str, expected: str = "") -> JSON:
+        """Reads the answer to a command, which should match `expected`."""
+        answer = await self.ask(typed)
+        if not re.search(expected, text_of(answer)):
+            self.told.trouble(typed.split(maxsplit=1)[0], text_of(answer))
+        return answer
+
     async def show(self) -> None:
-        said = text_of(await self.after(self.command(f"/issue {self.chance.choice(self.issues)}")))
-        if "*Status*" not in said:
-            self.told.trouble("show", said)
+        await self.look(f"/issue {self.chance.choice(self.issues)}", r"\*Status\*")
 
     async def search(self) -> None:
-        """Searches, and sometimes turns to the next page."""
-        word = self.chance.choice(WORDS)
-        answer = await self.after(self.command(f"/issues {word} status:any project:any"))
-        said = text_of(answer)
-        if "issue" not in said[:20] and "Nothing" not in said:
-            self.told.trouble("search", said)
+        await self.look(
+            f"/issues {self.chance.choice(WORDS)} status:any project:any", r" of \d|issue|Nothing"
+        )
 
     async def turn_page(self) -> None:
         """Lists everything and turns to the second page."""
-        answer = await self.after(self.command("/issues status:any project:any"))
-        if "Next" not in text_of(answer):
-            self.told.trouble("page", text_of(answer))
-            return
-        state, ts = self.office.workspace.state, answer["ts"]
-        await self.press(answer, "Next ›")
+        answer = await self.look("/issues status:any project:any", "Next")
+        if "Next" in text_of(answer):
+            await self.after(self.press(answer, "Next ›"))
 
-        async def turned() -> bool:
-            message = state.find(answer["channel"], ts)
-            return message is None or text_of({"blocks": message.blocks}) != text_of(answer)
+    async def list_digests(self) -> None:
+        await self.look("/digest")
 
-        await until(turned, TIMEOUT)
+    async def ask_who(self) -> None:
+        await self.look("/tracker whoami")
+
+    async def go_home(self) -> None:
+        """Opens the Home tab and waits until it is published."""
+        before = await self.home()
+        await self.open_home()
+
+        async def filled() -> bool:
+            home = await self.home()
+            return home is not None and home != before and "One moment" not in text_of(home)
+
+        await until(filled)
 
     def mark(self, what: str) -> str:
         """Returns a unique text and records that it is about to be written."""
         self._written += 1
-        mark = f"{what} {self.number}-{self._written}"
+        mark = f"{what}-{self.number}-{self._written}"
         self.told.writes[mark] = ""
         return mark
 
@@ -175,43 +188,34 @@ class Colleague(Person):
         succeeded = done in said and "You typed:" not in said
         self.told.writes[mark] = "done" if succeeded else said
         if not succeeded:
-            self.told.trouble(mark.split(" ", maxsplit=1)[0], said)
+            self.told.trouble(mark.partition("-")[0], said)
 
     async def create(self) -> None:
         """Creates an issue with a command."""
         mark = self.mark("created")
-        answer = await self.after(self.command(f"/issue new {mark} project:webshop"))
-        self.note(mark, text_of(answer), f" {mark} ")
+        self.note(mark, text_of(await self.ask(f"/issue new {mark} project:webshop")), f" {mark} ")
 
     async def log_time(self) -> None:
         """Logs time with a command."""
         mark = self.mark("logged")
         issue = self.chance.choice(self.issues)
-        answer = await self.after(self.command(f"/timelog {issue} 30m activity:design {mark}"))
+        answer = await self.ask(f"/timelog {issue} 30m activity:design {mark}")
         self.note(mark, text_of(answer), "ogged 30m on")
 
     async def create_by_form(self) -> None:
         """Creates an issue with the form."""
         await self.shortcut("create_issue")
         form = await self.form("New issue")
-        block = input_named(form, "Project")
-        for _ in range(3):  # types again if the select found nothing
-            found = (await self.suggest(form, "Project", PROJECT)).get("options")
-            if found:
-                break
-        else:
-            self.told.trouble("form", "no project was suggested")
-            return
-        chosen = option_saying(found, PROJECT)
-        await self._act({"view": {"id": form["id"]}}, block, block["element"], selected_option=chosen)
 
-        async def filled() -> JSON | None:
-            form = await self.form("New issue")
-            labels = {block["label"]["text"] for block in form["blocks"] if block["type"] == "input"}
-            return form if "Tracker" in labels or ":warning:" in text_of(form) else None
+        async def suggested() -> bool:
+            return bool((await self.suggest(form, "Project", PROJECT)).get("options"))
 
-        form = await until(filled, TIMEOUT)
-        mark = self.mark("by form")
+        await until(suggested)  # types again if the select found nothing
+        await self.choose(form, "Project", PROJECT)
+        form = await self.form(
+            "New issue", lambda view: "Tracker" in labels_of(view) or ":warning:" in text_of(view)
+        )
+        mark = self.mark("form")
         await self.submit(form, {"Subject": mark})
         self.note(mark, await self._outcome(form), f" {mark} ")
 
@@ -219,8 +223,7 @@ class Colleague(Person):
         """Attaches a file to an issue."""
         await self.command(f"/issue attach {self.chance.choice(self.issues)}")
         form = await self.form("Attach files")
-        mark = self.mark("file").replace(" ", "-")
-        self.told.writes[mark] = self.told.writes.pop(mark.replace("-", " ", 1))
+        mark = self.mark("file")
         file = await self.upload(mark, self.chance.randbytes(20_000))
         await self.submit(form, {"Files": [file]})
         self.note(mark, await self._outcome(form), f"{mark}* attached")
@@ -233,33 +236,12 @@ class Colleague(Person):
             if not views:
                 return "the form closed"
             view = views[-1]
-            if view["hash"] == form["hash"] and not view["errors"]:
+            unchanged = view["hash"] == form["hash"] and not view["errors"]
+            if unchanged or view["busy"] or waiting(view):
                 return None
-            said = f"{view['title']['text']} {text_of(view)} {view['errors'] or ''}"
-            busy = view["busy"] or view["title"]["text"] == "One moment" or ":hourglass" in said
-            return None if busy else said
+            return f"{view['title']['text']} {text_of(view)} {view['errors'] or ''}"
 
-        return await until(answered, TIMEOUT)
-
-    async def go_home(self) -> None:
-        """Opens the Home tab and waits until it is published."""
-        before = self.office.workspace.state.homes.get(self.user_id)
-        hashed = before.hash if before else ""
-        await self.open_home()
-
-        async def filled() -> bool:
-            home = await self.home()
-            return home is not None and home["hash"] != hashed and "One moment" not in text_of(home)
-
-        await until(filled, TIMEOUT)
-
-    async def list_digests(self) -> None:
-        """Lists the channel's digests."""
-        await self.after(self.command("/digest"))
-
-    async def ask_who(self) -> None:
-        """Shows the linked account."""
-        await self.after(self.command("/tracker whoami"))
+        return await until(answered)
 
 
 ACTS: dict[str, tuple[int, Callable[[Colleague], Awaitable[None]]]] = {

@@ -21,7 +21,7 @@ from bot.sandbox.tracker.server import Tracker
 ISSUES = 5000
 LATENCY = 0.05
 LARGEST = 1024**3
-MOST = 100  # rows in a response, however many were requested
+MAX = 100  # rows in a response, however many were requested
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -86,7 +86,7 @@ class Service:
     async def _list(self, request: web.Request) -> web.Response:
         if request.match_info["where"] == "far":
             await asyncio.sleep(LATENCY)
-        offset, limit = int(request.query.get("offset", 0)), min(MOST, int(request.query.get("limit", 25)))
+        offset, limit = int(request.query.get("offset", 0)), min(MAX, int(request.query.get("limit", 25)))
         rows = ",".join(self._issues[offset : offset + limit])
         counts = f'"total_count":{ISSUES},"offset":{offset},"limit":{limit}'
         return web.Response(text=f'{{"issues":[{rows}],{counts}}}', content_type="application/json")

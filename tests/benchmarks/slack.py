@@ -3,13 +3,17 @@
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
 
 import aiohttp
 from aiohttp import web
-from slack_sdk.signature import SignatureVerifier
+
+from bot.sandbox.workspace.http import signature
+from tests.support.serving import serving
 
 TEAM, USER, CHANNEL = "T0HARBOR01", "U0ANA0001", "C0GENERAL1"
 TOKEN, SECRET = "xoxb-1-1-a", "0123456789abcdef0123456789abcdef"
@@ -27,28 +31,22 @@ class Times:
 
 
 class Slack:
-    """Serves the Web API methods in use, response URLs, and one 200 MB file while the block lasts."""
+    """Serves the Web API methods in use, response URLs, and one 200 MB file."""
 
     def __init__(self) -> None:
         self._answers: dict[str, asyncio.Future[float]] = {}
         self._shown: list[str] = []
         self._number = 0
 
-    async def __aenter__(self) -> Self:
+    @asynccontextmanager
+    async def up(self) -> AsyncIterator[Self]:
+        """Serves while the block lasts."""
         app = web.Application(client_max_size=10**6)
         app.router.add_route("*", "/api/{method}", self._call)
         app.router.add_post("/commands/{name}", self._answered)
         app.router.add_get("/files/large", self._file)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-        self._http = aiohttp.ClientSession()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._http.close()
-        await self._runner.cleanup()
+        async with serving(app) as self.url, aiohttp.ClientSession() as self._http:
+            yield self
 
     async def command(self, to: str, typed: str) -> Times:
         """Sends a slash command and waits for its answer."""
@@ -56,20 +54,10 @@ class Slack:
         name, _, text = typed.partition(" ")
         token = f"{time.monotonic_ns()}.{self._number}"
         self._answers[token] = answer = asyncio.get_running_loop().create_future()
-        body = urlencode(
-            {
-                "command": name,
-                "text": text,
-                "team_id": TEAM,
-                "user_id": USER,
-                "user_name": "ana",
-                "channel_id": CHANNEL,
-                "channel_name": "general",
-                "api_app_id": "A0ISSUEBOT",
-                "trigger_id": token,
-                "response_url": f"{self.url}/commands/{token}",
-            }
-        )
+        about = {"team_id": TEAM, "user_id": USER, "user_name": "ana", "api_app_id": "A0ISSUEBOT"}
+        about |= {"channel_id": CHANNEL, "channel_name": "general", "trigger_id": token}
+        about |= {"command": name, "text": text, "response_url": f"{self.url}/commands/{token}"}
+        body = urlencode(about)
         began = time.perf_counter()
         await self._send(to, body)
         acknowledged = time.perf_counter() - began
@@ -100,11 +88,10 @@ class Slack:
 
     async def _send(self, to: str, body: str) -> str:
         now = str(int(time.time()))
-        signature = SignatureVerifier(SECRET).generate_signature(timestamp=now, body=body)
         headers = {
             "Content-Type": "application/x-www-form-urlencoded",
             "X-Slack-Request-Timestamp": now,
-            "X-Slack-Signature": str(signature),
+            "X-Slack-Signature": signature(SECRET, now, body.encode()),
         }
         async with self._http.post(f"{to}/slack/events", data=body, headers=headers) as answer:
             said = await answer.text()
@@ -147,13 +134,6 @@ class Slack:
         return answer
 
     def _object(self, name: str) -> dict[str, Any]:
-        return {
-            "id": name,
-            "user": USER,
-            "name": name,
-            "title": name,
-            "mimetype": "application/octet-stream",
-            "size": FILE_SIZE,
-            "url_private": f"{self.url}/files/large",
-            "url_private_download": f"{self.url}/files/large",
-        }
+        url, kind = f"{self.url}/files/large", "application/octet-stream"
+        file = {"id": name, "user": USER, "name": name, "title": name, "mimetype": kind, "size": FILE_SIZE}
+        return file | {"url_private": url, "url_private_download": url}

@@ -1,6 +1,7 @@
 """Runs the bot's client against the reference service and a real Redmine."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ async def office(world: World, tmp_path: Path) -> AsyncIterator[Office]:
             "SERVICE_API_KEY_HEADER": world.key_header,
             "SERVICE_TEXT_FORMAT": "textile" if real else "markdown",
         },
-        waits=WIRED,
+        delays=replace(WIRED, options=60, form=60),  # a real Redmine may be slow on a busy machine
     )
     await office.open()
     yield office

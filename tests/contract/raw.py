@@ -46,7 +46,7 @@ class Wire:
         async with self.session.request(
             method, self.world.url + path, data=data, headers=headers, params=params
         ) as answer:
-            text = await answer.text()
+            text = await answer.text(errors="replace")
             parsed = json.loads(text) if text.strip() and "json" in answer.content_type else None
             return Answer(answer.status, answer.headers, text, parsed)
 

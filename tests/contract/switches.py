@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from typing import Any
 
 from tests.contract import reference
 from tests.contract.world import World
@@ -14,7 +15,7 @@ async def switched(
 ) -> AsyncIterator[World]:
     """Runs a reference service with these settings, or changes Redmine's until the block ends."""
     if world.database is None:
-        options = {"login_required": login_required, "rest_enabled": rest_enabled}
+        options: dict[str, Any] = {"login_required": login_required, "rest_enabled": rest_enabled}
         async with reference.running(world.key_header, **options) as other:
             yield other
         return

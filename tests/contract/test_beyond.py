@@ -56,14 +56,6 @@ async def test_a_conflicting_update_is_rejected_without_a_message(wire: Wire, *,
     assert (answer.status, answer.json) == ((422, {"errors": []}) if has_more else (404, None))
 
 
-async def test_a_time_entry_is_deleted_by_its_author_only(wire: Wire, *, has_more: bool) -> None:
-    path = f"/time_entries/{(await some_time(wire)).json['time_entry']['id']}.json"
-
-    statuses = [(await wire("DELETE", path, who)).status for who in (None, "ben", "ana", "ana")]
-
-    assert statuses == ([401, 403, 204, 404] if has_more else [404] * 4)
-
-
 async def test_an_update_of_nothing_tells_whether_a_time_entry_exists(wire: Wire) -> None:
     entry = (await some_time(wire)).json["time_entry"]
     paths = [f"/time_entries/{number}.json" for number in (entry["id"], 999_999)]

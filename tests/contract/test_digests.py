@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from bot.features.accounts.accounts import Session
+from bot.access.accounts import Session
 from bot.features.digests.reading import OVERLAP, Content, read
 from bot.service.client import Client
 from bot.store.choice import Choice

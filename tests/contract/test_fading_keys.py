@@ -12,6 +12,7 @@ from aiohttp import web
 
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
+from bot.timings import KeyTimings, Timings
 from tests.contract.switches import switched
 from tests.contract.world import World
 from tests.support.office import WIRED, Office
@@ -20,7 +21,7 @@ from tests.support.reading import JSON, text_of, until, waiting
 from tests.support.wire import Wire
 
 REJECTED = "refused your API key"
-MOST_REQUESTS = 20
+MAX_REQUESTS = 20
 NEVER = 10**9
 
 
@@ -58,9 +59,8 @@ async def wire(world: World) -> AsyncIterator[Fading]:
 @pytest_asyncio.fixture
 async def ana(world: World, wire: Fading, tmp_path: Path) -> AsyncIterator[Person]:
     """Ana, not linked yet, in an office that reaches its service through the proxy."""
-    office = Office(
-        tmp_path, service_url=wire.url, variables={"SERVICE_API_KEY_HEADER": world.key_header}, waits=WIRED
-    )
+    header, timings = {"SERVICE_API_KEY_HEADER": world.key_header}, Timings(keys=KeyTimings(recheck=0.01))
+    office = Office(tmp_path, service_url=wire.url, variables=header, timings=timings, delays=WIRED)
     await office.open()
     yield Person(office, "U0ANA0001")
     await office.close()
@@ -89,7 +89,7 @@ WRITES: dict[str, Typed] = {
 
 async def answers(ana: Person, world: World, wire: Fading, typed: str) -> AsyncIterator[str]:
     """Yields the answer for each later revocation; the last revocation comes too late to matter."""
-    for at in range(MOST_REQUESTS):
+    for at in range(MAX_REQUESTS):
         wire.fade(NEVER)
         await ana.office.link(ana.user_id, world.keys["ana"])
         wire.fade(at)

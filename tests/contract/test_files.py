@@ -92,10 +92,11 @@ async def test_an_upload_token_works_once_for_any_user(wire: Wire) -> None:
     uploads = [{"token": token, "filename": "a.txt"}]
     given = {"project_id": wire.world.project("child"), "subject": "With a token", "uploads": uploads}
 
+    invalid = await made(wire, "issue", "ben", **given | {"subject": ""})
     first = await made(wire, "issue", "ben", **given)
     second = await an_issue(wire, uploads=uploads)
     invented = await an_issue(wire, uploads=[{"token": "1.abc", "filename": "a.txt"}])
 
-    assert first.status == 201
+    assert (invalid.status, first.status) == (422, 201)  # a rejected issue leaves its token valid
     for refused in (second, invented):
         assert (refused.status, refused.json["errors"]) == (422, ["1 file(s) could not be saved."])

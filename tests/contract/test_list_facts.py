@@ -1,10 +1,12 @@
 """How the service answers requests for the issue list, read without the client (docs/service.md, Lists)."""
 
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.contract.oracle import Depot, depot
+from tests.contract.oracle import Depot, Fits, depot, differing
 from tests.contract.raw import Wire
 from tests.contract.world import World
 
@@ -38,6 +40,9 @@ async def test_page_length_is_echoed_and_capped(wire: Wire) -> None:
     unsaid, most, more = pages
     assert unsaid.json["limit"] in UNSAID
     assert more.json == most.json
+    for params in ({"limit": "0"}, {"limit": "x"}, {"offset": "-4"}):
+        odd = await wire("GET", "/issues.json", **params)
+        assert (odd.json["limit"] in UNSAID, odd.json["offset"]) == (True, 0)
 
 
 async def test_three_sort_keys_apply_and_unknown_ones_are_ignored(wire: Wire, held: Depot) -> None:
@@ -65,11 +70,53 @@ async def test_text_filters_are_exact_and_end_at_a_bar(wire: Wire, held: Depot) 
     assert set(await found("!~jams")) == set(await found("*")) - set(jams)
 
 
-async def test_a_malformed_timestamp_is_rejected(wire: Wire) -> None:
-    for moment in ("2024-06-01T00:00:00+02:00", "2024-06-01T00:00:00.5Z", "2024-06-01 00:00:00Z", "soon"):
-        answer = await wire("GET", "/issues.json", created_on=f">={moment}")
+async def test_operators_select_by_value(wire: Wire, held: Depot) -> None:
+    ana, numbers = wire.world.users["ana"], sorted(row["id"] for row in held.rows)
+    above = {row["id"]: row["parent"]["id"] for row in held.rows if "parent" in row}
+    first, last, top = numbers[3], numbers[9], min(above.values())
 
-        assert (answer.status, answer.json["errors"]) == (422, ["Created is invalid"])
+    def below(number: int) -> bool:
+        return number in above and (above[number] == top or below(above[number]))
+
+    def day(row: dict[str, Any]) -> str:
+        created = datetime.fromisoformat(row["created_on"])
+        return str(created.astimezone(ZoneInfo("Europe/Madrid")).date())
+
+    assert not all(parent == top for parent in above.values())  # some are two levels below
+    cases: dict[tuple[str, str], Fits] = {
+        ("issue_id", f"><{first}|{last}"): lambda row: first <= row["id"] <= last,
+        ("author_id", f"!{ana}"): lambda row: row["author"]["id"] != ana,
+        ("parent_id", f"~{top}"): lambda row: below(row["id"]),
+        ("parent_id", "!*"): lambda row: row["id"] not in above,
+        ("subject", "$dock"): lambda row: row["subject"].endswith("dock"),
+        ("start_date", "*"): lambda row: row["start_date"] is not None,
+        ("created_on", "2024-05-04"): lambda row: day(row) == "2024-05-04",  # still the 3rd in UTC
+        ("closed_on", "!*"): lambda row: row["closed_on"] is None,
+        ("subproject_id", "*"): lambda _: True,
+        ("subproject_id", f"!{held.cellar}"): lambda row: row["project"]["id"] != held.cellar,
+    }
+    found = {case: set(await in_depot(wire, held, **{case[0]: case[1]})) for case in cases}
+    expected = {case: {row["id"] for row in held.rows if fits(row)} for case, fits in cases.items()}
+    assert differing((str(case), found[case], expected[case]) for case in cases) == {}
+
+
+MALFORMED = {
+    ("created_on", "2024-06-01T00:00:00+02:00"): "Created is invalid",
+    ("created_on", "2024-06-01T00:00:00.5Z"): "Created is invalid",
+    ("created_on", "2024-06-01 00:00:00Z"): "Created is invalid",
+    ("created_on", ">=soon"): "Created is invalid",
+    ("start_date", "2026-02-30"): "Start date is invalid",
+    ("issue_id", "x"): "Issue is invalid",
+    ("tracker_id", ""): "Tracker cannot be blank",
+    ("subject", "~"): "Subject cannot be blank",
+}
+
+
+async def test_malformed_filters_are_rejected(wire: Wire) -> None:
+    for (name, value), said in MALFORMED.items():
+        answer = await wire("GET", "/issues.json", **{name: value})
+
+        assert (answer.status, answer.json["errors"]) == (422, [said])
 
 
 async def test_an_unavailable_filter_lists_everything(wire: Wire, held: Depot) -> None:

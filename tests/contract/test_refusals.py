@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.raw import JSON, Wire, an_issue, made, some_time
+from tests.contract.raw import JSON, Wire, a_token, an_issue, made, some_time
 
 REFUSED_ISSUES: dict[str, tuple[JSON, str]] = {
     "no subject": ({"subject": ""}, "Subject cannot be blank"),
@@ -105,10 +105,26 @@ REFUSED_USERS: dict[str, tuple[JSON, str]] = {
 }
 
 
+REFUSED_PROJECTS: dict[str, tuple[JSON, str]] = {
+    "no name": ({"name": ""}, "Name cannot be blank"),
+    "a long name": ({"name": "n" * 256}, "Name is too long (maximum is 255 characters)"),
+    "no identifier": ({"identifier": None}, "Identifier cannot be blank"),
+    "a number as identifier": ({"identifier": "42"}, "Identifier is invalid"),
+    "a long identifier": ({"identifier": "n" * 101}, "Identifier is too long (maximum is 100 characters)"),
+    "no parent for it": ({"parent_id": "archived"}, "Subproject of is invalid"),
+}
+REFUSED_FILES: dict[str, tuple[JSON, str]] = {
+    "no name": ({"filename": ""}, "File cannot be blank"),
+    "a long description": ({"description": "x" * 256}, "Description is too long (maximum is 255 characters)"),
+}
+
+
 REFUSED = [
     *(("issue", name, *case) for name, case in REFUSED_ISSUES.items()),
     *(("time_entry", name, *case) for name, case in REFUSED_TIME.items()),
     *(("user", name, *case) for name, case in REFUSED_USERS.items()),
+    *(("project", name, *case) for name, case in REFUSED_PROJECTS.items()),
+    *(("file", name, *case) for name, case in REFUSED_FILES.items()),
 ]
 
 
@@ -120,7 +136,8 @@ REFUSED = [
 async def test_invalid_values_are_rejected_with_a_message(
     wire: Wire, kind: str, fields: JSON, sentence: str
 ) -> None:
-    named = {"nils": wire.world.users["nils"], "child": wire.world.project("child")}
+    world = wire.world
+    named = {"nils": world.users["nils"], **{kind: world.project(kind) for kind in ("child", "archived")}}
     known = {key: named.get(value, value) for key, value in fields.items()}
 
     match kind:
@@ -128,6 +145,11 @@ async def test_invalid_values_are_rejected_with_a_message(
             answer = await an_issue(wire, **known)
         case "time_entry":
             answer = await some_time(wire, **known)
+        case "project":
+            answer = await made(wire, "project", "ana", **({"name": "New", "identifier": "fine"} | known))
+        case "file":
+            number = (await a_token(wire)).partition(".")[0]
+            answer = await wire("PATCH", f"/attachments/{number}.json", body={"attachment": known})
         case _:
             answer = await made(wire, "user", "chris", **(SOMEBODY | known))
 

@@ -8,11 +8,12 @@ import pytest_asyncio
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
-from bot.slack.rich_input import written
+from bot.slack.surfaces.rich_input import written
 from tests.contract.world import World
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, rich_section, rich_text, text_of, until, values_of
+from tests.support.reading import rich_section, rich_text, text_of, values_of
+from tests.support.work import digest_runs
 
 ANA, BEN, CHRIS = "U0ANA0001", "U0BEN0001", "U0CHRIS01"
 TEXTS = (
@@ -142,12 +143,8 @@ async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, 
     await ana.command(f"/issue attach {number}")
     file = await ana.upload("notes.txt", b"what I found")
     await ana.submit(await ana.form("Attach files"), {"Files": [file]})
-
-    async def told() -> JSON | None:
-        shown = await ana.form("Files")
-        return shown if re.search(r"notes\.txt\* attached|an existing issue", text_of(shown)) else None
-
-    shown = await until(told)
+    said = re.compile(r"notes\.txt\* attached|an existing issue")
+    shown = await ana.form("Files", lambda view: said.search(text_of(view)))
     if "can't add files to an existing issue" in text_of(shown):
         await ana.press_in_form(shown, "Create issue with files")
         await ana.after(ana.submit(await ana.form("New issue"), {}))
@@ -167,12 +164,7 @@ async def test_new_issues_take_files_up_to_the_limit(
     message = next(m for m in reversed(await ana.messages()) if m["files"])
     await ana.shortcut("issue_from_message", message)
     await ana.submit(await ana.form("New issue"), {"Files": ["büro: a.csv", "c.csv"]})
-
-    async def told() -> JSON | None:
-        private = [m for m in await ana.messages() if m["ephemeral"] and "rejected it" in text_of(m)]
-        return private[-1] if private else None
-
-    shown = await until(told)
+    shown = await ana.sees(lambda m: m["ephemeral"] and "rejected it" in text_of(m))
     assert "attached" in text_of(shown)
     assert "*c.csv* wasn't attached. Tracker rejected it: This file cannot be uploaded" in text_of(shown)
     await ana.press(shown, "Rename or describe")
@@ -226,18 +218,15 @@ async def test_time_is_logged_and_edited(ana: Person, client: Client, world: Wor
     async def minutes() -> int:
         return round(((await newest(client, world, "To spend time on")).spent_hours or 0) * 60)
 
-    async def told(text: str) -> bool:
-        return any(message["ephemeral"] and text in text_of(message) for message in await ana.messages())
-
     await ana.command(f"/timelog {number} on:yesterday")
     form = await ana.form("Log time")
     assert values_of(form)["Issue"].startswith(f"#{number} ")
     await ana.submit(form, {"Hours": "20m", "Comment": "Looked into it"})
-    await until(lambda: told("20m on"))
+    await ana.sees(lambda m: m["ephemeral"] and "20m on" in text_of(m))
     assert await minutes() == 20
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1,5", "Comment": "Mended it"})
-    await until(lambda: told("Changed to 1h 30m on"))
+    await ana.sees(lambda m: m["ephemeral"] and "Changed to 1h 30m on" in text_of(m))
     assert await minutes() == 90
 
 
@@ -250,8 +239,8 @@ async def test_a_digest_lists_new_issues_that_users_can_take(
     await ana.ask("/issue new After the digest was set project:webshop-search")
     await ana.ask("/issue new Nobody else's business project:webshop-search private:yes")
 
-    await office.bot.digests.run_due(datetime.now(UTC) + timedelta(hours=1))
-    await office.bot.digests.idle()
+    await digest_runs(office.bot).run_due(datetime.now(UTC) + timedelta(hours=1))
+    await digest_runs(office.bot).idle()
 
     post = (await ana.messages())[-1]
     said = text_of(post)

@@ -4,6 +4,7 @@ from zoneinfo import ZoneInfo
 
 from bot.service.client import Client
 from bot.service.inputs import NewTimeEntry
+from tests.contract.raw import Wire, an_issue, some_time
 from tests.contract.world import World
 
 
@@ -20,3 +21,16 @@ async def test_project_time_uses_the_users_own_date(client: Client, world: World
         assert entries[login].spent_on in {moment.astimezone(zone).date() for moment in (before, after)}
         assert entries[login].issue is None
     assert entries["dora"].spent_on != entries["chris"].spent_on
+
+
+async def test_hours_of_an_issue_include_its_subtasks(wire: Wire) -> None:
+    numbers: list[int | None] = [None]
+    for _ in range(3):  # each below the one before
+        made = await an_issue(wire, parent_issue_id=numbers[-1], estimated_hours=1.5)
+        numbers.append(made.json["issue"]["id"])
+        await some_time(wire, issue_id=numbers[-1], hours=1 / 3)
+
+    [seen] = (await wire("GET", "/issues.json", issue_id=str(numbers[1]))).json["issues"]
+
+    assert (seen["estimated_hours"], seen["total_estimated_hours"]) == (1.5, 4.5)
+    assert (round(seen["spent_hours"], 2), round(seen["total_spent_hours"], 2)) == (0.33, 1)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.features.following.reading import JOURNALS
+from bot.features.following.following import JOURNALS
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, TimeRange
-from tests.contract.raw import Answer, Wire, an_issue
+from tests.contract.oracle import depot
+from tests.contract.raw import Answer, Wire, an_issue, some_time
 from tests.contract.world import World
 from tests.support.office import Office
 from tests.support.person import Person
@@ -22,7 +23,7 @@ ANA, BEN = "U0ANA0001", "U0BEN0001"
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    return {"issue_updates": True, "issue_reads": True}
+    return {"issue_updates": True, "issue_reads": True, "time_deletes": True}
 
 
 async def change(wire: Wire, number: int, who: str = "ana", **fields: Any) -> Answer:
@@ -153,6 +154,38 @@ async def test_private_note_is_hidden_from_reporters(wire: Wire) -> None:
     shown = {who: await read(wire, number, who, include="journals") for who in ("ana", "dora", "ben")}
     notes = {who: [journal["notes"] for journal in issue["journals"]] for who, issue in shown.items()}
     assert notes == {"ana": ["Between us"], "dora": ["Between us"], "ben": []}
+
+
+async def test_assignee_is_set_only_with_edit_permission(wire: Wire, world: World) -> None:
+    number, foreign = (
+        await new(wire, project_id=world.project("lab")),
+        (await depot(world, "ana", "UTC")).rows,
+    )
+    users = world.users
+
+    async def assign(who: str, to: int | str | None, number: int = number) -> tuple[int, int | None]:
+        answer = await change(wire, number, who, assigned_to_id=to)
+        return answer.status, (await read(wire, number)).get("assigned_to", {}).get("id")
+
+    assert await assign("dora", users["ben"]) == (204, users["ben"])
+    assert await assign("ana", "me") == (204, users["ana"])
+    assert await assign("ana", None) == (204, users["ana"])
+    assert await assign("ana", "") == (204, None)
+    assert await assign("ben", "me") == (204, None)  # may only add notes
+    assert await assign("olga", "me") == (403, None)
+    unassigned = next(row["id"] for row in foreign if "assigned_to" not in row)
+    assert await assign("chris", "me", unassigned) == (422, None)  # an administrator, but not a member
+
+
+async def test_a_time_entry_is_deleted_by_its_author_only(wire: Wire, world: World) -> None:
+    number = (await some_time(wire)).json["time_entry"]["id"]
+
+    path = f"/time_entries/{number}.json"
+    statuses = [(await wire("DELETE", path, who)).status for who in (None, "ben", "ana", "ana")]
+
+    assert statuses == [401, 403, 204, 404]
+    if world.database is None:  # Redmine on SQLite gives the number to the next entry
+        assert (await some_time(wire)).json["time_entry"]["id"] > number
 
 
 async def test_hidden_issue_is_not_shown_or_changed(wire: Wire, world: World) -> None:

@@ -1,5 +1,6 @@
 """Scenarios with projects, users and the user's own account."""
 
+from bot.store.channels import Channel
 from tests.faults.issue_scenarios import MADE
 from tests.faults.scenario import (
     BY_BEN,
@@ -35,7 +36,7 @@ async def users_changed(s: Scene) -> int:
 
 
 async def default_set(s: Scene) -> int:
-    found = await s.office.bot.store.channels.default_project(TEAM, CHANNEL)
+    found = await s.office.bot.store.channels.default_project(Channel(TEAM, CHANNEL))
     return int(found is not None)
 
 
@@ -53,7 +54,7 @@ async def ana_unlinked(s: Scene) -> int:
 
 async def with_default(s: Scene) -> None:
     channels = s.office.bot.store.channels
-    await channels.set_default(TEAM, CHANNEL, INFRASTRUCTURE, "Infrastructure", by=owner("ana"))
+    await channels.set_default(owner("ana"), Channel(TEAM, CHANNEL), INFRASTRUCTURE)
 
 
 NEW_PROJECT = form("New project", "/tracker project new {word}")

@@ -1,5 +1,6 @@
 """Scenarios with comments."""
 
+from tests.faults.file_scenarios import files_attached
 from tests.faults.issue_scenarios import CARD
 from tests.faults.scenario import TYPED, About, choose, command, form_behind, press, shortcut, submit, suggest
 from tests.faults.scene import NUMBER, Scene
@@ -11,6 +12,10 @@ FORM = "Write a comment"
 
 async def comments_made(s: Scene) -> int:
     return sum(s.word in note.text for note in s.data.issues[NUMBER].notes)
+
+
+async def messages_added(s: Scene) -> int:
+    return max(await comments_made(s), await files_attached(s))
 
 
 async def message(s: Scene) -> JSON:
@@ -40,7 +45,14 @@ command("comment", f"/issue {NUMBER} comment {{word}}", **ADDED | TYPED)
 press("comment button", "comment.open", CARD, "Comment", refused=FORM)
 submit("submit comment", "comment.add", OPENED, {"Comment": "{word}"}, **ADDED | TYPED)
 shortcut("comment from message", "comment_from_message", message, refused=FORM)
-submit("submit a message as a comment", "comment.add", form_for_message, {}, **ADDED)
+submit(
+    "submit a message as a comment",
+    "comment.add",
+    form_for_message,
+    {},
+    effect=messages_added,
+    said=ADDED["said"],
+)
 press("open a saved comment", "comment.open_saved", saved, "Open form", refused=FORM)
 press("comment with a message", "comment.with_message", message_added_before, "Comment", refused=FORM)
 choose(

@@ -80,7 +80,7 @@ def saved(command: str) -> Setup:
 
     async def setup(s: Scene, _who: str) -> JSON:
         name, _, rest = s.filled(command).partition(" ")
-        kept = {"command": name, "text": rest, "channel_id": CHANNEL}
+        kept = {"payload": {"command": name, "text": rest, "channel_id": CHANNEL}}
         return await s.offer(kept, "Open form", "form.resume")
 
     return setup
@@ -88,7 +88,7 @@ def saved(command: str) -> Setup:
 
 async def requiring_severity(s: Scene, who: str) -> JSON:
     """The form, as after the service refused a bug without a severity."""
-    s.office.bot.features.catalogs.note_required(owner("ana"), OTHER, BUG, [SEVERITY])
+    s.office.bot.parts.catalogs.note_required(owner("ana"), OTHER, BUG, [SEVERITY])
     return await NEW_MOBILE_BUG(s, who)
 
 
@@ -208,7 +208,7 @@ async def type_subject(s: Scene) -> Steps:
 
 @scenario(
     "delete post",
-    "action:announcement.take_back",
+    "action:post.delete",
     effect=posts_gone,
     said=r"\A\s*\Z",
     expects_answer=False,

@@ -13,8 +13,7 @@ import aiohttp
 from bot.app import Bot
 from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery, signature
-from bot.slack.in_flight import InFlight
-from bot.slack.waits import Waits
+from bot.timings import Delays
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.ports import free_port
@@ -37,18 +36,15 @@ class Replicas(Scene):
     _one: HttpDelivery
 
     async def settled(self) -> None:
-        """Waits until both replicas have no work in flight."""
+        """Delays until both replicas have no work in flight."""
 
-        def idle(in_flight: InFlight) -> bool:
-            return not len(in_flight)
+        async def idle() -> bool:
+            busy = len(self.office.bot.in_flight) or len(self.other.in_flight)
+            return not (busy or self.office.workspace._background_tasks._running)
 
-        async def all_idle() -> bool:
-            delivering = self.office.workspace._background_tasks._running
-            return not delivering and idle(self.office.bot.in_flight) and idle(self.other.in_flight)
-
-        await until(all_idle)
-        await asyncio.sleep(0)
-        await until(all_idle)
+        for _ in range(2):  # finishing one may create work for the other
+            await until(idle)
+            await asyncio.sleep(0)
 
     async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
         """Replaces the local Slack's POST; returns the last response."""
@@ -104,12 +100,12 @@ async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas
         transport="http",
         database_url=database_url,
         rate_limits=False,  # users pause between actions, tests don't
-        waits=Waits(still_working=60, form=60),  # on a slow machine only one of two runs would be told
+        delays=Delays(still_working=60, form=60),  # on a slow machine only one of two runs would be told
     )
     async with office.opened():
         scene = Replicas(office)
         settings = office.bot.settings.model_copy(update={"port": free_port()})
-        scene.other = Bot(settings, waits=office.waits)
+        scene.other = Bot(settings, delays=office.delays)
         await scene.other.start()
         office.workspace._delivery._post = scene.post  # type: ignore[attr-defined] # only HTTP's has it
         try:

@@ -92,8 +92,8 @@ class Scene:
         for template in await store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL)):
             await store.templates.remove(TEAM, template.id)
         await store.followed.end(await store.followed.of(owner("ana")))
-        if await store.channels.default_project(TEAM, CHANNEL):
-            await store.channels.clear_default(TEAM, CHANNEL)
+        if await store.channels.default_project(Channel(TEAM, CHANNEL)):
+            await store.channels.clear_default(Channel(TEAM, CHANNEL))
 
     async def link(self, login: str) -> None:
         """Links a user without asking the service."""
@@ -101,7 +101,7 @@ class Scene:
         await self.office.bot.store.links.put(owner(login), SecretStr(user.api_key), user.id, user.name)
 
     async def settled(self) -> None:
-        """Waits until the bot has no work in flight and the workspace has delivered everything."""
+        """Delays until the bot has no work in flight and the workspace has delivered everything."""
         await self.office.idle()
 
     async def after(self, action: Awaitable[object], login: str = "ana") -> JSON:

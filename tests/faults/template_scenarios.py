@@ -1,7 +1,7 @@
 """Scenarios with templates for new issues."""
 
 from bot.store.channels import Channel
-from bot.store.templates import Content, Template
+from bot.store.templates import Template, TemplateContent
 from tests.faults.issue_scenarios import MADE, NEW_ISSUE
 from tests.faults.scenario import answer, choose, command, form, press, submit, suggest
 from tests.faults.scene import CHANNEL, NUMBER, WEBSHOP, Scene, owner
@@ -20,7 +20,7 @@ async def templates_gone(s: Scene) -> int:
 
 async def add_template(s: Scene) -> None:
     """Stores a template with this run's word as its name."""
-    content = Content(prefix="[Bug]", description="### Steps to reproduce")
+    content = TemplateContent(prefix="[Bug]", description="### Steps to reproduce")
     await s.office.bot.store.templates.put(owner("ana"), Template(0, WEBSHOP, "", s.word, content))
 
 

@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from pathlib import Path
 
-from bot.slack.waits import Waits
+from bot.timings import Delays, KeyTimings, Timings
 from tests.faults.scenarios import SCENARIOS, WHOLE, first_of_each_handler
 from tests.faults.scene import Scene
 from tests.support.office import Office
@@ -20,7 +20,8 @@ SILENT = {
 
 async def test_nothing_is_written_after_the_key_is_revoked(tmp_path: Path) -> None:
     wire = Wire()
-    office = Office(tmp_path, wire=wire, waits=Waits(still_working=60, typing=0.02))
+    timings = Timings(keys=KeyTimings(recheck=0.01))
+    office = Office(tmp_path, wire=wire, timings=timings, delays=Delays(still_working=60, typing=0.02))
     await office.open()
     scene = Scene(office)
     keys = {user.id: user.api_key for user in scene.data.users.values()}

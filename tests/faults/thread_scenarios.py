@@ -2,9 +2,9 @@
 
 from typing import Unpack
 
-from bot.features.following.buttons import FollowIssue
-from bot.features.issues.actions import post_menu
-from bot.slack.blocks import section
+from bot.features.issues.buttons import FollowIssue
+from bot.features.issues.views import post_menu
+from bot.slack.surfaces.blocks import section
 from tests.faults.issue_scenarios import issues_shared
 from tests.faults.scenario import About, Steps, menu, press_in_form, scenario, shortcut
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner

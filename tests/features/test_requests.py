@@ -1,43 +1,104 @@
-"""How many requests a command sends to a service that lists everything."""
+"""How many requests a command sends, and how many round trips to a service far away its answer takes."""
 
+import asyncio
+import time
 from collections import Counter
 
 import pytest
+from aiohttp import web
 
 from bot.sandbox.tracker.server import Tracker
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of
+from tests.support.rounds import Span, rounds
 from tests.support.wire import Wire
 
 LATEST = "GET /issues.json"
+LATENCY = 0.3
+ISSUE = 28
+
+
+class FarAway(Wire):
+    """Answers each request after a delay, if there is one, and records when."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spans: list[Span] = []
+        self.latency = 0.0
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        began = time.monotonic()
+        try:
+            await asyncio.sleep(self.latency)
+            return await super()._pass_on(request)
+        finally:
+            self.spans.append(Span(began, time.monotonic()))
 
 
 @pytest.fixture
-def service() -> Tracker:
-    return demo_tracker(issue_reads=True, listing=True)
+def wire() -> FarAway:
+    return FarAway()
 
 
+@pytest.fixture(params=["nothing"])
+def service(request: pytest.FixtureRequest) -> Tracker:
+    """The parameter tells whether the service lists everything."""
+    lists = request.param == "everything"
+    return demo_tracker(issue_updates=lists, issue_reads=lists, listing=lists)
+
+
+NEW = "/issue new Requests project:webshop"
+
+
+@pytest.mark.parametrize("service", ["everything"], indirect=True)
 @pytest.mark.parametrize(
-    ("options", "at_first"), [("", 4), ("priority:high", 5), ("status:new priority:high to:me", 6)]
+    ("typed", "at_first", "later"),
+    [
+        (NEW, 4, 3),
+        (f"{NEW} priority:high", 5, 3),
+        (f"{NEW} status:new priority:high to:me", 6, 3),
+        ("/issues project:webshop priority:high", 5, 2),
+    ],
 )
-async def test_a_new_issue_reads_only_the_lists_that_it_names(
-    wired: Person, wire: Wire, options: str, at_first: int
+async def test_a_command_reads_only_the_lists_that_it_names(
+    wired: Person, wire: FarAway, typed: str, at_first: int, later: int
 ) -> None:
-    for most in (at_first, 3):
+    for most in (at_first, later):
         wire.heal()
-        assert "created" in text_of(await wired.ask(f"/issue new Requests project:webshop {options}"))
+        said = text_of(await wired.ask(typed))
         await wired.office.idle()
 
         asked = Counter(wire.heal())
-        assert asked.pop(LATEST) == 1  # for possible duplicates
+        if typed.startswith(NEW):
+            assert "created" in said
+            assert asked.pop(LATEST) == 1  # for possible duplicates
         assert asked.total() <= most, asked
 
 
-async def test_a_search_reads_only_the_lists_that_it_names(wired: Person, wire: Wire) -> None:
-    for most in (5, 2):
-        wire.heal()
-        await wired.ask("/issues project:webshop priority:high")
+AT_FIRST_AND_LATER = {
+    f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
+    "/issues project:webshop priority:high": (3, 1),
+    "/tracker project webshop": (2, 1),
+    # The last round tells whether everyone can see the project, so that it may be announced.
+    "/issue new Rounds project:webshop to:me priority:high": (4, 3),
+    f"/timelog {ISSUE} 20m activity:design": (4, 2),  # likewise
+    "/timelog 20m project:webshop activity:design": (3, 2),
+}
 
-        asked = Counter(wire.heal())
-        assert asked.total() <= most, asked
+
+@pytest.mark.parametrize(("typed", "expected"), AT_FIRST_AND_LATER.items())
+async def test_rounds_of_a_command_at_first_and_within_the_same_minute(
+    wired: Person, wire: FarAway, typed: str, expected: tuple[int, int]
+) -> None:
+    data = wired.office.tracker.data  # what an issue is related to takes another round
+    data.relations.clear()
+    data.issues[ISSUE].parent_id = None
+    counted, wire.latency = [], LATENCY
+    for _ in range(2):
+        wire.spans.clear()
+        await wired.ask(typed)
+        await wired.office.idle()
+        counted.append(rounds(wire.spans))
+
+    assert tuple(counted) == expected

@@ -9,23 +9,17 @@ import pytest
 from aiohttp import web
 
 from bot import telemetry
-from bot.slack.waits import Waits
+from bot.timings import Delays
 from tests.hostile.target import LINKED, Stranger, Target, Watched, begun
 from tests.support.office import Office
-from tests.support.person import Person
 from tests.support.serving import serving
 
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, "http", waits=Waits(typing=0.01), rate_limits=False)
+    office = Office(tmp_path, "http", delays=Delays(typing=0.01), rate_limits=False)
     async with office.opened("ana"):
         yield office
-
-
-@pytest.fixture
-def ana(office: Office) -> Person:
-    return Person(office, "U0ANA0001")
 
 
 @pytest.fixture
@@ -61,8 +55,8 @@ async def stranger() -> AsyncIterator[Stranger]:
 async def target(tmp_path: Path, stranger: Stranger) -> AsyncIterator[Target]:
     """Opens a separate office that records requests to its service and holds some of Ana's data."""
     watched = Watched()
-    waits = Waits(still_working=60, typing=0)
+    delays = Delays(still_working=60, typing=0)
     # Users never press this fast.
-    office = Office(tmp_path, "http", wire=watched, waits=waits, rate_limits=False)
+    office = Office(tmp_path, "http", wire=watched, delays=delays, rate_limits=False)
     async with office.opened(*LINKED.values()):
         yield await begun(office, watched, stranger)

@@ -3,6 +3,8 @@
 import json
 import os
 from collections.abc import Iterator
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -19,10 +21,7 @@ DEEPEST = 8
 
 
 def _deep(levels: int) -> Any:
-    nested: Any = "x"
-    for _ in range(levels):
-        nested = {"a": [nested]}
-    return nested
+    return json.loads('{"a": [' * levels + '"x"' + "]}" * levels)
 
 
 JUNK: tuple[Any, ...] = (
@@ -76,24 +75,17 @@ def _copy(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _at(payload: Any, path: Path) -> Any:
-    for key in path:
-        payload = payload[key]
-    return payload
-
-
 @st.composite
 def mutated(draw: st.DrawFn) -> Recorded:
     """Returns a recorded payload with some parts removed, swapped, duplicated or replaced with junk."""
     recorded = draw(st.sampled_from(recordings()))
     payload = _copy(recorded.payload)
     for _ in range(draw(st.integers(1, 3))):
-        paths = list(_paths(payload))
-        if not paths:
-            break
         depth = draw(st.integers(1, DEEPEST))
-        path = draw(st.sampled_from([path for path in paths if len(path) <= depth] or paths))
-        parent: Any = _at(payload, path[:-1])
+        if not (paths := [path for path in _paths(payload) if len(path) <= depth]):
+            break
+        path = draw(st.sampled_from(paths))
+        parent: Any = reduce(getitem, path[:-1], payload)
         key: Any = path[-1]
         match draw(st.sampled_from(("drop", "junk", "junk", "junk", "double", "swap", "add"))):
             case "drop":
@@ -105,8 +97,8 @@ def mutated(draw: st.DrawFn) -> Recorded:
             case "double":
                 parent[f"{key}_id"] = _copy(parent[key])
             case "swap":
-                other = draw(st.sampled_from(recordings())).payload
-                parent[key] = _copy(_at(other, draw(st.sampled_from(list(_paths(other))))))
+                other: Any = draw(st.sampled_from(recordings())).payload
+                parent[key] = _copy(reduce(getitem, draw(st.sampled_from(list(_paths(other)))), other))
             case "add":
                 payload |= _copy(draw(st.sampled_from(ADDED)))
     return Recorded(recorded.name, recorded.kind, payload)

@@ -6,15 +6,15 @@
 import asyncio
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Answer, Kind
 from tests.support.office import Office
+from tests.support.people import KEYS
 from tests.support.reading import JSON
 from tests.support.registered import REGISTERED
 
@@ -44,11 +44,8 @@ GONE: tuple[JSON, ...] = (
     {"type": "app_uninstalled", "event_ts": "1.1"},
     {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["U0ISSUEBOT"]}, "event_ts": "1.2"},
     {"type": "team_access_revoked", "team_ids": ["T0HARBOR01"], "event_ts": "1.3"},
-    {
-        "type": "user_change",
-        "user": {"id": "U0GWEN001", "team_id": "T0HARBOR01", "deleted": True},
-        "event_ts": "1.4",
-    },
+    {"type": "user_change", "user": {"id": "U0GWEN001", "team_id": "T0HARBOR01", "deleted": True}}
+    | {"event_ts": "1.4"},
 )
 """What Slack sends after the bot is uninstalled or a user is deactivated, which users can't do."""
 
@@ -85,51 +82,36 @@ def name_of(payload: JSON) -> str:
     return f"shortcut:{payload['callback_id']}"
 
 
-class _Recorder:
-    """Intercepts the local Slack's deliveries and keeps the first payload of each handler."""
-
-    def __init__(self, office: Office) -> None:
-        self._office = office
-        self._deliver = office.workspace._delivery.deliver
-        self.found: dict[str, tuple[Kind, str]] = {}
-        office.workspace._delivery.deliver = self.deliver  # type: ignore[method-assign] # it listens in
-
-    async def deliver(self, kind: Kind, payload: JSON, **how: Any) -> Answer:
-        self.found.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))
-        return await self._deliver(kind, payload, **how)
-
-    def cleaned(self, text: str) -> JSON:
-        """Returns the payload without secrets and without this office's URLs."""
-        workspace = self._office.workspace
-        for secret in (workspace.bot_token, workspace.app_token, *(person.api_key for person in PEOPLE)):
-            text = text.replace(secret, SECRET)
-        clean: JSON = json.loads(
-            text.replace(workspace.url, SLACK).replace(self._office.tracker.url, SERVICE)
-        )
-        return clean
-
-
 async def _record(directory: Path) -> dict[str, list[JSON]]:
+    """Returns the first payload of each handler, by its kind, without secrets and this office's URLs."""
     from tests.faults.scenarios import SCENARIOS
     from tests.faults.scene import Scene
 
-    office = Office(directory, transport="http", rate_limits=False)
-    await office.open()
-    recorder = _Recorder(office)
-    scene = Scene(office)
-    for scenario in SCENARIOS.values():
-        await scene.reset()
-        async for _ in scenario.steps(scene):
+    found: dict[str, tuple[Kind, str]] = {}
+    async with Office(directory, transport="http", rate_limits=False).opened() as office:
+        workspace, deliver = office.workspace, office.workspace._delivery.deliver
+
+        async def listening(kind: Kind, payload: JSON, **how: Any) -> Answer:
+            found.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))
+            return await deliver(kind, payload, **how)
+
+        workspace._delivery.deliver = listening  # type: ignore[method-assign] # it listens in
+        scene = Scene(office)
+        for scenario in SCENARIOS.values():
+            await scene.reset()
+            async for _ in scenario.steps(scene):
+                await scene.settled()
             await scene.settled()
-        await scene.settled()
-    for event in GONE:
-        payload = payloads.event(office.workspace.state, event, shared=False)
-        await office.workspace._delivery.deliver("events_api", payload, takes_answer=False)
+        for event in GONE:
+            gone = payloads.event(workspace.state, event, shared=False)
+            await listening("events_api", gone, takes_answer=False)
+    hidden = dict.fromkeys((workspace.bot_token, workspace.app_token, *KEYS.values()), SECRET)
+    hidden |= {workspace.url: SLACK, office.tracker.url: SERVICE}
     files: dict[str, list[JSON]] = {}
-    for name, (kind, text) in sorted(recorder.found.items()):
-        one = {"name": name, "kind": kind, "payload": recorder.cleaned(text)}
+    for name, (kind, text) in sorted(found.items()):
+        clean = reduce(lambda said, pair: said.replace(*pair), hidden.items(), text)
+        one = {"name": name, "kind": kind, "payload": json.loads(clean)}
         files.setdefault(name.partition(":")[0], []).append(one)
-    await office.close()
     return files
 
 

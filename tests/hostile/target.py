@@ -12,11 +12,11 @@ from aiohttp import web
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
-from bot.slack.buttons import MENU
+from bot.slack.surfaces.buttons import MENU
+from bot.store.activity import Entry
 from bot.store.digests import Digest
 from bot.store.owner import Owner
-from bot.store.templates import Content, Template
-from bot.store.time_entries import Entry
+from bot.store.templates import Template, TemplateContent
 from tests.hostile.recording import Recorded, recordings
 from tests.hostile.sending import Answer, send
 from tests.support.digesting import AT
@@ -113,18 +113,17 @@ class Target:
 
     async def own_things(self) -> JSON:
         """Returns everything that must stay unchanged whatever other users press."""
-        data, ours = self.office.tracker.data, self.office.workspace.state
+        data, ours, store = self.office.tracker.data, self.office.workspace.state, self.office.bot.store
+        hers = (file for file in data.attachments.values() if file.author_id == 1)
         return {
             "entry": repr(data.time_entries[self.entry.id]),
-            "attachments": [
-                (a.id, a.filename, a.description) for a in data.attachments.values() if a.author_id == 1
-            ],
+            "attachments": [(file.id, file.filename, file.description) for file in hers],
             "said": [len(ours.messages[channel]) for channel in (self.elsewhere, ours.im(ANA.user_id).id)],
             "announced": self.announcement["ts"] in [m.ts for m in ours.messages[self.where]],
-            "remembered": await self.office.bot.store.time_entries.latest(ANA, 9),
+            "remembered": await store.time_entries.latest(ANA, 9),
             "digests": await self.digests(),
-            "template": await self.office.bot.store.templates.get(TEAM, self.template.id),
-            "link": await self.office.bot.store.links.get(ANA),
+            "template": await store.templates.get(TEAM, self.template.id),
+            "link": await store.links.get(ANA),
         }
 
     def shown_to(self, user_id: str) -> str:
@@ -149,7 +148,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     hidden.subject = hidden.description = data.projects[4].name = f"{HIDDEN} {WORD}"
     await there.ask(f'/timelog {ISSUE} 1h activity:design "{HERS}"')
     await there.ask(f"/digest add security daily {AT}")
-    await store.templates.put(ANA, Template(0, 4, "", f"{HIDDEN} {WORD}", Content()))
+    await store.templates.put(ANA, Template(0, 4, "", f"{HIDDEN} {WORD}", TemplateContent()))
     [template] = await store.templates.of_project(TEAM, 4, None)
     announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
     await office.idle()
@@ -158,8 +157,10 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     form = {"type": "modal", "callback_id": "search", "title": plain(HERS), "blocks": []}
     kept: list[JSON] = [
         {"view": form},
-        {"command": "/issue", "text": f"{hidden.id} {HERS}"},
-        {"issue": hidden.id, "project": None, "hours": "1", "on": "2026-07-01", "comment": HERS},
+        {"payload": {"command": "/issue", "text": f"{hidden.id} {HERS}"}},
+        {"issue": hidden.id, "text": HERS, "said": HERS, "edit": {}, "draft": {"subject": HERS}}
+        | {"time": {"issue": hidden.id, "hours": "1", "spent_on": "2026-07-01", "comment": HERS}}
+        | {"digest": f"add security daily {AT}"},
         {"files": [{"id": "F1", "name": HERS}], "issue": hidden.id, "message": {"text": HERS, "ts": "1.1"}},
     ]
     ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
@@ -244,13 +245,8 @@ def submission(
     return "interactive", acting(target, user_id, kind) | {"view": view}
 
 
-FORMS_OF = {
-    "project.name": "project.new",
-    "time.issue": "time.log",
-    "comment.issue": "comment.add",
-    "files.new": "files.attach",
-    "template.issue": "template.save",
-}
+FORMS_OF = {"project.name": "project.new", "time.issue": "time.log", "comment.issue": "comment.add"}
+FORMS_OF |= {"files.new": "files.attach", "template.issue": "template.save"}
 """The form that contains the element, if that isn't the one for a new issue."""
 
 
@@ -270,30 +266,19 @@ def pressed(
         view = form_of(target, user_id, FORMS_OF.get(action_id, "issue.create"), metadata)
         return body | {"view": view, "container": {"type": "view", "view_id": view["id"]}}
     message = {key: target.announcement[key] for key in ("ts", "text", "blocks")}
-    at = {
-        "message_ts": message["ts"],
-        "channel_id": target.where,
-        "is_ephemeral": action_id.startswith("digest"),
-    }
-    return body | {
-        "message": message,
-        "channel": {"id": target.where, "name": "general"},
-        "container": {"type": "message", **at},
-        "response_url": url or response_url(target, user_id),
-    }
+    at = {"type": "message", "message_ts": message["ts"], "channel_id": target.where}
+    body["container"] = at | {"is_ephemeral": action_id.startswith("digest")}
+    body["response_url"] = url or response_url(target, user_id)
+    return body | {"message": message, "channel": {"id": target.where, "name": "general"}}
 
 
 def metadatas(target: Target) -> Iterator[str]:
     """Yields another user's metadata, the same from other places, and junk."""
     hers = target.office.workspace.state.im(ANA.user_id).id
-    evil = f"http://127.0.0.1:{target.stranger.port}/metadata"
-    for place in (
-        {"channel_id": target.elsewhere},
-        {"channel_id": hers, "response_url": evil},
-        {"home": True},
-    ):
+    evil, there = f"http://127.0.0.1:{target.stranger.port}/metadata", {"channel_id": target.elsewhere}
+    for place in (there, {"channel_id": hers, "response_url": evil}, {"home": True}):
         yield json.dumps(target.metadata | {"place": place})
-    yield json.dumps({"place": {"channel_id": target.elsewhere}})
+    yield json.dumps({"place": there})
     yield "[]"
     nonsense: Any
     for nonsense in (-1, {"a": 1}, "9" * 40):
@@ -325,15 +310,17 @@ class Sent:
 
 async def through(target: Target, sending: Iterable[tuple[Kind, JSON]]) -> list[Sent]:
     """Sends the payloads one after the other and waits until each is handled."""
-    workspace = target.office.workspace
-    sent = []
+    workspace, sent = target.office.workspace, []
+
+    def posts() -> int:
+        return sum(url.posts for url in workspace._response_urls._known.values())
+
     for kind, payload in sending:
         workspace.calls.clear()
-        posted = sum(url.posts for url in workspace._response_urls._known.values())
+        posted = posts()
         answer = await send(target.office, kind, payload)
         while len(target.office.bot.in_flight):
             await asyncio.sleep(0.001)
-        posts = sum(url.posts for url in workspace._response_urls._known.values()) - posted
         calls = [call for call in workspace.calls if call.method in SPEAKING]
-        sent.append(Sent(payload, answer, calls, posts))
+        sent.append(Sent(payload, answer, calls, posts() - posted))
     return sent

@@ -1,4 +1,5 @@
-"""Every payload acts as the user who sent it; no crafted value, metadata or place changes that.
+"""Every payload acts as the user who sent it and is answered in Slack; no crafted value, metadata, place or
+address changes that.
 
 The tests cover everything that is registered, including handlers added later.
 """
@@ -6,15 +7,17 @@ The tests cover everything that is registered, including handlers added later.
 import json
 import os
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from typing import Any
 
 import pytest
+from aiohttp import web
 from structlog.testing import capture_logs
 
 from bot.features.digests.buttons import Act
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
+from bot.sandbox.workspace.response_urls import ResponseUrls
 from tests.hostile.recording import GONE, name_of
 from tests.hostile.target import (
     ALL_FORMS,
@@ -53,16 +56,9 @@ MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
 SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project.name", "template.issue"}
 """Handlers that may say nothing: links, typing, cleared selects, and issues that were just shared."""
 IN_FORMS_ONLY = (
-    "issue.project",
-    "issue.tracker",
-    "issue.subject",
-    "project.name",
-    "time.issue",
-    "comment.issue",
-    "issue.template",
-    "template.issue",
+    *("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue", "comment.issue"),
+    *("issue.template", "template.issue"),
 )
-
 TRYING_ALL = (BEN.user_id, CHRIS.user_id)
 """Another user, and the administrator, who sees hidden issues."""
 WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter")
@@ -71,53 +67,38 @@ SEARCHES = tuple(f"search.{way}" for way in WAYS)
 
 def aimed(target: Target) -> dict[str, tuple[str, ...]]:
     """Returns the values with which each button and select could reach Ana's data."""
-    hidden, assigned = (
-        str(target.hidden),
-        target.office.tracker.data.issues[target.hidden].assigned_to_id or 1,
-    )
+    hidden, digest, template = str(target.hidden), str(target.digest.id), str(target.template.id)
+    assigned = target.office.tracker.data.issues[target.hidden].assigned_to_id or 1
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
+    posts = (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")
+    resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
+    drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "comment.open_saved")
+    related = ("related.everywhere", "related.create")
+    shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
+    about = ("time.open", "time.issue", "comment.open", "comment.issue", "template.issue")
+    empty = ("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields")
+    home = ("home.create", "home.search", "home.time", "home.mine")
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
-        (
-            (
-                *RESUMING,
-                "link.open",
-                "time.fill",
-                "time.log_anyway",
-                "time.log_today",
-                "files.retry",
-                "files.new",
-            ),
-            target.kept,
-        ),
-        (("digest.open_form",), target.kept),
+        ((*RESUMING, *resumed, *drafts, *related), target.kept),
         (("digest.project",), tuple(f"4:{saved}" for saved in target.kept)),
         (("digest.schedule",), ("weekly",)),
-        (("digest.preview",), (str(target.digest.id),)),
-        (tuple(Act), (str(target.digest.id), f"{target.digest.id}:{ANA.user_id}")),
+        (("digest.preview",), (digest,)),
+        (tuple(Act), (digest, f"{digest}:{ANA.user_id}")),
         (("time.edit", "time.share", "time.delete"), (str(target.entry.id),) * 2),
-        (("issue.show", "issue.more", "issue.share", "issue.share_listed", "files.open"), (hidden,)),
-        (("time.open", "time.issue", "comment.open", "comment.issue"), (hidden,)),
-        (("comment.with_message",), tuple(f"{hidden}:{saved}" for saved in target.kept)),
-        (("issue.template", "template.edit", "template.remove"), (str(target.template.id),)),
-        (("template.use",), (f"4:{target.template.id}",)),
-        (("template.new",), ("4",)),
-        (("template.issue",), (hidden,)),
+        ((*shown, *about), (hidden,)),
+        (("comment.with_message", "files.from_message"), tuple(f"{hidden}:{saved}" for saved in target.kept)),
+        (("issue.template", "template.edit", "template.remove"), (template,)),
+        (("template.use",), (f"4:{template}",)),
         (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
-        (("issue.project", "issue.tracker", "project.default", "project.show"), ("4",)),
+        (("issue.project", "issue.tracker", "project.default", "project.show", "template.new"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (SEARCHES, (page,)),
         (("files.open_describe",), (target.attachment,)),
-        (("issue.open_draft", "comment.open_saved"), target.kept),
-        (("issue.edit",), (hidden,)),
-        (("issue.open_edit",), tuple(f"{hidden}:{saved}" for saved in target.kept)),
-        (("issue.delete_post",), (f"{target.announcement['ts']}:{TEAM}:{ANA.user_id}",)),
-        (("announcement.take_back",), (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")),
-        (("related.everywhere", "related.create"), target.kept),
-        (("files.from_message",), tuple(f"{hidden}:{saved}" for saved in target.kept)),
+        (("issue.delete_post",), (f"{target.announcement['ts']}{posts[0]}",)),
+        (("post.delete",), posts),
         (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept)),
-        (("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields"), ("",)),
-        (("home.create", "home.search", "home.time", "home.mine"), ("",)),
+        ((*empty, *home), ("",)),
         (("home.tell_when_assigned",), ("0", "1")),
         (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1")),
         (("issue.unfollow",), (f"{hidden}:0",)),
@@ -222,22 +203,13 @@ ADMINISTRATORS = ("project.new", "user.new", "user.edit")
 
 
 async def test_forms_denied_to_others_work_for_their_owner(target: Target) -> None:
-    here = {"place": {"channel_id": target.where}}
-    own = {
-        "issue": ISSUE,
-        "user": 4,
-        "for": GWEN,
-        "files": None,
-        "source": None,
-        "project": None,
-        "project_id": 1,
-        "template": 0,
-    }
+    own = {"place": {"channel_id": target.where}, "issue": ISSUE, "user": 4, "for": GWEN, "project_id": 1}
+    own |= {"template": 0} | dict.fromkeys(("files", "source", "project"))
     idle = []
     for callback_id in ALL_FORMS:
         user_id = (CHRIS if callback_id in ADMINISTRATORS else ANA).user_id
         key = await target.office.bot.store.saved_input.put(ANA, {"key": KEYS["ana"]})  # linking deletes it
-        metadata = target.metadata | here | own | {"key": key}
+        metadata = target.metadata | own | {"key": key}
         metadata.pop("draft", None)  # with one, the form is only shown again
         if callback_id == "files.describe":
             metadata["issue"] = target.metadata["issue"]
@@ -256,9 +228,7 @@ async def test_forms_denied_to_others_work_for_their_owner(target: Target) -> No
 
 async def test_a_form_rejects_files_that_someone_else_uploaded(target: Target) -> None:
     theirs, own = target.files[BEN.user_id], target.files[ANA.user_id]
-    number = next(
-        i.id for i in target.office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private
-    )
+    number = target.office.public_issue().id
     form = form_of(target, ANA.user_id, "files.attach", json.dumps({"issue": number}))
     given = [{"id": theirs, "name": "theirs"}, {"id": own, "name": "own"}]
     form["state"]["values"] = {"files": {"files": {"files": given}}}
@@ -278,34 +248,25 @@ LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
 
 def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
     """Yields links and requests for details from other users and places, and malformed ones."""
-    state = target.office.workspace.state
-    for gone in GONE:
-        yield "events_api", payloads.event(state, gone, shared=False)
+    state, triggers = target.office.workspace.state, target.office.workspace._triggers
     url = f"{target.watched.url}/issues/{target.hidden}"
+    channels = (target.where, target.office.channel_id("partners"), "C0NOWHERE", "COMPOSER", None)
+    inner: list[JSON] = [*GONE]
     for user_id in (BEN.user_id, GWEN, LENA, None):
-        for channel in (target.where, target.office.channel_id("partners"), "C0NOWHERE", "COMPOSER", None):
-            for links in LINKS:
-                about = {
-                    "user": user_id,
-                    "channel": channel,
-                    "links": links and [{"url": links.format(url=url)}],
-                    "message_ts": state.new_ts(),
-                }
-                inner: JSON = {"type": "link_shared", "event_ts": state.new_ts(), **about}
-                yield "events_api", payloads.event(state, inner, shared=False)
+        for channel, link in product(channels, LINKS):
+            links = link and [{"url": link.format(url=url)}]
+            posted = {"channel": channel, "links": links, "message_ts": state.new_ts()}
+            inner.append({"type": "link_shared", "user": user_id, **posted})
         for reference in (str(target.hidden), "9" * 5000, "²", "x", "", None, {"a": 1}):
-            inner = {
-                "type": "entity_details_requested",
-                "user": user_id,
+            asked = {
                 "external_ref": {"id": reference, "type": "issue"},
-                "trigger_id": target.office.workspace._triggers.issue(user_id or LENA),
-                "event_ts": state.new_ts(),
+                "trigger_id": triggers.issue(user_id or LENA),
             }
-            yield "events_api", payloads.event(state, inner, shared=False)
-        for tab in ("home", "messages", "", None):
-            opened = {"channel": target.where, "tab": tab, "event_ts": state.new_ts()}
-            inner = {"type": "app_home_opened", "user": user_id, **opened}
-            yield "events_api", payloads.event(state, inner, shared=False)
+            inner.append({"type": "entity_details_requested", "user": user_id, **asked})
+        opened = {"type": "app_home_opened", "user": user_id, "channel": target.where}
+        inner += [opened | {"tab": tab} for tab in ("home", "messages", "", None)]
+    for event in inner:
+        yield "events_api", payloads.event(state, {"event_ts": state.new_ts()} | event, shared=False)
 
 
 async def test_no_event_shows_hidden_data(target: Target) -> None:
@@ -319,3 +280,43 @@ async def test_no_event_shows_hidden_data(target: Target) -> None:
     told = [call.arguments for one in sent for call in one.calls]
     assert told
     assert HIDDEN not in json.dumps(told, default=str)
+
+
+ADDRESSES = [
+    "http://127.0.0.1:{port}/x", "https://127.0.0.1:{port}/x", "//127.0.0.1:{port}/x",
+    "http://hooks.slack.com@127.0.0.1:{port}/x", "https://hooks.slack.com@127.0.0.1:{port}/",
+    "https://hooks.slack.com:x@127.0.0.1:{port}/", "http://hooks.slack.com:80@localhost:{port}/",
+    "https://hooks.slack.com\\@127.0.0.1:{port}/", "https://127.0.0.1:{port}\\@hooks.slack.com/",
+    "https://hooks.slack.com.127.0.0.1.nip.io:{port}/", "https://hooks.slack.com:{port}/", "http://[::1", "x",
+    "https://hooks.slack.com:abc/", "http://localhost:{port}/", "http://127.1:{port}/", "http://①27.0.0.1:{port}/",
+    "{api}@127.0.0.1:{port}/", "http://u:p@{host}/commands/x", "file:///etc/passwd", "javascript:x", "http://",
+]  # fmt: skip
+
+
+async def test_answers_go_only_to_slacks_own_hosts(target: Target) -> None:
+    api = target.office.workspace.url.rstrip("/")
+    host = api.removeprefix("http://")
+    answered = []
+    with capture_logs() as logged:
+        for address in ADDRESSES:
+            url = address.format(port=target.stranger.port, api=api, host=host)
+            asked = pressed(target, BEN.user_id, "issue.show", "1", in_form=False, url=url)
+            [sent] = await through(target, [("interactive", asked)])
+            answered.append(not sent.silent)
+
+    assert target.stranger.heard == []
+    assert all(answered)
+    assert [entry for entry in logged if entry["log_level"] == "error"] == []
+
+
+async def test_answers_follow_no_redirects_off_slack(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    def elsewhere(*_: object) -> None:
+        raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{target.stranger.port}/redirected")
+
+    monkeypatch.setattr(ResponseUrls, "_respond", elsewhere)
+    asked = pressed(target, BEN.user_id, "issue.show", str(target.office.public_issue().id), in_form=False)
+
+    [sent] = await through(target, [("interactive", asked)])
+
+    assert target.stranger.heard == []
+    assert [call.method for call in sent.calls] == ["chat.postEphemeral"]

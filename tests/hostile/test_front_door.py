@@ -13,23 +13,18 @@ from urllib.parse import urlencode
 import pytest
 
 from bot.sandbox.workspace.http import signature
-from bot.slack.http import BODY_LIMIT
-from bot.slack.waits import Waits
+from bot.slack.incoming.http import BODY_LIMIT
+from bot.timings import Delays
 from tests.hostile.sending import FORM, Answer, post, raw, signed
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 
 CANARY = "kanarienvogel-2fd1"
 REFUSED = range(400, 500)
-ASKED = {
-    "command": "/issue",
-    "text": f"new project:webshop {CANARY}",
-    "team_id": TEAM,
-    "user_id": "U0ANA0001",
-    "channel_id": "C0WEBSHOP01",
-    "trigger_id": "1.1.x",
-}
+ASKED = {"command": "/issue", "text": f"new project:webshop {CANARY}", "trigger_id": "1.1.x"}
+ASKED |= {"team_id": TEAM, "user_id": "U0ANA0001", "channel_id": "C0WEBSHOP01"}
 BODY = urlencode(ASKED).encode()
+START = "POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
 
 
 @pytest.fixture(autouse=True)
@@ -43,25 +38,16 @@ async def nothing_happens(office: Office, logged: io.StringIO) -> AsyncIterator[
     assert CANARY not in logged.getvalue()
 
 
-def forgeries(office: Office) -> dict[str, dict[str, str]]:
-    """Returns headers that Slack never made for the body, by what is wrong with them."""
+def forgeries(office: Office) -> list[dict[str, str]]:
+    """Returns headers that Slack never made for the body."""
     secret = office.workspace.signing_secret
     good = signed(office, BODY)
     timestamp, made = good["X-Slack-Request-Timestamp"], good["X-Slack-Signature"]
-    wrong = {
-        "version 1": f"v1{made[2:]}",
-        "no version": made[3:],
-        "upper case": f"v0={made[3:].upper()}",
-        "cut short": made[:-1],
-        "made longer": f"{made}0",
-        "twice in one": f"{made},{made}",
-        "empty": "",
-        "zeros": "v0=" + "0" * 64,
-        "no ASCII": "v0=é",
-        "another secret": signature("another", timestamp, BODY),
-        "an empty secret": signature("", timestamp, BODY),
-        "another body": signature(secret, timestamp, BODY + b"&more=1"),
-    }
+    wrong = (
+        *(f"v1{made[2:]}", made[3:], f"v0={made[3:].upper()}", made[:-1], f"{made}0", f"{made},{made}", ""),
+        *("v0=" + "0" * 64, "v0=é", signature("another", timestamp, BODY), signature("", timestamp, BODY)),
+        signature(secret, timestamp, BODY + b"&more=1"),
+    )
     odd = (
         *("", "soon", "-1", "0", f"-{timestamp}", f"+{timestamp}", f"{timestamp}.0", f"{timestamp}e0"),
         *(f"0x{int(timestamp):x}", f"{timestamp} {timestamp}", f"{timestamp},{timestamp}", "9" * 400),
@@ -69,27 +55,14 @@ def forgeries(office: Office) -> dict[str, dict[str, str]]:
         *(f"{timestamp}\t0", f"{timestamp[:5]} {timestamp[5:]}", str(2**63), "0" * 100),
         *(str(int(time.time()) - 302), str(int(time.time()) + 303)),
     )
-    return (
-        {"none": {}, "no signature": {"X-Slack-Request-Timestamp": timestamp}}
-        | {"no timestamp": {"X-Slack-Signature": made}}
-        | {f"signature: {name}": good | {"X-Slack-Signature": said} for name, said in wrong.items()}
-        | {
-            f"timestamp: {at!r:.40}": {
-                "X-Slack-Request-Timestamp": at,
-                "X-Slack-Signature": signature(secret, at, BODY),
-            }
-            for at in odd
-        }
-    )
+    said = [(timestamp, forged) for forged in wrong] + [(at, signature(secret, at, BODY)) for at in odd]
+    forged = [{"X-Slack-Request-Timestamp": at, "X-Slack-Signature": made} for at, made in said]
+    return [{}, {"X-Slack-Request-Timestamp": timestamp}, {"X-Slack-Signature": made}, *forged]
 
 
 async def test_requests_without_a_fresh_slack_signature_are_rejected(office: Office) -> None:
-    answers = {
-        name: await post(office, BODY, {"Content-Type": FORM} | headers)
-        for name, headers in forgeries(office).items()
-    }
-
-    assert {name: said for name, said in answers.items() if said != Answer(401, "")} == {}
+    for headers in forgeries(office):
+        assert await post(office, BODY, {"Content-Type": FORM} | headers) == Answer(401, ""), headers
 
 
 @pytest.mark.parametrize("header", ["X-Slack-Request-Timestamp", "X-Slack-Signature"])
@@ -98,9 +71,7 @@ async def test_duplicate_headers_do_not_bypass_verification(office: Office, head
     lines = [f"{name}: {value}" for name, value in good.items()]
     forged = f"{header}: {good[header][:-1]}{'1' if good[header][-1] == '0' else '0'}"
     length = f"Content-Length: {len(BODY)}"
-    head = "\r\n".join(
-        ["POST /slack/events HTTP/1.1", "Host: bot", "Connection: close", length, forged, *lines]
-    )
+    head = "\r\n".join([START.strip(), length, forged, *lines])
 
     answer = await raw(office, head.encode() + b"\r\n\r\n" + BODY)
 
@@ -139,13 +110,13 @@ async def test_only_one_path_accepts_requests(office: Office) -> None:
     good = "".join(f"{name}: {value}\r\n" for name, value in signed(office, BODY).items())
     rest = f" HTTP/1.1\r\nHost: bot\r\nConnection: close\r\nContent-Length: {len(BODY)}\r\n{good}\r\n"
 
-    answers = {start: await raw(office, start.encode() + rest.encode() + BODY) for start in attempts}
-
-    assert {start: said for start, said in answers.items() if int(said[9:12]) not in REFUSED} == {}
+    for start in attempts:
+        answer = await raw(office, start.encode() + rest.encode() + BODY)
+        assert int(answer[9:12]) in REFUSED, start
 
 
 async def test_malformed_http_is_rejected(office: Office) -> None:
-    start = b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
+    start = START.encode()
     attempts = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 400,
         b"POST /slack/events HTTP/9.9\r\n\r\n" + BODY,
@@ -165,24 +136,19 @@ async def test_malformed_http_is_rejected(office: Office) -> None:
         assert not answer or int(answer[9:12]) in REFUSED, (attempt[:200], answer)
 
 
-async def test_a_decompression_bomb_is_rejected(office: Office) -> None:
+async def test_a_decompression_bomb_and_a_wrong_encoding_are_rejected(office: Office) -> None:
     content = b"x" * (16 * BODY_LIMIT)
     headers = signed(office, content)
 
     for encoding, body in (("gzip", gzip.compress(content)), ("deflate", zlib.compress(content))):
         assert (await post(office, body, headers | {"Content-Encoding": encoding})).status == 413
-
-
-async def test_a_body_with_a_wrong_encoding_is_rejected(office: Office) -> None:
     for encoding in ("gzip", "deflate", "br", "zstd", "nonsense"):
         headers = signed(office, BODY + b"!") | {"Content-Encoding": encoding, "Connection": "close"}
         assert (await post(office, BODY, headers)).status in REFUSED, encoding
 
 
 async def test_an_endless_body_is_rejected_at_the_limit(office: Office) -> None:
-    head = (
-        b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-    )
+    head = START.encode() + b"Transfer-Encoding: chunked\r\n\r\n"
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
 
     answer = await raw(office, head, *([chunk] * (BODY_LIMIT // 0x10000 + 2)), b"0\r\n\r\n")
@@ -191,10 +157,10 @@ async def test_an_endless_body_is_rejected_at_the_limit(office: Office) -> None:
 
 
 async def test_slow_clients_are_dropped_without_blocking_others(tmp_path: Path, logged: io.StringIO) -> None:
-    waits = Waits(body=0.2, idle=0.2, linger=0.2)
+    delays = Delays(body=0.2, idle=0.2, linger=0.2)
     (tmp_path / "slow").mkdir()
-    patient = Office(tmp_path / "slow", "http", waits=waits)
-    head = b"POST /slack/events HTTP/1.1\r\nHost: b\r\nConnection: close\r\n"
+    patient = Office(tmp_path / "slow", "http", delays=delays)
+    head = START.encode()
 
     async with patient.opened("ana"):
         slow = asyncio.gather(

@@ -5,7 +5,7 @@ bot mention, link, show or hide anything that the bot didn't intend.
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from structlog.testing import capture_logs
 
-from bot.sandbox.tracker.data import Attachment, CustomField, Data, Relation
+from bot.sandbox.tracker.data import Attachment, CustomField, Data, Issue, Relation
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.state import State
-from bot.slack.waits import Waits
-from tests.hostile.driving import Driver
-from tests.hostile.recording import name_of, registered
-from tests.support.digesting import AT
+from bot.timings import Delays
+from tests.faults.scenarios import SCENARIOS
+from tests.faults.scene import NUMBER, Scene
 from tests.support.office import Office
 from tests.support.people import IDS
 from tests.support.person import Person
@@ -36,7 +35,9 @@ UNSEEN = (
     '*fett*_kursiv_ {"blocks": []}\x85*fett\n*'
 )
 LONG = "&<*`_" * 2000
-ISSUE, PARENT, CHILD = 12, 13, 14
+FIRST = "> *fett*"
+"""The first words of all names: a quote, and markup."""
+PARENT, CHILD = 13, 14
 TOTAL = 13_200
 """The most text that all parts of a message may have together; around here Slack rejects it."""
 CODE = re.compile(r"```.*?```|(?<![\w\u2060])`[^`\n]+`(?![\w\u2060])", re.DOTALL)
@@ -46,35 +47,26 @@ FORMATTED = re.compile(r"\*+fett\*+|_kursiv_|~durch~|`kode`|:skull:|```zaun")
 DECEIVING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
 
 
-@dataclass
-class Heard:
-    """Everything that the bot sends to Slack: calls, posts to response URLs, acknowledgments."""
-
-    said: list[tuple[str, Any]] = field(default_factory=list)
-    met: set[str] = field(default_factory=set)
-    """The handlers that were triggered, as registered."""
-
-    def names(self) -> set[str]:
-        return {where for where, _ in self.said}
+Heard = list[tuple[str, Any]]
+"""Everything that the bot sends to Slack: calls, posts to response URLs, acknowledgments."""
 
 
 @pytest.fixture
 def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
-    heard = Heard()
+    heard: Heard = []
     called, responded, delivered = State.called, ResponseUrls._respond, HttpDelivery.deliver
 
     def calling(state: State, method: str, arguments: JSON) -> None:
-        heard.said.append((method, {name: _decoded(value) for name, value in arguments.items()}))
+        heard.append((method, {name: _decoded(value) for name, value in arguments.items()}))
         called(state, method, arguments)
 
     def responding(urls: ResponseUrls, key: str, body: JSON) -> None:
-        heard.said.append(("response_url", body))
+        heard.append(("response_url", body))
         responded(urls, key, body)
 
     async def delivering(delivery: HttpDelivery, kind: Any, payload: JSON, **more: Any) -> Any:
-        heard.met.add(name_of(payload))
         answer = await delivered(delivery, kind, payload, **more)
-        heard.said.append(("acknowledgement", answer.payload))
+        heard.append(("acknowledgement", answer.payload))
         return answer
 
     monkeypatch.setattr(State, "called", calling)
@@ -84,11 +76,8 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
 
 
 def _decoded(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in "[{":
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
+    with suppress(TypeError, ValueError):
+        return json.loads(value) if value[:1] in ("[", "{") else value
     return value
 
 
@@ -96,37 +85,32 @@ def _decoded(value: Any) -> Any:
 
 
 def poison(data: Data, evil: str) -> None:
-    """Puts the text into everything in the service that has a name or text."""
-    for table in (
-        *(data.projects, data.trackers, data.statuses, data.priorities, data.categories, data.versions),
-        *(data.activities, data.roles, data.groups, data.queries),
-    ):
+    """Puts the text into everything in the service that has a name or text; names keep their first words."""
+    tables = (data.projects, data.trackers, data.statuses, data.priorities, data.categories, data.versions)
+    for table in (*tables, data.activities, data.roles, data.groups, data.queries):
         for row in table.values():
-            row.name = f"{evil} {row.id}"
+            row.name = f"{FIRST} {row.name} {evil}"
     for project in data.projects.values():
         project.description = None
     for user in data.users.values():
-        user.firstname, user.lastname, user.mail = evil, f"{evil}{user.id}", f"{evil}@harbor.example"
-        user.login = f"{evil}{user.login}"
-    data.custom_fields[1] = CustomField(1, evil)
+        user.lastname = f"{user.lastname} {evil}"
+    stranger = data.users[max(data.users)]
+    stranger.firstname, stranger.login, stranger.mail = evil, f"{evil} x", f"{evil}@harbor.example"
+    data.custom_fields[900] = CustomField(900, evil)
     for issue in data.issues.values():
-        issue.subject, issue.custom = evil, {1: evil}
-        issue.description = re.sub("kursiv|kode|zaun", "x", evil)  # Markdown has the same markup
+        issue.subject, issue.custom = f"{evil} {issue.subject}", {**issue.custom, 900: evil}
+        issue.description = re.sub("kursiv|kode|zaun", "x", evil) * 3  # Markdown has the same markup
     for file in data.attachments.values():
         file.filename = file.description = evil
     for entry in data.time_entries.values():
         entry.comments = evil
-    issue = data.issues[ISSUE]
-    data.issues[CHILD].subject += " quay"
-    data.issues[CHILD].project_id = 1
+    issue = data.issues[NUMBER]
     issue.parent_id, issue.assigned_to_id, issue.author_id = PARENT, 2, 1
-    issue.description = (issue.description or "") * 3  # long enough to be shortened
     issue.category_id = next(c.id for c in data.categories.values() if c.project_id == issue.project_id)
     issue.version_id = next(v.id for v in data.versions.values() if v.project_id == issue.project_id)
-    data.issues[CHILD].parent_id = ISSUE
-    data.relations[900] = Relation(900, ISSUE, PARENT, evil)
-    mine = data.issues[ISSUE].created_on
-    data.attachments[900] = Attachment(900, evil, b"1", "text/plain", 1, mine, evil, ISSUE)
+    data.issues[CHILD].parent_id = NUMBER
+    data.relations[900] = Relation(900, NUMBER, PARENT, evil)
+    data.attachments[900] = Attachment(900, evil, b"1", "text/plain", 1, issue.created_on, evil, NUMBER)
 
 
 # Reads what the bot sent, without using any of the bot's own code
@@ -195,7 +179,7 @@ def meant(target: str, label: str, office: Office) -> bool:
 def check(heard: Heard, office: Office) -> None:
     """Asserts that the bot sent only what it intended, and nothing larger than Slack accepts."""
     wrong = []
-    for where, body in heard.said:
+    for where, body in heard:
         for kind, text in texts(body):
             wrong += [f"{where}: {what}: {text[:300]!r}" for what in wrong_in(text, kind, office)]
         if isinstance(body, dict) and "blocks" in body:
@@ -210,96 +194,72 @@ def check(heard: Heard, office: Office) -> None:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, "http", waits=Waits(typing=0), rate_limits=False)
+    office = Office(tmp_path, "http", delays=Delays(typing=0), rate_limits=False)
     async with office.opened("ana", "chris"):
         yield office
 
 
-COMMANDS = (
-    """
-/issue {n}|/issue|/issue new {e}|/issue new x project:"{e}"|/issue new x project:#1|/issue 99999
-/issue new project:#1 tracker:"{e}" priority:"{e}" to:"{e}" {e}|/issue attach {n}|/issues project:#1 sort:id
-/issues project:#1 created:2001-01-01|/issues quay project:#1|/issues quay project:#2 status:any
-/issues "{e}" project:#1|/issues project:any author:"{e}"|/issues query:"{e}"|/issues nosuch:"{e}"
-/issue {n} comment {e}|/issue {n} edit|/issue template project:#1|/issue template project:#1
-/digest me|/digest me daily {at}
-/timelog {n} 1h {e}|/timelog {n} 1h activity:"{e}"|/timelog|/timelog edit|/timelog project:#1 30m {e}
-/timelog {n} 30h activity:#3 on:2026-01-05 {e}
-/digest add #1 daily {at} empty:yes|/digest add "{e}" daily {at}|/digest now|/digest|/digest add #1
-/digest add #1 "{e}"|/digest change 1|/digest add #1 daily {at} tz:"{e}"
-/digest add daily {at}|/digest pause 1|/digest|/digest resume 1
-/tracker|/tracker projects|/tracker projects {e}|/tracker project #1|/tracker project "{e}"|/tracker whoami
-/tracker default #1|/tracker user me|/tracker user 2|/tracker user edit 2|/tracker user new <@U0GWEN001>
-/tracker project new {e}|/tracker user "{e}"|/tracker {e}|/digest remove 1
-""".replace("\n", "|")
-    .strip("|")
-    .split("|")
+QUOTED = (
+    *('/issue new x project:"{e}"', '/issue new {e} project:#1 tracker:"{e}" priority:"{e}" to:"{e}"'),
+    *('/issues "{e}" project:#1', '/issues project:any author:"{e}"', '/issues query:"{e}"'),
+    *('/issues nosuch:"{e}"', "/timelog {e}", '/digest add "{e}" daily 9', '/digest add #1 "{e}"'),
+    *('/digest add #1 daily 9 tz:"{e}"', "/tracker projects {e}", '/tracker project "{e}"'),
+    *("/tracker project new {e}", '/tracker user "{e}"', "/tracker {e}"),
+    *("/tracker user {u}", "/tracker user 1", "/tracker user 2"),
 )
-
-
+"""Commands whose answers quote what was typed, and some about users."""
+WORD = "&gt; *fett* _kursiv_ ~durch~ `kode` <!here|x>"
+UNFIT = {"filter by tracker", "project candidate", "choose template"}
+"""Scenarios in which a whole name is typed, which nothing has here."""
 LISTING = (
-    *("/issue {n}", "/issue new project:#1", "/issues project:any", "/timelog {n}", "/timelog", "/digest"),
-    *("/digest add #1 daily {at} empty:yes", "/digest now", "/tracker projects", "/tracker project #1"),
+    *("issue show", "submit issue", "issues", "submit time", "digest add", "digest list", "digest now"),
+    *("projects", "project", "open home", "open details", "find related issues", "templates"),
 )
-"""Commands that show lists, where many texts appear together."""
-
-
-UNMET = {
-    *("event:app_uninstalled", "event:tokens_revoked", "event:team_access_revoked", "event:user_change"),
-    *("action:announcement.take_back", "action:digest.remove", "action:open"),
-    *("action:link.open", "closed:link", "form:link", "action:form.reopen", "action:form.resume"),
-    *("form:link.anyway", "closed:link.anyway"),
-    *("action:files.new", "action:files.open_describe", "action:files.retry", "form:files.describe"),
-    *(
-        "action:digest.add",
-        "action:digest.take_over",
-        "action:home.mine",
-        "action:issue.take",
-        "form:user.new",
-    ),
-    *(
-        "action:project.default",
-        "action:search.page.previous",
-        "action:search.filter",
-        "action:time.edit",
-        "action:time.fill",
-    ),
-    *("action:time.log_anyway", "action:time.log_today", "action:issue.tracker", "options:issue.custom"),
-    *(f"options:issue.{name}" for name in ("assignee", "category", "priority", "status", "tracker")),
-    *("options:issue.version", "options:issue.watchers"),
-    *("action:comment.open_saved", "action:comment.with_message", "action:files.from_message"),
-    *("action:home.tell_when_assigned", "action:issue.follow", "action:issue.open_edit"),
-    *("action:issue.unfollow", "action:related.create", "action:related.everywhere"),
-    *("action:related.share", "action:issue.template"),
-}
-"""Handlers that this test doesn't drive; it must drive every other one, including new ones."""
+"""Scenarios that show lists, where many texts appear together."""
 EVILS = {"short": f"{UNSEEN} {MARKUP}", "long": LONG}
+
+
+class Typing(Scene):
+    """Every user types hostile text in each scenario."""
+
+    def filled(self, text: str) -> str:
+        return super().filled(text).replace(self.word, f"{self.word} {WORD}")
+
+    def issue(self) -> Issue:
+        issue = super().issue()
+        issue.subject += f" {WORD}"
+        return issue
 
 
 @pytest.mark.parametrize("what", EVILS)
 async def test_hostile_names_never_change_what_the_bot_says(office: Office, heard: Heard, what: str) -> None:
-    evil = EVILS[what]
+    evil, scene = EVILS[what], Typing(office)
     poison(office.tracker.data, evil)
     for user in office.workspace.state.users.values():
-        user.real_name = f"{evil[:200]} {user.id}"
+        user.real_name += f" {evil[:200]}"
+    stranger = str(max(office.tracker.data.users))
     typed = " ".join(evil.split()).replace('"', "'")[:400]
-    commands = COMMANDS if what == "short" else LISTING
 
+    fit = [name for name in SCENARIOS if name not in UNFIT]
     with capture_logs() as logged:
-        driver = Driver(Person(office, IDS["chris"]))
-        await driver.run(
-            c.replace("{n}", str(ISSUE)).replace("{at}", AT).replace("{e}", typed) for c in commands
-        )
-        await driver.use_home()
-        url = f"{office.tracker.url.rstrip('/')}/issues/{CHILD}"
-        await driver.use_shortcuts(f"{evil[:2000]} {url}", evil[:200])
+        for name in fit if what == "short" else LISTING:
+            await scene.reset()
+            async for _ in SCENARIOS[name].steps(scene):
+                await scene.settled()
+            await scene.settled()
+        for command in QUOTED:
+            await scene.chris.command(command.replace("{e}", typed).replace("{u}", stranger))
+            await scene.settled()
+        await scene.ana.command("/digest add #1")
+        form = await scene.form("New digest")
+        for block in form["blocks"]:
+            if "external" in block.get("element", {}).get("type", ""):
+                await scene.ana._suggest(form, block, "")
 
     check(heard, office)
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
-    assert {"views.open", "views.update", "views.publish", "chat.unfurl", "response_url"} <= heard.names()
-    if what == "short":
-        missed = sorted(registered() - heard.met - UNMET)
-        assert not missed, "\n".join(missed)
+    said = {where for where, _ in heard}
+    assert {"views.open", "views.update", "views.publish", "chat.unfurl", "response_url"} <= said
 
 
 TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")
@@ -311,7 +271,7 @@ async def test_form_input_reads_in_the_service_as_typed(office: Office) -> None:
         await ana.command("/issue new project:webshop")
         announced = ana.submit(await ana.form("New issue"), {"Subject": typed, "Description": typed})
         await ana.after(announced)
-        await ana.command(f"/timelog {ISSUE}")
+        await ana.command(f"/timelog {NUMBER}")
         await ana.after(
             ana.submit(await ana.form("Log time"), {"Hours": "1", "Comment": typed}),
         )

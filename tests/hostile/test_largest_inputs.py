@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from bot.sandbox.workspace.model import Message
-from bot.slack.waits import Waits
 from bot.store.owner import Owner
-from bot.store.templates import Content, Template
+from bot.store.templates import Template, TemplateContent
+from bot.timings import Delays
 from tests.hostile.large_service import FIELDS, large_tracker, telling, text_of_words
 from tests.support.office import TEAM, Office
 from tests.support.people import IDS
@@ -47,9 +47,9 @@ class Ticker:
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Office]:
     """One for all tests, since it takes long to fill and to read."""
-    waits = Waits(still_working=60, typing=0.01, cached=600)
+    delays = Delays(still_working=60, typing=0.01, cached=600)
     directory = tmp_path_factory.mktemp("large")
-    office = Office(directory, "http", tracker=large_tracker(), waits=waits, rate_limits=False)
+    office = Office(directory, "http", tracker=large_tracker(), delays=delays, rate_limits=False)
     async with office.opened("ana", "ben"):
         await Person(office, IDS["ana"], channel="webshop").ask("/tracker default webshop")
         yield office
@@ -129,24 +129,20 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in COMMANDS.items()])
+@pytest.mark.parametrize("text", COMMANDS.values(), ids=COMMANDS)
 async def test_a_long_command_keeps_nobody_waiting(office: Office, ana: Person, text: str) -> None:
     async with nobody_waits(office):
         await ana.command(text)
         await office.idle()
 
 
-MESSAGES = {
-    "different words": text_of_words(MESSAGE),
-    "bold letters": filled("*a* ", MESSAGE),
-    "mentions": filled("<@U0BEN0001> ", MESSAGE),
-    "numbers": filled("#1 ", MESSAGE),
-    "lines": filled("• a\n", MESSAGE),
-}
+REPEATED = {"bold letters": "*a* ", "mentions": "<@U0BEN0001> ", "numbers": "#1 ", "lines": "• a\n"}
+MESSAGES = {name: filled(piece, MESSAGE) for name, piece in REPEATED.items()}
+MESSAGES["different words"] = text_of_words(MESSAGE)
 SHORTCUTS = ("find_from_message", "issue_from_message", "comment_from_message", "time_from_message")
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in MESSAGES.items()])
+@pytest.mark.parametrize("text", MESSAGES.values(), ids=MESSAGES)
 async def test_a_long_message_keeps_nobody_waiting(office: Office, ana: Person, text: str) -> None:
     message = await ana.say(text)
     async with nobody_waits(office):
@@ -175,7 +171,8 @@ async def test_a_long_template_keeps_nobody_waiting(office: Office, ana: Person,
     headings = [f"{n:x}" for n in range(HEADINGS)]
     description = "\n".join(f"### {heading}" for heading in headings)[:INPUT]
     webshop = next(one for one in office.tracker.data.projects.values() if one.identifier == "webshop")
-    template = Template(0, webshop.id, "", text, Content(description=description, required=tuple(headings)))
+    content = TemplateContent(description=description, required=tuple(headings))
+    template = Template(0, webshop.id, "", text, content)
     await office.bot.store.templates.put(Owner(None, TEAM, ana.user_id), template)
     lines = filled("".join(f"{text.format(heading)}\n" for heading in headings), COMMAND - 40)
     async with nobody_waits(office):
@@ -184,8 +181,7 @@ async def test_a_long_template_keeps_nobody_waiting(office: Office, ana: Person,
 
 
 async def test_a_form_for_a_long_template_keeps_nobody_waiting(office: Office, ana: Person) -> None:
-    await ana.command("/issue template new")
-    form = await ana.form("New template")
+    form = await ana.form_after(ana.command("/issue template new"), "New template")
     bold = ({"type": "text", "text": f"{n}\n", "style": {"bold": True}} for n in range(HEADINGS))
     values = {
         "Name": "Long",
@@ -206,7 +202,7 @@ CHOICES: dict[str, Callable[[Person, JSON], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.parametrize("typed", [pytest.param(typed, id=name) for name, typed in CHOICES.items()])
+@pytest.mark.parametrize("typed", CHOICES.values(), ids=CHOICES)
 async def test_typing_into_a_form_keeps_nobody_waiting(
     office: Office, ana: Person, typed: Callable[[Person, JSON], Awaitable[object]]
 ) -> None:

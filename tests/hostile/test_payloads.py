@@ -1,4 +1,4 @@
-"""Malformed payloads are rejected with one log line, and the bot keeps working."""
+"""Malformed payloads are rejected with one log line, over HTTP and sockets, and the bot keeps working."""
 
 import asyncio
 import gc
@@ -7,6 +7,7 @@ import json
 import time
 import tracemalloc
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,13 +15,15 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
-from bot.slack import payload_schema
+from bot.slack.incoming.interaction import parse
 from bot.store.tables import DeliveryRow
-from tests.hostile.mutating import EXAMPLES, mutated, tried
+from bot.timings import Delays
+from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded, recordings, registered
-from tests.hostile.sending import FORM, post, signed
-from tests.support.office import Office
+from tests.hostile.sending import FORM, Answer, post, signed
+from tests.support.office import Office, Transport
 from tests.support.person import Person
+from tests.support.reading import text_of, until
 
 ANSWERS = {200, 400, 404}
 SECONDS = 15  # a payload that hangs the bot is never answered
@@ -40,7 +43,7 @@ def test_every_registered_handler_has_a_recorded_payload() -> None:
 
 @pytest.mark.parametrize("recording", recordings(), ids=lambda recording: recording.name)
 def test_real_payloads_are_accepted(recording: Recorded) -> None:
-    payload_schema.check(recording.payload)
+    parse(recording.payload)
 
 
 def test_the_home_tab_needs_no_title() -> None:
@@ -49,11 +52,36 @@ def test_the_home_tab_needs_no_title() -> None:
         "id": "V1",
         "type": "home",
         "blocks": [],
+        "hash": "1.a",
         "private_metadata": "",
         "callback_id": "",
-        "hash": "1.a",
     }
-    payload_schema.check(home | {"event": home["event"] | {"view": view}})
+    parse(home | {"event": home["event"] | {"view": view}})
+
+
+BOTH = pytest.mark.parametrize("office", ["http", "socket"], indirect=True)
+FRAMES = (
+    *("", " ", "{", "[]", "null", "5", '"hello"', '"{"', "ping", "\x00", "{}", '{"type": null}', "[" * 5000),
+    *('{"type": "interactive"}', '{"type": [], "envelope_id": {}, "payload": {}}', '{"type": "goodbye"}'),
+    *(
+        '{"type": "hello", "connection_info": 5}',
+        '{"type": "hello"}',
+        '{"type": "warning", "debug_info": []}',
+    ),
+    *('{"type": "slash_commands"}', '{"envelope_id": 5}', '{"type": "interactive", "envelope_id": "1"}'),
+    '{"type": "events_api", "envelope_id": [], "payload": 5}',
+    '{"type": "slash_commands", "envelope_id": "3", "payload": {"command": {}}}',
+)
+
+
+@pytest.fixture
+async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+    delays = Delays(acknowledged=0.01, typing=0.01)
+    transport: Transport = getattr(request, "param", "http")
+    # Events fail with Slack's error where their trigger isn't valid.
+    office = Office(tmp_path, transport, delays=delays, rate_limits=False, may_crash=True)
+    async with office.opened("ana"):
+        yield office
 
 
 @pytest.fixture
@@ -61,10 +89,21 @@ async def steadfast(office: Office, ana: Person) -> AsyncIterator[Office]:
     """An office that must work as before after the test, without errors in between."""
     loose: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loose.append(context))
-    office.wait(acknowledged=0.01)
     yield office
-    assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
+    await office.idle()
+    await ana.command("/tracker whoami")
+
+    async def answered() -> bool:
+        return any("Ana Ruiz" in text_of(message) for message in await ana.messages())
+
+    await until(answered)
+    assert len(connections(office)) == (office.transport == "socket")
     assert loose == []
+
+
+def connections(office: Office) -> list[Any]:
+    """Returns the bot's sockets."""
+    return getattr(office.workspace._delivery, "_connections", [])
 
 
 def forget(office: Office) -> None:
@@ -98,29 +137,56 @@ def fresh(office: Office, payload: Any) -> Any:
     return payload
 
 
-def as_sent(recording: Recorded, payload: Any) -> tuple[str, bytes]:
-    """Returns content type and body, even if a command's fields aren't strings."""
-    if recording.kind == "events_api":
-        return "application/json", json.dumps(payload).encode()
+async def posted(office: Office, recording: Recorded, payload: Any) -> Answer:
+    """Posts a payload, even if a command's fields aren't strings."""
     form = payload if recording.kind == "slash_commands" else {"payload": json.dumps(payload)}
-    return FORM, urlencode(form, errors="surrogatepass").encode()
+    body, content_type = urlencode(form, errors="surrogatepass").encode(), FORM
+    if recording.kind == "events_api":
+        body, content_type = json.dumps(payload).encode(), "application/json"
+    return await post(office, body, signed(office, body, content_type=content_type))
 
 
+async def send(office: Office, recording: Recorded, printed: io.StringIO) -> None:
+    """Sends a payload and waits until the bot has handled it; it mustn't log an exception."""
+    printed.truncate(printed.seek(0))
+    payload = fresh(office, recording.at(office))
+    async with asyncio.timeout(SECONDS):
+        if office.transport == "socket":
+            envelope = {"type": recording.kind, "envelope_id": "x", "payload": payload}
+            await connections(office)[0].send_str(json.dumps(envelope))
+            await asyncio.sleep(0.01)
+        else:
+            assert (await posted(office, recording, payload)).status in ANSWERS
+    await office.idle()
+    assert "\n".join(broken(printed)) == ""
+
+
+@BOTH
 @tried(EXAMPLES)
 @given(recording=mutated())
 async def test_no_payload_breaks_the_bot(
     steadfast: Office, printed: io.StringIO, recording: Recorded
 ) -> None:
-    content_type, body = as_sent(recording, fresh(steadfast, recording.at(steadfast)))
-    printed.seek(0)
-    printed.truncate()
+    await send(steadfast, recording, printed)
 
-    async with asyncio.timeout(SECONDS):
-        answer = await post(steadfast, body, signed(steadfast, body, content_type=content_type))
+
+@BOTH
+async def test_additions_to_a_payload_do_not_break_the_bot(steadfast: Office, printed: io.StringIO) -> None:
+    for recording in added():
+        await send(steadfast, recording, printed)
+
+
+@pytest.mark.parametrize("office", ["socket"], indirect=True)
+async def test_no_frame_breaks_the_connection(steadfast: Office) -> None:
+    [connection] = connections(steadfast)
+    envelopes = [{"type": "interactive", "envelope_id": "1", "payload": junk} for junk in JUNK]
+
+    for text in (*FRAMES, *map(json.dumps, envelopes)):
+        await connection.send_str(text)
+    await connection.send_bytes(b"\xff\x00{")
     await steadfast.idle()
 
-    assert answer.status in ANSWERS, answer
-    assert "\n".join(broken(printed)) == ""
+    assert connections(steadfast) == [connection]
 
 
 async def test_a_replayed_request_does_nothing(office: Office) -> None:
@@ -140,11 +206,8 @@ async def test_payloads_without_a_handler_are_rejected(office: Office) -> None:
     pressed = next(one for one in recordings() if one.name == "action:issue.show")
     payload = fresh(office, pressed.at(office))
     payload["actions"][0]["action_id"] = "retired.button"
-    content_type, body = as_sent(pressed, payload)
 
-    answer = await post(office, body, signed(office, body, content_type=content_type))
-
-    assert answer.status == 404
+    assert (await posted(office, pressed, payload)).status == 404
     taken = select(func.count()).select_from(DeliveryRow)
     assert await office.bot.database.read(lambda connection: connection.scalar(taken)) == 0
 
@@ -154,13 +217,10 @@ async def test_memory_stays_constant_under_junk(steadfast: Office, printed: io.S
         for _ in range(rounds):
             for recording in sent:
                 payload = fresh(steadfast, recording.at(steadfast)) | {"kept": "x" * KEPT}
-                content_type, body = as_sent(recording, payload)
-                answer = await post(steadfast, body, signed(steadfast, body, content_type=content_type))
-                assert answer.status in ANSWERS
+                assert (await posted(steadfast, recording, payload)).status in ANSWERS
             await steadfast.idle()
         forget(steadfast)
-        printed.seek(0)
-        printed.truncate()
+        printed.truncate(printed.seek(0))
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 

@@ -18,7 +18,7 @@ from bot.store.vault import Vault
 from tests.support.office import TEAM, Office
 from tests.support.people import BARE, KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of, until, until_so
 from tests.support.wire import Wire
 
 ASKED = "/issue new project:webshop Kanarienvogel entflogen"
@@ -34,21 +34,6 @@ async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
         yield office
 
 
-@pytest.fixture
-def ben(office: Office) -> Person:
-    return Person(office, "U0BEN0001")
-
-
-@pytest.fixture
-async def wire(office: Office) -> AsyncIterator[Wire]:
-    """A proxy to the office's service that can be slow."""
-    wire = Wire()
-    await wire.up(office.tracker.url)
-    yield wire
-    wire.released.set()
-    await wire.down()
-
-
 async def with_keys(office: Office, *keys: SecretStr) -> None:
     """Restarts the office's bot with these encryption keys."""
     await restarted(office, encryption_keys=keys)
@@ -56,12 +41,8 @@ async def with_keys(office: Office, *keys: SecretStr) -> None:
 
 async def restarted(office: Office, **settings: object) -> Bot:
     """Restarts the office's bot with these settings."""
-
-    async def cut_off() -> bool:
-        return not office.workspace.connected
-
     await office.bot.stop(5)
-    await until(cut_off)
+    await until_so(lambda: not office.workspace.connected)
     office.bot = Bot(office.bot.settings.model_copy(update=settings))
     await office.bot.start()
     return office.bot
@@ -73,14 +54,14 @@ async def offered(ben: Person) -> JSON:
     return await ben.after(ben.close(await ben.form("Link account")))
 
 
-async def put(office: Office, column: InstrumentedAttribute[str], owner: str, sealed: str) -> None:
+async def put(office: Office, column: InstrumentedAttribute[str], owner: str, encrypted: str) -> None:
     """Writes to a user's row, like an attacker with access to the database."""
     row = column.class_
-    statement = update(row).where(row.user_id == owner).values({column: sealed})
+    statement = update(row).where(row.user_id == owner).values({column: encrypted})
     await office.bot.database.write(lambda connection: connection.execute(statement))
 
 
-async def sealed_of(office: Office, column: InstrumentedAttribute[str], owner: str) -> str:
+async def encrypted_of(office: Office, column: InstrumentedAttribute[str], owner: str) -> str:
     statement = select(column).where(column.class_.user_id == owner)
     return await office.bot.database.read(lambda connection: connection.scalars(statement).one())
 
@@ -128,38 +109,34 @@ async def test_encryption_keys_are_rotated_without_downtime(
     assert await office.bot.store.encrypted_values.unreadable() == 0
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     assert await key_of(office.bot, strangers[0]) == f"{strangers[-1].user_id:40}"
-    await ben.press(waiting, "Link account")
-    form = await ben.form("Link account")
+    form = await ben.form_after(ben.press(waiting, "Link account"), "Link account")
     assert "Kanarienvogel" in (await ben.after(ben.submit(form, {"API key": KEYS["ben"]})))["text"]
 
 
-async def test_in_flight_requests_are_rotated_without_typed_keys(
-    office: Office, ben: Person, wire: Wire
-) -> None:
+async def test_in_flight_requests_are_rotated_without_typed_keys(wired: Person, wire: Wire) -> None:
+    office, ben = wired.office, Person(wired.office, "U0BEN0001")
     (old,), new = office.bot.settings.encryption_keys, Vault.generate_key()
-    slow = await restarted(office, service_base_url=wire.url)
-    await ben.command("/tracker link")
-    form = await ben.form("Link account")
+    form = await ben.form_after(ben.command("/tracker link"), "Link account")
     wire.fail("slow", lasting=True)
     submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
 
     async def in_flight() -> list[tuple[str, str]]:
-        statement = select(DeliveryRow.key, DeliveryRow.sealed).where(DeliveryRow.sealed.is_not(None))
-        rows = await slow.database.read(lambda connection: connection.execute(statement).all())
-        return [(row.key, row.sealed) for row in rows]
+        statement = select(DeliveryRow.key, DeliveryRow.encrypted).where(DeliveryRow.encrypted.is_not(None))
+        rows = await office.bot.database.read(lambda connection: connection.execute(statement).all())
+        return [(row.key, row.encrypted) for row in rows]
 
     async def asked() -> bool:
         return bool(wire.asked) and len(await in_flight()) == 1
 
     await until(asked)
-    [(delivery, sealed)] = await in_flight()
-    stored = Vault([old]).open(Owner(None, "", delivery), sealed).get_secret_value()
+    [(delivery, encrypted)] = await in_flight()
+    stored = Vault([old]).decrypt(Owner(None, "", delivery), encrypted).get_secret_value()
     assert "Link account" in stored
     assert KEYS["ben"] not in stored
-    async for _ in Store(slow.database, Vault([new, old])).encrypted_values.rotate():
+    async for _ in Store(office.bot.database, Vault([new, old])).encrypted_values.rotate():
         pass
-    [(_, sealed)] = await in_flight()
-    assert Vault([new]).open(Owner(None, "", delivery), sealed).get_secret_value() == stored
+    [(_, encrypted)] = await in_flight()
+    assert Vault([new]).decrypt(Owner(None, "", delivery), encrypted).get_secret_value() == stored
 
     wire.released.set()
     await submitting
@@ -175,7 +152,9 @@ async def key_of(bot: Bot, owner: Owner) -> str:
 
 async def test_a_database_copy_reveals_no_keys_or_user_input(office: Office, ben: Person) -> None:
     await offered(ben)
-    secrets = ("Kanarienvogel", KEYS["ana"], "/commands/", "ana@harbor.example", office.workspace.bot_token)
+    workspace = office.workspace
+    secrets = ["Kanarienvogel", KEYS["ana"], "/commands/", "ana@harbor.example", workspace.signing_secret]
+    secrets += [workspace.bot_token, workspace.app_token, office.encryption_key.get_secret_value()]
 
     tables = Table.metadata.sorted_tables
     rows = await office.bot.database.read(
@@ -190,60 +169,51 @@ async def test_a_database_copy_reveals_no_keys_or_user_input(office: Office, ben
 
 async def test_a_key_moved_to_another_users_row_is_rejected(office: Office, ben: Person) -> None:
     await office.link("U0BEN0001", KEYS["ben"])
-    anas = await sealed_of(office, LinkRow.sealed_key, "U0ANA0001")
-    await put(office, LinkRow.sealed_key, "U0BEN0001", anas)
+    anas = await encrypted_of(office, LinkRow.encrypted_key, "U0ANA0001")
+    await put(office, LinkRow.encrypted_key, "U0BEN0001", anas)
 
-    await ben.command("/issue 28")
-
-    assert UNREADABLE in text_of(await ben.form("Link account"))
+    assert UNREADABLE in text_of(await ben.form_after(ben.command("/issue 28"), "Link account"))
 
 
 async def test_an_undecryptable_key_asks_the_user_to_link_again(office: Office, ana: Person) -> None:
-    async def links_again() -> None:
-        await ana.command("/issue 28")
-        form = await ana.form("Link account")
+    encrypted = await encrypted_of(office, LinkRow.encrypted_key, ana.user_id)
+    for broken in (encrypted[:-20], "Ünsinn", "", None):
+        if broken is None:
+            await with_keys(office, Vault.generate_key())
+        else:
+            await put(office, LinkRow.encrypted_key, ana.user_id, broken)
+        form = await ana.form_after(ana.command("/issue 28"), "Link account")
         assert UNREADABLE in text_of(form)
         assert "#28" in (await ana.after(ana.submit(form, {"API key": KEYS["ana"]})))["text"]
         await ana.close(await ana.form("Account linked"))
 
-    sealed = await sealed_of(office, LinkRow.sealed_key, ana.user_id)
-    for broken in (sealed[:-20], "Ünsinn", ""):
-        await put(office, LinkRow.sealed_key, ana.user_id, broken)
-        await links_again()
-    await with_keys(office, Vault.generate_key())
-    await links_again()
-
 
 async def test_undecryptable_input_is_reported(office: Office, ana: Person, ben: Person) -> None:
-    async def is_said() -> None:
-        assert LOST in text_of(await ben.after(ben.press(waiting, "Link account")))
-
     waiting = await offered(ben)
-    sealed = await sealed_of(office, SavedInputRow.sealed, ben.user_id)
-    await put(office, SavedInputRow.sealed, ben.user_id, sealed[:-20])
-    await is_said()
-    for owner in (ana.user_id, ben.user_id):  # someone else's, and the user's own from another column
-        await put(office, SavedInputRow.sealed, ben.user_id, await kept_of(office, owner))
-        await is_said()
-    await put(office, SavedInputRow.sealed, ben.user_id, sealed)
-    await with_keys(office, Vault.generate_key())
-    await is_said()
+    encrypted = await encrypted_of(office, SavedInputRow.encrypted, ben.user_id)
+    others = [
+        await kept_of(office, owner) for owner in (ana.user_id, ben.user_id)
+    ]  # the own is another's, too
+    for broken in (encrypted[:-20], *others, encrypted):
+        await put(office, SavedInputRow.encrypted, ben.user_id, broken)
+        if broken == encrypted:
+            await with_keys(office, Vault.generate_key())
+        assert LOST in text_of(await ben.after(ben.press(waiting, "Link account")))
 
 
 async def kept_of(office: Office, user_id: str) -> str:
-    """Returns the sealed text of input that was saved for the user and then deleted."""
+    """Returns the encrypted text of input that was saved for the user and then deleted."""
     saved_input, row = office.bot.store.saved_input, SavedInputRow
     kept = await saved_input.put(Owner(None, TEAM, user_id), {"command": "/issue", "text": "new x"})
-    statement = select(row.sealed).where(row.id == kept)
-    sealed = await office.bot.database.read(lambda connection: connection.scalars(statement).one())
+    statement = select(row.encrypted).where(row.id == kept)
+    encrypted = await office.bot.database.read(lambda connection: connection.scalars(statement).one())
     await saved_input.take(Owner(None, TEAM, user_id), kept)
-    return sealed
+    return encrypted
 
 
 async def test_linking_works_despite_undecryptable_saved_input(office: Office, ben: Person) -> None:
-    await ben.command(ASKED)
-    form = await ben.form("Link account")
-    await put(office, SavedInputRow.sealed, ben.user_id, "Ünsinn")
+    form = await ben.form_after(ben.command(ASKED), "Link account")
+    await put(office, SavedInputRow.encrypted, ben.user_id, "Ünsinn")
 
     await ben.submit(form, {"API key": KEYS["ben"]})
 

@@ -1,10 +1,17 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import stamina
 from pydantic import SecretStr
 
 from bot.service.client import Client, Timeouts
 from tests.service.scripted import Service, running
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses_between_tries() -> Iterator[None]:
+    with stamina.set_testing(True, attempts=9, cap=True):
+        yield
 
 
 @pytest.fixture
@@ -23,7 +30,7 @@ async def elsewhere() -> AsyncIterator[Service]:
 @pytest.fixture
 async def client(service: Service) -> AsyncIterator[Client]:
     async with Client(
-        service.url + "/prefix/", timeout=Timeouts(connect=1, read=1, total=5, upload=5)
+        service.url + "/prefix/", timeout=Timeouts(connect=1, read=0.3, total=5, upload=5)
     ) as client:
         yield client
 

@@ -95,7 +95,7 @@ def test_days_are_sent_as_times_safe_in_every_zone(limits: DateRange, expected: 
         lambda: IssueFilters(project_id=1, subprojects=()),
         lambda: IssueFilters(status=()),
         lambda: IssueFilters(sort=(Sort("id"), Sort("status"), Sort("author"), Sort("subject"))),
-        lambda: Sort(cast("SortField", "colour")),
+        lambda: IssueFilters(sort=(Sort(cast("SortField", "colour")),)),
         lambda: IssueFilters(subject=" | "),
         lambda: IssueFilters(subject="one two three four five six"),
         lambda: IssueFilters(subject="plan b"),

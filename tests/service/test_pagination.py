@@ -227,7 +227,7 @@ async def test_stopping_early_cancels_prefetching(client: Client, service: Servi
 
     assert first == list(range(1, 151))
     assert tracker.requests <= 12
-    assert [task for task in asyncio.all_tasks() if "read" in repr(task.get_coro())] == []
+    assert [task for task in asyncio.all_tasks() if "ordered" in repr(task.get_coro())] == []
 
 
 async def test_an_error_on_a_later_page_is_raised(client: Client, service: Service, key: SecretStr) -> None:
@@ -271,7 +271,7 @@ def test_rows_that_stay_are_found_exactly_once(
     stayed = set(ids)
     pending = iter(changes)
 
-    async def read(_: IssueFilters, offset: int, __: int, ___: Mapping[str, str]) -> Page[Issue]:
+    async def read(_: IssueFilters, offset: int, __: int) -> Page[Issue]:
         page = Page(tuple(Issue(id=number) for number in ids[offset : offset + cap]), len(ids), offset, cap)
         where, how_many, comes = next(pending, (0, 0, True))
         if comes:

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from bot.slack.buttons import ActionExpired, Button, Number
-from bot.slack.interaction import View
-from bot.slack.metadata import Metadata
+from bot.slack.surfaces.buttons import ActionExpired, Button, Number
+from bot.slack.surfaces.view import Metadata, View
 
 
 class Everything(Button):

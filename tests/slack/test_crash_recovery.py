@@ -4,80 +4,91 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import literal, select, update
 
+from bot.app import Bot
 from bot.errors import InProgress
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
-from bot.slack.errors import Interrupted
-from bot.slack.waits import Waits
+from bot.slack.incoming.errors import Interrupted
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import DeliveryRow
 from bot.store.vault import Vault
-from bot.timings import Timings
+from bot.timings import Delays, Timings
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until
+from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 from tests.support.wording import worded
+from tests.support.work import none_held
 
-TIMINGS = Timings(interval=0.2, heartbeat_timeout=3)  # SQLite's clock has whole seconds
+TIMINGS = Timings(interval=0.2, heartbeat_timeout=1)
 LOST = worded(Interrupted())
 
 
 @pytest.fixture
 async def ana(
-    service: Tracker, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest
+    service: Tracker, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest, url_of_postgresql: str
 ) -> AsyncIterator[Person]:
-    waits = getattr(request, "param", None)
-    office = Office(tmp_path, tracker=service, wire=wire, timings=TIMINGS, waits=waits)
+    office = Office(
+        tmp_path,
+        tracker=service,
+        wire=wire,
+        slack_wire=SlackWire(),
+        database_url=url_of_postgresql,  # whose clock has fractions of seconds
+        timings=TIMINGS,
+        delays=getattr(request, "param", None),
+    )
     async with office.opened("ana"):
         yield Person(office, ANA.slack_id)
         assert office.violations() == []
 
 
+def crashed(office: Office) -> Store:
+    """The store of another process, which won't be heard of again."""
+    return Store(office.bot.database, Vault([office.encryption_key]), timings=TIMINGS)
+
+
+async def counts_as_dead(bot: Bot, other: Store) -> bool:
+    processes = bot.store.processes
+    dead = select(processes.dead(literal(other.processes.name), await processes.now()))
+    return bool(await bot.database.read(lambda connection: connection.scalar(dead)))
+
+
 async def leave_behind(office: Office, payload: JSON | str, age: timedelta = timedelta(0)) -> None:
     """Leaves a payload, or a command with this text, in flight in a process that crashed."""
     if isinstance(payload, str):
-        payload = {
-            "command": "/issue",
-            "text": payload,
-            "user_id": ANA.slack_id,
-            "team_id": TEAM,
-            "channel_id": office.channel_id("general"),
-        }
-    dead = Store(office.bot.database, Vault([office.encryption_key]), timings=TIMINGS)
+        channel = office.channel_id("general")
+        command = {"command": "/issue", "text": payload}
+        payload = command | {"user_id": ANA.slack_id, "team_id": TEAM, "channel_id": channel}
     asked = UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), payload)
     key = secrets.token_hex()
-    assert await dead.deliveries.claim(key, asked)
+    assert await crashed(office).deliveries.claim(key, asked)
     old = update(DeliveryRow).where(DeliveryRow.key == key).values(claimed_at=datetime.now(UTC) - age)
     await office.bot.database.execute(old)
 
 
 async def told_of_crashes(ana: Person) -> list[str]:
-    """Waits until all requests are settled; returns what Ana was told of those that were lost."""
-    held = select(func.count()).where(DeliveryRow.holder.is_not(None))
-
-    async def none_held() -> bool:
-        return not await ana.office.bot.database.read(lambda connection: connection.scalar(held))
-
-    await until(none_held)
+    """Delays until all requests are settled; returns what Ana was told of those that were lost."""
+    await until(lambda: none_held(ana.office.bot))
     return [text for text in map(text_of, await ana.messages()) if LOST in text]
 
 
-@pytest.mark.parametrize("ana", [Waits(completed=60)], indirect=True)  # so that only the stop records them
+@pytest.mark.parametrize("ana", [Delays(completed=60)], indirect=True)  # so that only the stop records them
 async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Person) -> None:
     office = ana.office
     answered = await ana.ask("/issues status:any")
 
     await office.stop_bot()
-    office.waits = None
+    office.delays = None
     await office.start_bot()
     await leave_behind(office, "new Really lost")
 
@@ -158,13 +169,13 @@ async def test_a_form_of_a_crashed_process_can_be_submitted_again(ana: Person, s
     await ana.command("/timelog 12")
     form = await ana.form("Log time")
     entries = len(service.data.time_entries)
-    dead = Store(ana.office.bot.database, Vault([ana.office.encryption_key]), timings=TIMINGS)
+    dead = crashed(ana.office)
     await dead.processes.beat()
     assert (await dead.claims.take(f"form:{TEAM}:{form['id']}:{form['callback_id']}")).won
 
     await ana.submit(form, {"Hours": "1h", "Activity": "Development", "Comment": "Typed once"})
     again = await ana.form_saying("Log time", worded(InProgress()))
-    await asyncio.sleep(5)  # until the process counts as dead
+    await until(partial(counts_as_dead, ana.office.bot, dead))
     await ana.submit(again, {})
     again = await ana.form_saying("Log time", LOST)
     assert len(service.data.time_entries) == entries
@@ -173,3 +184,22 @@ async def test_a_form_of_a_crashed_process_can_be_submitted_again(ana: Person, s
 
     assert len(service.data.time_entries) == entries + 1
     assert ana.office.newest_time().comments == "Typed once"
+
+
+async def test_replica_stays_alive_while_slack_is_slow(ana: Person) -> None:
+    office, other = ana.office, crashed(ana.office)
+    wire = office.slack_wire
+    assert wire
+    wire.lasting = {"chat.postEphemeral": "slow:2.5"}
+    await leave_behind(office, "new Told slowly")
+    taken = {}
+
+    async def told() -> bool:
+        await other.processes.beat()
+        if wire.called("chat.postEphemeral"):
+            taken.update(await other.deliveries.take_abandoned())
+        return any(LOST in text_of(message) for message in await ana.messages())
+
+    await until(told, 30)
+
+    assert taken == {}

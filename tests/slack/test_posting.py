@@ -1,113 +1,99 @@
 """Calls while Slack is failing: only what is safe is repeated, and done work is never reported as failed."""
 
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import pytest
-from aiohttp import web
-from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack import posting, web_client
-from bot.slack.audience import Audiences
-from bot.slack.blocks import sentence
-from bot.slack.interaction import Place
-from bot.slack.posting import Announced
-from bot.slack.waits import Waits
-from tests.support.serving import serving
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.audience import Audiences
+from bot.slack.outgoing.posting import Announced, Place
+from bot.slack.surfaces.blocks import sentence
+from tests.support.office import Office
+from tests.support.people import IDS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until, values_of, waiting
+from tests.support.slackwire import SlackWire
 
-HTML, JSON = {"Content-Type": "text/html"}, {"Content-Type": "application/json"}
-
-
-Answer = tuple[int, str, dict[str, str]]
-OK: Answer = (200, '{"ok": true}', JSON)
-BROKEN: Answer = (0, "", {})
-
-
-class Slack:
-    """A fake Web API: `first` are its next answers, `then` all others. It knows every conversation."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.first: list[Answer] = []
-        self.then = OK
-        self.responses: list[dict[str, object]] = []
-        self.moved_to = ""
-        self.channel: dict[str, object] = {"id": "C1"}
-
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        method = request.match_info["method"]
-        if method == "conversations.info":
-            return web.json_response({"ok": True, "channel": self.channel})
-        if method == "respond":
-            self.responses.append(await request.json())
-            return web.Response(text="ok")
-        if method == "moved":
-            return web.Response(status=307, headers={"Location": self.moved_to})
-        self.calls.append(method)
-        status, body, headers = self.first.pop(0) if self.first else self.then
-        if status == 0:
-            assert request.transport is not None
-            request.transport.abort()
-        return web.Response(status=status or 200, text=body, headers=headers)
+POST, CREATED = "chat.postMessage", "Created #1."
+SHOWN = pytest.mark.parametrize("fault", ["lose the answer", "page after it"])
 
 
 @pytest.fixture
-def slack() -> Slack:
-    return Slack()
+def wire() -> SlackWire:
+    return SlackWire()
 
 
 @pytest.fixture
-async def client(slack: Slack) -> AsyncIterator[AsyncWebClient]:
-    application = web.Application()
-    application.router.add_route("*", "/api/{method}", slack.answer)
-    async with serving(application) as url, web_client.session(Waits().slack) as session:
-        yield web_client.web_client(SecretStr("xoxb-1"), f"{url}/api/", session)
+async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
+    async with Office(tmp_path, slack_wire=wire, rate_limits=False).opened("ana") as office:
+        yield Person(office, IDS["ana"])
+    assert office.violations() == []
+
+
+def calls(wire: SlackWire) -> list[str]:
+    """The methods called since the last time."""
+    called = [call.method for call in wire.calls]
+    wire.calls.clear()
+    return called
 
 
 @pytest.mark.parametrize(
-    ("answer", "became"),
+    ("fault", "became", "arrives"),
     [
-        ((500, "<html>", HTML), Announced.UNSURE),
-        ((200, "<html>", HTML), Announced.UNSURE),
-        ((503, "", {}), Announced.UNSURE),
-        ((429, "", {"Retry-After": "600"}), Announced.FAILED),
-        ((200, '{"ok": false, "error": "fatal_error"}', JSON), Announced.UNSURE),
-        ((200, '{"ok": false, "error": "is_archived"}', JSON), Announced.FAILED),
-        (BROKEN, Announced.UNSURE),
+        ("", Announced.YES, True),
+        ("slow:0.2", Announced.YES, True),
+        ("late answer:0.2", Announced.YES, True),
+        ("lose the request", Announced.UNSURE, False),
+        ("lose the answer", Announced.UNSURE, True),
+        ("500 before it", Announced.UNSURE, False),
+        ("500 after it", Announced.UNSURE, True),
+        ("503 before it", Announced.UNSURE, False),
+        ("page", Announced.UNSURE, False),
+        ("page after it", Announced.UNSURE, True),
+        ("truncate", Announced.UNSURE, True),
+        ("429:600", Announced.FAILED, False),
+        ("429", Announced.FAILED, False),
+        ("refuse:fatal_error", Announced.UNSURE, False),
+        ("refuse:is_archived", Announced.FAILED, False),
     ],
 )
 async def test_failed_posts_are_reported_and_never_retried(
-    slack: Slack, client: AsyncWebClient, answer: Answer, became: Announced
+    ana: Person, wire: SlackWire, fault: str, became: Announced, *, arrives: bool
 ) -> None:
-    slack.then = answer
+    wire.lasting, began = {POST: fault}, time.monotonic()
+    calls(wire)
+    place = Place(ana.office.channel_id("general"))
 
-    announced, _ = await posting.publicly(client, Place("C1"), sentence("Created #1."))
+    announced, _ = await posting.publicly(ana.office.bot.slack, place, sentence(CREATED))
 
     assert announced is became
-    assert slack.calls == ["chat.postMessage"]
+    assert calls(wire) == [POST]
+    assert [text_of(message) for message in await ana.messages()].count(CREATED) == arrives
+    if fault.endswith(":0.2"):
+        assert time.monotonic() - began >= 0.2
 
 
-async def test_reads_are_retried_after_connection_errors(slack: Slack, client: AsyncWebClient) -> None:
-    slack.first = [BROKEN]
+async def test_reads_are_retried_and_only_short_rate_limits_are_waited_out(
+    ana: Person, wire: SlackWire
+) -> None:
+    slack, channel = ana.office.bot.slack, ana.office.channel_id("general")
+    calls(wire)
+    wire.faults = [("users.info", "lose the request"), (POST, "429:0")]
 
-    await client.users_info(user="U1")
-
-    assert slack.calls == ["users.info"] * 2
-
-
-async def test_short_rate_limits_are_waited_out_long_ones_raise(slack: Slack, client: AsyncWebClient) -> None:
-    def limited(seconds: str) -> Answer:
-        return 429, '{"ok": false, "error": "ratelimited"}', JSON | {"Retry-After": seconds}
-
-    slack.first = [limited("0")]
-    await client.chat_postMessage(channel="C1", text="waits")
-    assert slack.calls == ["chat.postMessage"] * 2
-
-    slack.first = [limited("30")]
-    with pytest.raises(SlackApiError):
-        await client.chat_postMessage(channel="C1", text="doesn't wait")
-    assert slack.calls == ["chat.postMessage"] * 3
+    await slack.users_info(user=ana.user_id)
+    assert calls(wire) == ["users.info"] * 2
+    await slack.chat_postMessage(channel=channel, text="waits")
+    assert calls(wire) == [POST] * 2
+    assert wire.faults == []
+    wire.faults = [(POST, "429:30")]
+    with pytest.raises(SlackApiError, match="ratelimited"):
+        await slack.chat_postMessage(channel=channel, text="doesn't wait")
+    assert calls(wire) == [POST]
 
 
 @pytest.mark.parametrize(
@@ -122,50 +108,82 @@ async def test_short_rate_limits_are_waited_out_long_ones_raise(slack: Slack, cl
     ],
 )
 async def test_a_channel_is_internal_only_if_slack_says_so(
-    slack: Slack, client: AsyncWebClient, channel: dict[str, object], expected: Announced | None
+    monkeypatch: pytest.MonkeyPatch, channel: JSON, expected: Announced | None
 ) -> None:
-    slack.channel = channel
+    async def answer(**_: Any) -> JSON:
+        return {"ok": True, "channel": {"id": "C1"} | channel}
+
+    client = AsyncWebClient()
+    monkeypatch.setattr(client, "conversations_info", answer)
 
     assert await Audiences().why_not_share(client, "T1", "C1") is expected
 
 
-async def test_posts_use_the_response_url_if_not_a_member(slack: Slack, client: AsyncWebClient) -> None:
-    slack.then = (200, '{"ok": false, "error": "not_in_channel"}', JSON)
-    place = Place("C1", response_url=client.base_url + "respond")
+async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: SlackWire) -> None:
+    channel = ana.office.channel_id("general")
+    url = ana.office.workspace._response_urls.issue("commands", ana.user_id, channel)
+    wire.lasting = {POST: "refuse:not_in_channel"}
 
-    assert await posting.publicly(client, place, sentence("Created #1.")) == (Announced.YES, None)
+    place = Place(channel, response_url=url)
+    assert await posting.publicly(ana.office.bot.slack, place, sentence(CREATED)) == (Announced.YES, None)
 
-    assert slack.responses[0]["response_type"] == "in_channel"
-
-
-@pytest.mark.parametrize("way", ["straight", "by a redirect"])
-async def test_private_answers_are_sent_only_to_slack_hosts(
-    slack: Slack, client: AsyncWebClient, way: str
-) -> None:
-    async def steal(_: web.Request) -> web.Response:
-        stolen.append(True)
-        return web.Response()
-
-    stolen: list[bool] = []
-    elsewhere = web.Application()
-    elsewhere.router.add_post("/", steal)
-    async with serving(elsewhere) as moved_to:
-        slack.moved_to = f"{moved_to}/"
-        url = slack.moved_to if way == "straight" else client.base_url + "moved"
-
-        await posting.privately(client, Place("C1", response_url=url), "U1", sentence("Between us."))
-
-    assert not stolen
-    assert slack.calls == ["chat.postEphemeral"]
+    posted = (await ana.messages())[-1]
+    assert (text_of(posted), posted["ephemeral"]) == (CREATED, False)
 
 
-async def test_a_private_answer_tries_every_way_before_giving_up(
-    slack: Slack, client: AsyncWebClient
-) -> None:
-    place = Place("C1", response_url=client.base_url + "breaking")
-    slack.then = BROKEN
+async def test_a_private_answer_tries_every_way_before_giving_up(ana: Person, wire: SlackWire) -> None:
+    channel = ana.office.channel_id("general")
+    url = ana.office.workspace._response_urls.issue("commands", ana.user_id, channel)
+    place, ways = Place(channel, response_url=url), ["response_url", "chat.postEphemeral", POST]
+    wire.lasting = dict.fromkeys(ways, "lose the request")
+    calls(wire)
 
     with pytest.raises(posting.NotDelivered):
-        await posting.privately(client, place, "U1", sentence("Between us."))
+        await posting.privately(ana.office.bot.slack, place, ana.user_id, sentence("Between us."))
 
-    assert len(slack.calls) == 3
+    assert calls(wire) == ways
+
+
+async def results(ana: Person) -> tuple[JSON, JSON, str]:
+    """A form of search results, its first row, and that issue's number."""
+    await ana.shortcut("search_issues")
+    await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
+    found = await ana.form("Search results")
+    line = next(block for block in found["blocks"] if block.get("accessory"))
+    return found, line, line["accessory"]["options"][0]["value"].split()[1].rstrip(":")
+
+
+@SHOWN
+async def test_a_form_works_after_its_response_was_lost(ana: Person, wire: SlackWire, fault: str) -> None:
+    wire.faults = [("views.open", fault)]
+    await ana.command("/issue new project:webshop")
+
+    form = await ana.form("New issue")
+    assert values_of(form)["Project"] == "Web Shop"
+    assert not any("didn't open" in text_of(message) for message in await ana.messages())
+    said = await ana.after(ana.submit(form, {"Subject": "The answer was lost"}))
+    assert "The answer was lost" in text_of(said)
+
+    found, line, number = await results(ana)
+    wire.faults = [("views.push", fault)]
+    await ana.choose_in_form(found, line, "Assign to me")
+
+    assert f"#{number} is " in text_of(await ana.form(f"#{number}"))
+    shown = (await ana.state())["views"]
+    assert [view["title"]["text"] for view in shown] == ["Search results", f"#{number}"]
+    assert not any("didn't show" in text_of(view) for view in shown)
+
+
+@pytest.mark.parametrize("fault", ["lose the request", "500 before it"])
+async def test_a_form_that_fails_to_open_is_reported(ana: Person, wire: SlackWire, fault: str) -> None:
+    found, line, _ = await results(ana)
+    wire.faults = [("views.push", fault), ("views.open", fault)]
+
+    await ana.choose_in_form(found, line, "Assign to me")
+
+    async def said() -> JSON | None:
+        (view,) = (await ana.state())["views"]
+        return view if "Slack didn't open the form" in text_of(view) else None
+
+    assert not waiting(await until(said))
+    assert "Slack didn't open the form" in text_of(await ana.ask("/issue new project:webshop"))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bot.slack.rich_input import from_service_text, ids_in, written
-from bot.slack.text.formats import TextFormat
+from bot.slack.surfaces.rich_input import from_service_text, ids_in, written
+from bot.slack.text.to_service import TextFormat
 from tests.support.reading import rich_section, rich_text
 
 JSON = dict[str, Any]

@@ -1,32 +1,32 @@
-"""The bot over signed HTTP: command prefix, shutdown and malformed requests."""
+"""The bot over signed HTTP: command prefix, shutdown and malformed requests; and over a socket that fails."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.http import Readiness
+from bot.slack.incoming.http import Readiness
+from bot.slack.incoming.in_flight import PendingRequests
+from bot.slack.incoming.socket_mode import SocketMode
+from bot.timings import Delays
 from tests.hostile.sending import FORM, post, signed
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
+from tests.support.ports import free_port
 from tests.support.reading import text_of
 
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    office = Office(tmp_path, transport="http", variables={"COMMAND_PREFIX": "acme-"})
-    await office.open()
-    await office.link("U0ANA0001", KEYS["ana"])
-    yield office
-    await office.close()
+    variables = {"COMMAND_PREFIX": "acme-"}
+    async with Office(tmp_path, transport="http", variables=variables).opened("ana") as office:
+        yield office
     assert office.violations() == []
-
-
-@pytest.fixture
-def ana(office: Office) -> Person:
-    return Person(office, "U0ANA0001")
 
 
 async def test_sentences_use_the_command_prefix(ana: Person) -> None:
@@ -65,14 +65,10 @@ async def test_malformed_bodies_are_rejected_and_the_bot_keeps_running(office: O
         kind = FORM if body.startswith(b"payload") else "application/json"
         answer = await post(office, body, signed(office, body, content_type=kind))
         assert answer.status == 400, body
+    checked = b"ssl_check=1&token=x"
+    assert (await post(office, checked, signed(office, checked))).status == 200
 
     assert "Ana Ruiz" in (await ana.ask("/acme-tracker whoami"))["text"]
-
-
-async def test_ssl_check_is_answered(office: Office) -> None:
-    body = b"ssl_check=1&token=x"
-
-    assert (await post(office, body, signed(office, body))).status == 200
 
 
 async def test_readiness_asks_each_dependency_once_for_all_callers() -> None:
@@ -85,23 +81,27 @@ async def test_readiness_asks_each_dependency_once_for_all_callers() -> None:
     async def broken() -> bool:
         raise OSError("away")
 
-    readiness = Readiness({"database": fine, "slack": broken})
-
-    answers = await asyncio.gather(*(readiness.answers() for _ in range(5)))
-
-    assert answers == [{"database": True, "slack": False}] * 5
-    assert asked == ["database"]
-
-
-async def test_callers_share_the_result_of_a_dependency_that_hangs() -> None:
-    asked = []
-
     async def hang() -> bool:
-        asked.append("slack")
+        asked.append("service")
         await asyncio.Event().wait()
         return True
 
-    readiness = Readiness({"slack": hang}, seconds=0.5)
+    readiness = Readiness({"database": fine, "slack": broken, "service": hang}, seconds=0.2)
 
-    assert await asyncio.gather(*(readiness.answers() for _ in range(3))) == [{"slack": False}] * 3
-    assert asked == ["slack"]
+    answers = await asyncio.gather(*(readiness.answers() for _ in range(5)))
+
+    assert answers == [{"database": True, "slack": False, "service": False}] * 5
+    assert sorted(asked) == ["database", "service"]
+
+
+async def test_failed_connections_are_logged_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    slack = AsyncWebClient("xoxb-1", base_url=f"http://127.0.0.1:{free_port()}/api/", retry_handlers=[])
+    app = AsyncApp(client=slack, signing_secret="-", logger=logging.getLogger("slack_bolt"))
+    socket = SocketMode(app, SecretStr("xapp-1"), slack, PendingRequests(), Delays().ping)
+
+    assert not await socket.connect(0.5)
+    await socket.close()
+
+    said = [record for record in caplog.records if record.getMessage().startswith("Failed to connect")]
+    assert said
+    assert not any(record.exc_info for record in said)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from datetime import date
 
-from bot.store.channels import ChannelDefault
+from bot.store.activity import Entry
+from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.time_entries import Entry
 
 MONDAY = date(2026, 7, 13)
 ENTRY = Entry(
@@ -22,13 +22,23 @@ ENTRY = Entry(
 )
 
 
-async def test_a_reused_issue_number_replaces_the_old_issue(store: Store, ana: Owner, ben: Owner) -> None:
-    await store.created_issues.put(ana, 1, "Of another service", "C1", "10.1")
-    await store.created_issues.put(ben, 1, "Of this one")
+async def test_created_issues_are_their_users_and_their_messages_latest_first(
+    store: Store, ana: Owner, ben: Owner
+) -> None:
+    issues = store.created_issues
 
-    assert await store.created_issues.latest(ana, 5) == ()
-    assert [i.subject for i in await store.created_issues.latest(ben, 5)] == ["Of this one"]
-    assert await store.created_issues.from_message("T1", "C1", "10.1") == ()
+    async def found() -> list[list[int]]:
+        message, elsewhere = [await issues.from_message(team, "C1", "10.1") for team in ("T1", "T2")]
+        own = await issues.latest(ana, 5), await issues.latest(ana, 1), await issues.latest(ben, 5)
+        return [[issue.issue_id for issue in some] for some in (*own, message, elsewhere)]
+
+    await issues.put(ana, 1, "x", "C1", "10.1")
+    await issues.put(ben, 2, "x", "C1", "10.1")
+    await issues.put(ana, 3, "x")
+    assert await found() == [[3, 1], [3], [2], [2, 1], []]
+
+    await issues.put(ben, 1, "Of another service, which has the number too")
+    assert await found() == [[3], [3], [1, 2], [2], []]
 
 
 async def test_entries_are_accessible_to_their_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
@@ -41,11 +51,7 @@ async def test_entries_are_accessible_to_their_owner_only(store: Store, ana: Own
     assert await store.time_entries.get(ben, 7) is None
     assert await store.time_entries.latest(ben, 5) == ()
 
-
-async def test_a_reused_entry_id_replaces_the_old_entry(store: Store, ana: Owner, ben: Owner) -> None:
-    await store.time_entries.add(ana, ENTRY)
-    await store.time_entries.add(ben, replace(ENTRY, minutes=5))
-
+    await store.time_entries.add(ben, replace(ENTRY, minutes=5))  # of another service, which has its ID too
     assert await store.time_entries.get(ana, 7) is None
     assert await store.time_entries.latest(ben, 2) == (replace(ENTRY, minutes=5),)
 
@@ -60,24 +66,6 @@ async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner,
     assert await store.time_entries.minutes(ben, date(2026, 8, 1), date(2026, 8, 7)) == 0
 
 
-async def test_issues_of_a_message_are_its_workspaces_latest_first(
-    store: Store, ana: Owner, ben: Owner
-) -> None:
-    await store.created_issues.put(ana, 1, "From it", "C1", "10.1")
-    await store.created_issues.put(ben, 2, "From it too", "C1", "10.1")
-
-    assert [i.issue_id for i in await store.created_issues.from_message("T1", "C1", "10.1")] == [2, 1]
-    assert await store.created_issues.from_message("T2", "C1", "10.1") == ()
-
-
-async def test_users_see_their_own_issues_latest_first(store: Store, ana: Owner, ben: Owner) -> None:
-    for number, owner in ((1, ana), (2, ben), (3, ana)):
-        await store.created_issues.put(owner, number, "x")
-
-    assert [i.issue_id for i in await store.created_issues.latest(ana, 5)] == [3, 1]
-    assert [i.issue_id for i in await store.created_issues.latest(ana, 1)] == [3]
-
-
 async def test_the_latest_entry_comes_first_even_after_a_change(store: Store, ana: Owner) -> None:
     later = replace(ENTRY, id=8)
     await store.time_entries.add(ana, ENTRY)
@@ -90,9 +78,8 @@ async def test_the_latest_entry_comes_first_even_after_a_change(store: Store, an
 
 
 async def test_a_default_project_is_the_latest_of_one_channel(store: Store, ana: Owner, ben: Owner) -> None:
-    await store.channels.set_default("T1", "C1", 1, "Web shop", ana)
-    await store.channels.set_default("T1", "C1", 2, "Mobile app", ben)
+    for project, owner in enumerate((ana, ben), 1):
+        await store.channels.set_default(owner, Channel("T1", "C1"), project)
 
-    assert await store.channels.default_project("T1", "C1") == ChannelDefault(2, "Mobile app")
-    assert await store.channels.default_project("T1", "C2") is None
-    assert await store.channels.default_project("T2", "C1") is None
+    places = (("T1", "C1"), ("T1", "C2"), ("T2", "C1"))
+    assert [await store.channels.default_project(Channel(*place)) for place in places] == [2, None, None]

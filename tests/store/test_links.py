@@ -5,10 +5,9 @@ import asyncio
 from pydantic import SecretStr
 
 from bot.store.database import Database
-from bot.store.key_rotation import Rotation
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.vault import Vault
+from bot.store.vault import Rotation, Vault
 
 KEY = SecretStr("0123456789abcdef0123456789abcdef01234567")
 NEWER = SecretStr("76543210fedcba9876543210fedcba9876543210")

@@ -4,11 +4,10 @@ import asyncio
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import Connection, Insert, func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from bot.store.database import Database
-from bot.store.retention import ACTIVITY_RETENTION, delete_expired
-from bot.store.store import Store
+from bot.store.store import ACTIVITY_RETENTION, Store
 from bot.store.tables import (
     CreatedIssueRow,
     DeliveryRow,
@@ -32,34 +31,29 @@ KEPT: dict[type[Table], timedelta] = {
 }
 SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on": date.today(), "comments": ""}  # noqa: DTZ011 - any day
 RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0, "asked": False}
+DIGEST: dict[str, object] = {
+    **dict.fromkeys(("project", "schedule", "zone", "grouped_by", "owner_name"), ""),
+    "filters": {},
+    "history": {},
+    **dict.fromkeys(("empty", "channel_notice"), False),
+    **dict.fromkeys(("period_from", "created_at"), datetime(2026, 1, 1, tzinfo=UTC)),
+    "kind": "new",
+    "channel_id": "C1",
+    "project_id": 1,
+}
 
 
-def made(row: type[Table], number: int, at: datetime) -> Insert:
+def values(row: type[Table], number: int, at: datetime) -> dict[str, object]:
+    """A row as old as that."""
     if row is DeliveryRow:
-        return insert(row).values(key=str(number), claimed_at=at)
-    if row is SavedInputRow:
-        return insert(row).values(**ANA, id=str(number), sealed="", created_at=at)
+        return {"key": str(number), "claimed_at": at}
     if row is DigestRunRow:
-        return insert(row).values(**RUN, due_at=at + number * timedelta(seconds=1))
+        return {**RUN, "due_at": at + number * timedelta(seconds=1)}
+    if row is SavedInputRow:
+        return {**ANA, "id": str(number), "encrypted": "", "created_at": at}
     if row is CreatedIssueRow:
-        return insert(row).values(**ANA, issue_id=number, subject="", created_at=at)
-    return insert(row).values(**ANA, **SPENT, entry_id=number, created_at=at)
-
-
-def digest(now: datetime) -> Insert:
-    about = {"project": "", "schedule": "", "zone": "", "filters": {}, "grouped_by": "", "history": {}}
-    return insert(DigestRow).values(
-        **ANA,
-        **about,
-        owner_name="",
-        kind="new",
-        channel_id="C1",
-        project_id=1,
-        empty=False,
-        period_from=now,
-        channel_notice=False,
-        created_at=now,
-    )
+        return {**ANA, "issue_id": number, "subject": "", "created_at": at}
+    return {**ANA, **SPENT, "entry_id": number, "created_at": at}
 
 
 async def test_replicas_delete_expired_rows_concurrently(database: Database, url: str) -> None:
@@ -68,15 +62,14 @@ async def test_replicas_delete_expired_rows_concurrently(database: Database, url
     now = datetime.now(UTC)
 
     def make(connection: Connection) -> None:
-        connection.execute(digest(now))
+        connection.execute(insert(DigestRow).values(**ANA, **DIGEST))
         for row, kept in KEPT.items():
-            for number in range(5):
-                connection.execute(made(row, number, now - kept - MINUTE))
-            connection.execute(made(row, 5, now - kept + MINUTE))
+            expired = [values(row, number, now - kept - MINUTE) for number in range(5)]
+            connection.execute(insert(row), [*expired, values(row, 5, now - kept + MINUTE)])
         connection.execute(insert(DigestRunRow).values(**RUN, due_at=now - 9 * DAY, lease_until=now))
 
     await database.write(make)
-    await asyncio.gather(*(delete_expired(store) for _ in range(3)))
+    await asyncio.gather(*(store.delete_expired() for _ in range(3)))
     await replica.close()
 
     left = await database.read(

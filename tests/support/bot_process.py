@@ -1,8 +1,6 @@
 """Offices whose bots run in processes of their own."""
 
 import asyncio
-import os
-import re
 import signal
 import sys
 from asyncio.subprocess import Process
@@ -20,7 +18,8 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import Timings
-from tests.support import hasty
+from tests.support import proc
+from tests.support.hasty import Forked
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.people import BARE
 from tests.support.ports import free_port
@@ -42,23 +41,28 @@ class BotProcess:
     timings: Timings | None = None
     port: int = field(default_factory=free_port)
     """The port of the bot's HTTP listener."""
-    _process: Process | None = field(init=False, default=None)
+    _process: Process | Forked | None = field(init=False, default=None)
 
     async def start(self) -> None:
         """Starts the process and waits until it is ready."""
-        run = hasty.command(self.timings) if self.timings else (sys.executable, "-m", "bot", "run")
-        with self._output.open("ab") as output:
-            self._process = await asyncio.create_subprocess_exec(
-                *run,
-                cwd=self.office.directory,
-                env=BARE | {"PYTHONPATH": str(ROOT)} | self.office.environment(self.port),
-                stdout=output,
-                stderr=asyncio.subprocess.STDOUT,
-            )
+        directory, output = self.office.directory, self._output
+        starts = self._starts
+        environment = BARE | {"PYTHONPATH": str(ROOT)} | self.office.environment(self.port)
+        if self.timings:
+            self._process = Forked(self.timings, directory, environment, output)
+        else:
+            with output.open("ab") as file:
+                self._process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "bot", "run"),
+                    cwd=directory,
+                    env=environment,
+                    stdout=file,
+                    stderr=asyncio.subprocess.STDOUT,
+                )
 
         async def started() -> bool:
             assert self.alive, self.printed
-            return await self.is_ready()
+            return self._starts > starts and await self.is_ready()  # which it caches, so not sooner
 
         await until(started, SECONDS_TO_START)
 
@@ -72,7 +76,7 @@ class BotProcess:
         return await self.process.wait()
 
     @property
-    def process(self) -> Process:
+    def process(self) -> Process | Forked:
         """The latest process."""
         assert self._process, "not started"
         return self._process
@@ -101,13 +105,15 @@ class BotProcess:
 
     def megabytes(self) -> float:
         """Returns the bot's resident memory (Linux only)."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+        return proc.megabytes(self.process.pid)
 
     def cpu_seconds(self) -> float:
         """Returns the CPU time that the bot has used (Linux only)."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return proc.cpu_seconds(self.process.pid)
+
+    @property
+    def _starts(self) -> int:
+        return self.printed.count("bot.started") if self._output.exists() else 0
 
     @property
     def _output(self) -> Path:
@@ -138,7 +144,7 @@ class Apart(Office):
         await self.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
 
     async def idle(self) -> None:
-        """Waits until the bots, which can't be looked into, have called Slack nothing for a while."""
+        """Delays until the bots, which can't be looked into, have called Slack nothing for a while."""
         seen = -1
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while seen != (seen := sum(map(len, self.workspace.state.messages.values()))):

@@ -1,8 +1,11 @@
 """Commands and helpers shared by the tests of digests."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from bot.features.digests.plans import Typed, WantedPlan
 from bot.features.digests.schedules import parse
+from bot.store.digest_plans import Plan
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
@@ -14,6 +17,19 @@ EVERY_DAY = parse(f"daily {AT}").in_words()
 WEB = f"/digest add webshop daily {AT}"
 ANA = Owner(None, TEAM, "U0ANA0001")
 HIDDEN = f"/digest add security daily {AT}"
+
+
+def wanted(
+    project: str | None = None,
+    schedule: str = "hourly",
+    zone: str = "UTC",
+    filters: Typed | None = None,
+    excluded: Typed | None = None,
+    **plan: Any,
+) -> WantedPlan:
+    """What a user asks for; the schedule as they type it."""
+    known = Plan(schedule=parse(schedule).text, zone=zone, **plan)
+    return WantedPlan(plan=known, project=project, filters=filters or {}, excluded=excluded or {})
 
 
 async def stored(office: Office, number: int = 1) -> Digest:

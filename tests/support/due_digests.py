@@ -7,20 +7,16 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, func, select, update
 
-from bot.features.accounts.accounts import Accounts
+from bot.access.access import Access
 from bot.features.digests.digests import Digests
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.schedules import parse
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
 from bot.sandbox.workspace.model import Channel, Message
 from bot.service.client import Client
-from bot.slack.waits import Waits
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.tables import DigestRow, DigestRunRow
 from tests.support.bot_process import Apart
+from tests.support.digesting import wanted
 from tests.support.office import TEAM
 from tests.support.people import IDS
 
@@ -52,22 +48,19 @@ async def add_digests(office: Apart, count: int) -> list[Digest]:
     """Adds digests of Ana and Chris, who have to be linked, in several channels."""
     channels = add_channels(office)
     async with Client(office.tracker.url) as client:
-        accounts = Accounts(client, office.store)
-        projects = Projects(client, office.store, accounts, Waits().lookups)
-        digests = Digests(client, office.store, accounts, projects, Catalogs(client, projects))
+        digests = Digests(Access.to(client, office.store))
         owners = [Owner(None, TEAM, IDS[login]) for login in ("ana", "chris")]
         added = []
         for n in range(count):
-            schedule = parse(f"cron {n % 60} {n // 60} 29 2 *")
-            wanted = DigestSettings(project=PROJECTS[n % 3], schedule=schedule, zone="UTC", empty=True)
+            plan = wanted(PROJECTS[n % 3], f"cron {n % 60} {n // 60} 29 2 *", empty=True)
             place = Place(TEAM, channels[n % CHANNELS])
-            added.append((await digests.add(owners[n % 2], place, wanted)).digest)
+            added.append((await digests.add(owners[n % 2], place, plan)).digest)
         return added
 
 
 async def make_due(office: Apart, digests: list[Digest], *, over: float) -> None:
     """Makes the digests due one after the other, starting now."""
-    now = await office.store.digest_runs.now()
+    now = await office.store.processes.now()
 
     def make(connection: Connection) -> None:
         for n, digest in enumerate(digests):

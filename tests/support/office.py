@@ -14,18 +14,16 @@ from pydantic import SecretStr
 from bot import telemetry
 from bot.app import Bot
 from bot.config import Settings
-from bot.features.accounts.accounts import Accounts
 from bot.features.digests.digests import Digests
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.people import Person as Invented
 from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
-from bot.slack.manifest import manifest
-from bot.slack.waits import Waits
+from bot.slack.surfaces.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
-from bot.timings import DEFAULT, KeyTimings, Timings
+from bot.timings import DEFAULT, Delays, KeyTimings, Timings
 from tests.support.people import IDS, KEYS
 from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker, sqlite
@@ -36,7 +34,7 @@ from tests.support.wire import Wire
 TIMEOUT_SECONDS = 60
 """Timeout in seconds for any work to finish, even on a slow machine."""
 
-WIRED = Waits(still_working=60, lookups=(0.05, 0.1))
+WIRED = Delays(still_working=60, lookups=(0.05, 0.1))
 """For a service that is slow on purpose and loses responses."""
 
 FORGETFUL = Timings(keys=KeyTimings(recheck=0.01, first_retry=0, forget_after=0, refusals=2))
@@ -55,8 +53,7 @@ def crashes() -> Counter[str]:
 
 def digests_of(bot: Bot) -> Digests:
     """Builds the digests use case as the bot does."""
-    accounts = Accounts(bot.client, bot.store)
-    return Digests(bot.client, bot.store, accounts, bot.features.projects, bot.features.catalogs)
+    return Digests(bot.parts)
 
 
 @dataclass
@@ -78,7 +75,7 @@ class Office:
     variables: Mapping[str, str] = field(default_factory=dict)
     """More settings of the bot, as environment variables."""
     timings: Timings = DEFAULT
-    waits: Waits | None = None
+    delays: Delays | None = None
     rate_limits: bool = True
     port: int = field(default_factory=free_port)
     """Where Slack sends its requests, over HTTP."""
@@ -112,9 +109,9 @@ class Office:
 
     async def start_bot(self) -> None:
         self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
-        waits = self.waits or (WIRED if self.wire else Waits())
+        delays = self.delays or (WIRED if self.wire else Delays())
         settings = {name.lower(): value for name, value in self.environment(self.port).items()}
-        self.bot = Bot(Settings.model_validate(settings), self.timings, waits)
+        self.bot = Bot(Settings.model_validate(settings), self.timings, delays)
         await self.bot.start()
 
     async def stop_bot(self) -> None:
@@ -167,20 +164,30 @@ class Office:
         await self.bot.store.links.put(Owner(None, TEAM, slack_id), SecretStr(key), user.id, user.name)
 
     def wait(self, **seconds: Any) -> None:
-        """Changes how long the bot waits from now on; see `bot.slack.waits.Waits`."""
-        self.bot.dispatch.waits = replace(self.bot.dispatch.waits, **seconds)
+        """Changes how long the bot waits from now on; see `bot.timings.Delays`."""
+        self.bot.dispatch.delays = replace(self.bot.dispatch.delays, **seconds)
 
     @property
     def digests(self) -> Digests:
         return digests_of(self.bot)
 
     async def idle(self) -> None:
-        """Waits until the bot has no work in flight and the workspace has delivered everything."""
+        """Delays until the bot has no work in flight and the workspace has delivered everything."""
         async with asyncio.timeout(TIMEOUT_SECONDS):
             for _ in range(2):  # finishing one may create work for the other
                 await asyncio.sleep(0)
                 while len(self.bot.in_flight) or self.workspace._background_tasks._running:
                     await asyncio.sleep(LOOK_EVERY)
+
+    def public_issue(self, nth: int = 0) -> Issue:
+        """Returns an issue of the Web Shop that everyone sees."""
+        issues = self.tracker.data.issues.values()
+        return [issue for issue in issues if issue.project_id == 1 and not issue.is_private][nth]
+
+    def link_to(self, issue: Issue | int) -> str:
+        """Returns the address of an issue, or of the issue with a number."""
+        number = issue if isinstance(issue, int) else issue.id
+        return f"{self.tracker.url.rstrip('/')}/issues/{number}"
 
     def newest_issue(self) -> Issue:
         issues = self.tracker.data.issues

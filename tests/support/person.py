@@ -4,6 +4,7 @@ They act as in the browser, through the sandbox page's own HTTP interface, so th
 the way Slack sends it and the tests see every answer the way Slack shows it.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -57,6 +58,22 @@ class Person:
         )
         return seen
 
+    async def sees(self, holds: Callable[[JSON], object], channel: str | None = None) -> JSON:
+        """Delays for a message for which `holds` is true, and returns the latest one."""
+
+        async def look() -> JSON | None:
+            return next((m for m in reversed(await self.messages(channel)) if holds(m)), None)
+
+        return await until(look)
+
+    async def sees_no_more(self, message: JSON) -> None:
+        """Delays until the message is deleted."""
+
+        async def gone() -> bool:
+            return message["ts"] not in {m["ts"] for m in await self.messages()}
+
+        await until(gone)
+
     async def direct(self) -> list[JSON]:
         """Returns the messages of the user's direct conversation with the bot."""
         state = await self.state()
@@ -100,71 +117,69 @@ class Person:
             await self.office.idle()
         return answer
 
-    async def press(self, message: JSON, text: str) -> None:
-        block, element = button_saying(message["blocks"], text)
-        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
-        await self._act(source, block, element, value=element.get("value"))
+    async def press(self, shown: JSON, text: str) -> bool:
+        """Presses a button of a message or view; returns whether it is still there."""
+        block, element = button_saying(shown["blocks"], text)
+        return await self._act(_source(shown), block, element, value=element.get("value"))
+
+    press_in_form = press
 
     async def delete_post(self, message: JSON, *, of: str = "Ana") -> None:
         """Chooses *Delete post* of the post that `of` caused."""
         block, element, option = option_in_menus(message["blocks"], f"Delete post (only {of})")
-        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
-        await self._act(source, block, element, selected_option=option)
-
-    async def press_in_form(self, view: JSON, text: str) -> None:
-        block, element = button_saying(view["blocks"], text)
-        await self._act({"view": {"id": view["id"]}}, block, element, value=element.get("value"))
+        await self._act(_source(message), block, element, selected_option=option)
 
     async def choose_from_menu(self, message: JSON, about: str, text: str) -> None:
         """Chooses from the `…` menu of the line that contains `about`."""
         block = next(b for b in message["blocks"] if about in str(b.get("text")) and b.get("accessory"))
         option = next(o for o in block["accessory"]["options"] if o["text"]["text"] == text)
-        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
-        await self._act(source, block, block["accessory"], selected_option=option)
+        await self._act(_source(message), block, block["accessory"], selected_option=option)
 
     async def choose_in_message(self, message: JSON, text: str) -> None:
         """Chooses from the message's only select."""
         found = ((b, e) for b in message["blocks"] for e in (b.get("accessory"), *(b.get("elements") or ())))
         block, select = next((b, e) for b, e in found if e and e["type"] == "static_select")
-        source = {"message": {"channel": message["channel"], "ts": message["ts"]}}
-        await self._act(source, block, select, selected_option=option_saying(select["options"], text))
+        await self._act(
+            _source(message), block, select, selected_option=option_saying(select["options"], text)
+        )
 
-    async def form(self, title: str) -> JSON:
-        """Waits for the form with that title to be on top and loaded, and returns it."""
+    async def view(self, holds: Callable[[JSON], object]) -> JSON:
+        """Delays for a view on top for which `holds` is true, and returns it."""
 
         async def top() -> JSON | None:
             views = (await self.state())["views"]
-            return (
-                views[-1]
-                if views and views[-1]["title"]["text"] == title and not waiting(views[-1])
-                else None
-            )
+            return views[-1] if views and holds(views[-1]) else None
 
         return await until(top)
 
+    async def form(self, title: str, holds: Callable[[JSON], object] = lambda _: True) -> JSON:
+        """Delays for the form with that title to be on top and loaded, with `holds` true, and returns it."""
+        return await self.view(lambda v: v["title"]["text"] == title and not waiting(v) and holds(v))
+
+    async def form_after(
+        self, action: Awaitable[object], title: str, holds: str | Callable[[JSON], object] = ""
+    ) -> JSON:
+        """Awaits `action` and returns the form with that title, once it has the text or `holds` is true."""
+        await action
+        return await (self.form_saying(title, holds) if isinstance(holds, str) else self.form(title, holds))
+
     async def form_saying(self, title: str, text: str) -> JSON:
-        """Waits for the form with that title to contain the text, and returns it."""
-
-        async def saying() -> JSON | None:
-            view = await self.form(title)
-            return view if text in text_of(view) else None
-
-        return await until(saying)
+        """Delays for the form with that title to contain the text, and returns it."""
+        return await self.form(title, lambda view: text in text_of(view))
 
     async def choose(self, view: JSON, label: str, text: str) -> None:
         """Chooses in a form's select that notifies the bot immediately."""
         block = input_named(view, label)
-        element = block["element"]
-        value = await self._value(view, block, text)
-        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], **value}}}
-        await self._act({"view": {"id": view["id"]}}, block, element, values=held, **value)
+        await self._fill(view, block, await self._value(view, block, text))
 
     async def type_into(self, view: JSON, label: str, text: str) -> None:
         """Types into a form's field that notifies the bot of every character."""
-        block = input_named(view, label)
+        await self._fill(view, input_named(view, label), {"value": text})
+
+    async def _fill(self, view: JSON, block: JSON, value: JSON) -> None:
         element = block["element"]
-        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], "value": text}}}
-        await self._act({"view": {"id": view["id"]}}, block, element, values=held, value=text)
+        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], **value}}}
+        await self._act(_source(view), block, element, values=held, **value)
 
     async def suggest(self, view: JSON, label: str, text: str) -> JSON:
         """Types into a select that is searched as the user types; returns what the bot suggests."""
@@ -180,8 +195,7 @@ class Person:
     async def choose_in_form(self, view: JSON, block: JSON, text: str) -> None:
         """Chooses from the `…` menu of a line in a form."""
         option = option_saying(block["accessory"]["options"], text)
-        source = {"view": {"id": view["id"]}}
-        await self._act(source, block, block["accessory"], selected_option=option)
+        await self._act(_source(view), block, block["accessory"], selected_option=option)
 
     async def submit(self, view: JSON, values: JSON) -> JSON:
         """Submits a form's current values, overridden by `values` (by label); returns the page's answer.
@@ -205,12 +219,7 @@ class Person:
         """Presses *More fields* and returns the form that has them."""
         title = view["title"]["text"]
         await self.press_in_form(view, "More fields")
-
-        async def fuller() -> JSON | None:
-            form = await self.form(title)
-            return None if "More fields" in text_of(form) else form
-
-        return await until(fuller)
+        return await self.form(title, lambda form: "More fields" not in text_of(form))
 
     async def close(self, view: JSON) -> None:
         await self._post("close", view_id=view["id"])
@@ -223,26 +232,29 @@ class Person:
         view: JSON | None = (await self.state())["home"]
         return view
 
+    async def home_saying(self, text: str) -> JSON:
+        """Delays for the Home tab to contain the text, and returns it."""
+
+        async def saying() -> JSON | None:
+            home = await self.home()
+            return home if home and text in text_of(home) else None
+
+        return await until(saying)
+
     async def press_at_home(self, text: str) -> None:
         async def pressed() -> bool:
             home = await until(self.home)
-            block, element = button_saying(home["blocks"], text)
-            source = {"view": {"id": home["id"]}}
-            return await self._act(source, block, element, value=element.get("value"))
+            return await self.press(home, text)
 
         await until(pressed)  # the tab may be published again between finding the button and pressing it
 
     async def errors(self) -> JSON:
-        """Waits for field errors in the form on top and returns them by field."""
-
-        async def found() -> JSON | None:
-            views = (await self.state())["views"]
-            return views[-1]["errors"] if views and views[-1].get("errors") else None
-
-        return await until(found)
+        """Delays for field errors in the form on top and returns them by field."""
+        errors: JSON = (await self.view(lambda view: view.get("errors")))["errors"]
+        return errors
 
     async def no_form(self) -> None:
-        """Waits until no form is open."""
+        """Delays until no form is open."""
 
         async def gone() -> bool:
             return not (await self.state())["views"]
@@ -296,3 +308,10 @@ class Person:
         async with self.office.http.post(url, json={"user": self.user_id, **body}) as answer:
             said: JSON = await answer.json()
         return said
+
+
+def _source(shown: JSON) -> JSON:
+    """Returns where an act on a message or view happens."""
+    if "ts" in shown:
+        return {"message": {"channel": shown["channel"], "ts": shown["ts"]}}
+    return {"view": {"id": shown["id"]}}

@@ -13,8 +13,8 @@ from sqlalchemy import create_engine
 from bot.sandbox.demo import demo_data
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.server import Tracker
-from bot.store import upgrade
 from bot.store.database import Database
+from bot.store.migrations import migrate
 
 
 def demo() -> Data:
@@ -62,7 +62,7 @@ def _migrated() -> bytes:
         path = Path(directory, "bot.db")
         engine = create_engine(f"sqlite:///{path}")
         with engine.begin() as connection:
-            upgrade.migrate(connection, lambda _: None)
+            migrate(connection, lambda _: None)
         engine.dispose()
         return path.read_bytes()
 

@@ -28,6 +28,13 @@ async def until(look: Callable[[], Awaitable[T | None]], seconds: float = TIMEOU
     return seen
 
 
+async def until_so(holds: Callable[[], object]) -> None:
+    """Polls `holds` until it returns something true."""
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while not holds():
+            await asyncio.sleep(LOOK_EVERY)
+
+
 def text_of(shown: JSON) -> str:
     """Returns all the text in a message or view as one string."""
     return " ".join(_texts(shown.get("blocks"))) or str(shown.get("text") or "")

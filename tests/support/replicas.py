@@ -1,12 +1,10 @@
 """Several replicas of the bot, each in its own process, killed and restarted."""
 
 import asyncio
-import random
 import signal
 import time
-from asyncio.subprocess import Process
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from urllib.parse import parse_qs
@@ -17,31 +15,11 @@ from aiohttp import web
 from bot.timings import Timings
 from tests.support.bot_process import Apart, BotProcess
 from tests.support.serving import serving
-from tests.support.wire import HOP_BY_HOP
+from tests.support.wire import kept
 
 REPLICAS = 3
 SLACK_WAITS = 2.9
 REPEATED_EVERY = 3
-
-
-async def keep_killing(
-    office: Apart, timings: Timings, rng: random.Random, ended: Callable[[], Awaitable[bool]]
-) -> int:
-    """Kills and replaces one of two ready processes until the work has ended; returns how many."""
-    kills = 0
-    bots = [BotProcess(office, timings) for _ in range(2)]
-    try:
-        await asyncio.gather(*(bot.start() for bot in bots))
-        while not await ended():
-            await asyncio.sleep(rng.uniform(0.2, 2))
-            bot = rng.choice(bots)
-            await bot.end(signal.SIGKILL)
-            kills += 1
-            await bot.start()
-    finally:
-        for bot in bots:
-            await bot.end(signal.SIGKILL)
-    return kills
 
 
 class Replicas:
@@ -50,18 +28,15 @@ class Replicas:
     A request that isn't acknowledged is retried on the next replica, with a retry number, while Slack would
     wait. Some acknowledged requests are retried as well, as when Slack misses the acknowledgement. `given`
     maps a channel to the processes that got its requests. `killed` holds the processes that were killed
-    without time to finish, and `kills` the times. `repeated` holds the channels where only a retry was
-    acknowledged.
+    without time to finish, and `kills` the times.
     """
 
     def __init__(self, office: Apart, timings: Timings) -> None:
         self.bots = [BotProcess(office, timings) for _ in range(REPLICAS)]
         self.ready: set[BotProcess] = set()
-        self.given: defaultdict[str, list[Process]] = defaultdict(list)
-        self.killed: set[Process] = set()
+        self.given: defaultdict[str, list[object]] = defaultdict(list)
+        self.killed: set[object] = set()
         self.kills: list[float] = []
-        self.repeated: set[str] = set()
-        self.counts: Counter[str] = Counter()
         self._office = office
         self._turn = count()
         self._acknowledged = count()
@@ -95,18 +70,17 @@ class Replicas:
             self.kills.append(time.monotonic())
         code = await bot.end(how)
         assert code == (-signal.SIGKILL if how is signal.SIGKILL else 0)
-        self.counts[how.name] += 1
         await bot.start()
 
     async def _look(self) -> None:
         while True:
             ready = await asyncio.gather(*(bot.is_ready() for bot in self.bots))
             self.ready = {bot for bot, is_ready in zip(self.bots, ready, strict=True) if is_ready}
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.5)
 
     async def _pass_on(self, request: web.Request) -> web.Response:
         body = await request.read()
-        headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
+        headers = kept(request.headers)
         channel = parse_qs(body.decode()).get("channel_id", [""])[0]
         with suppress(TimeoutError):
             async with asyncio.timeout(SLACK_WAITS):
@@ -114,20 +88,16 @@ class Replicas:
                     again = {"X-Slack-Retry-Num": str(number)} if number else {}
                     answer = await self._sent(body, headers | again, channel)
                     if answer is not None:
-                        if number:
-                            self.repeated.add(channel)
-                        self._sometimes_again(body, headers, channel)
+                        if channel and next(self._acknowledged) % REPEATED_EVERY == 0:
+                            self._send_again(body, headers, channel)
                         return answer
-                    self.counts["repeated"] += 1
                     await asyncio.sleep(0.05)
         return web.Response(status=504)
 
-    def _sometimes_again(self, body: bytes, headers: dict[str, str], channel: str) -> None:
-        if channel and next(self._acknowledged) % REPEATED_EVERY == 0:
-            self.counts["sent once more"] += 1
-            sending = asyncio.create_task(self._sent(body, headers | {"X-Slack-Retry-Num": "1"}, channel))
-            self._again.add(sending)
-            sending.add_done_callback(self._again.discard)
+    def _send_again(self, body: bytes, headers: dict[str, str], channel: str) -> None:
+        sending = asyncio.create_task(self._sent(body, headers | {"X-Slack-Retry-Num": "1"}, channel))
+        self._again.add(sending)
+        sending.add_done_callback(self._again.discard)
 
     async def _sent(self, body: bytes, headers: dict[str, str], channel: str) -> web.Response | None:
         ready = [bot for bot in self.bots if bot in self.ready]
@@ -140,7 +110,6 @@ class Replicas:
             async with self._office.http.post(url, data=body, headers=headers) as answer:
                 if answer.status == 200:
                     return web.Response(body=await answer.read(), content_type=answer.content_type)
-                self.counts[f"answered {answer.status}"] += 1
         except aiohttp.ClientError:
             self.ready.discard(bot)
         return None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from bot.slack.manifest import COMMANDS, DESCRIPTION, LONG_DESCRIPTION, SHORTCUTS
+from bot.slack.surfaces.manifest import COMMANDS, DESCRIPTION, LONG_DESCRIPTION, SHORTCUTS
 from tests.support.prepared import demo
 
 NOT_SHOWN = ("tests/hostile/", "tests/sandbox/", "tests/browser/", "tests/benchmarks/")

@@ -1,8 +1,8 @@
 """A faulty HTTP proxy between the bot and Slack.
 
 Faults, each for one call of its method:
-- before Slack gets it: "lose the request", "500 before it", "page" (200 with HTML), "refuse:<error>",
-  "429:<seconds to wait>", "429" (without Retry-After);
+- before Slack gets it: "lose the request", "500 before it", "503 before it" (empty), "page" (200 with HTML),
+  "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After);
 - after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
   "late answer:<seconds>";
 - "slow:<seconds>": delayed, then successful.
@@ -14,24 +14,28 @@ Posts to response URLs count as the method `response_url`, downloads as `file`, 
 import asyncio
 import json
 import time
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
-import aiohttp
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.workspace.api.call import arguments
-from tests.support.serving import serving
-from tests.support.wire import HOP_BY_HOP
+from tests.support.wire import HTML, Proxy, broken, http
 
 ROOM = 10**9
-BEFORE = frozenset({"lose the request", "500 before it", "page", "refuse", "429"})
-AFTER = frozenset({"lose the answer", "500 after it", "page after it", "truncate", "slow", "late answer"})
-SOCKET = frozenset({"lose the request", "lose the answer", "no hello", "deaf"})
-BROKEN = frozenset({"lose the answer", "lose the request"})
-PAGE = "<!DOCTYPE html><html><body>Something went wrong</body></html>"
-GONE = {"refuse": 404, "429": 429}
+BEFORE = {
+    "lose the request": None,
+    "500 before it": http("500 Internal Server Error", HTML, "text/html"),
+    "503 before it": http("503 Service Unavailable"),
+    "page": http("200 OK", HTML, "text/html"),
+}
+AFTER = {
+    "lose the answer": None,
+    "500 after it": BEFORE["500 before it"],
+    "page after it": BEFORE["page"],
+}
+SOCKET = {"no hello", "deaf"}
+FAULTS = {"", "refuse", "429", "slow", "late answer", "truncate", *BEFORE, *AFTER, *SOCKET}
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Call:
     """When it came, on the monotonic clock."""
 
 
-class SlackWire:
+class SlackWire(Proxy):
     """A proxy for the whole workspace. Only Web API calls can fail; the rest passes unchanged, the bot's
     socket too.
 
@@ -54,6 +58,7 @@ class SlackWire:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.faults: list[tuple[str, str]] = []
         self.lasting: dict[str, str] = {}
         self.calls: list[Call] = []
@@ -64,25 +69,18 @@ class SlackWire:
         """A substring of a frame. The socket that carries it is closed right after."""
         self.lost: set[str] = set()
         """The envelopes of those frames, whose answers don't reach the workspace over a new socket either."""
-        self._target = ""
-        self._running = AsyncExitStack()
 
     async def up(self, target: str) -> str:
         """Starts the proxy in front of the workspace at `target` and returns the proxy's address."""
-        self._target = target.rstrip("/")
+        self.target = target.rstrip("/")
         app = web.Application(client_max_size=ROOM)
         app.router.add_get("/link/", self._socket)
         app.router.add_route("*", "/api/{method}", self._called)
         app.router.add_post("/{kind:commands|actions|app}/{team}/{key}", self._responded)
         app.router.add_get("/files-pri/{path:.*}", self._downloaded)
-        app.router.add_route("*", "/{path:.*}", self._pass_on)
-        url = await self._running.enter_async_context(serving(app))
-        self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
-        return f"{url}/"
-
-    async def down(self) -> None:
-        """Closes every connection and stops listening."""
-        await self._running.aclose()
+        app.router.add_route("*", "/{path:.*}", self._passed_on)
+        await self._connect()
+        return f"{await self._serve(app)}/"
 
     def called(self, method: str) -> list[Call]:
         """Returns the calls of one method."""
@@ -109,69 +107,36 @@ class SlackWire:
         self.calls.append(Call(method, given, time.monotonic()))
         fault, more = self._fault(method)
         if fault in BEFORE:
-            return self._before(fault, more, request)
+            return broken(request, BEFORE[fault])
+        if fault in ("refuse", "429"):
+            return _refused(fault, more, request)
         if fault == "slow":
             await asyncio.sleep(float(more))
-        answer = await self._pass_on(request)
+        answer = await self._passed_on(request)
         if fault == "late answer":
             await asyncio.sleep(float(more))
-        return self._after(fault, answer, request)
+        if fault == "truncate":
+            assert isinstance(answer.body, bytes)
+            half = answer.body[: len(answer.body) // 2]
+            return web.Response(status=answer.status, body=half, headers=answer.headers)
+        return broken(request, AFTER[fault]) if fault in AFTER else answer
 
     def _fault(self, method: str) -> tuple[str, str]:
         pair = next((pair for pair in self.faults if pair[0] == method), None)
         if pair is not None:
             self.faults.remove(pair)
         fault, _, more = (pair[1] if pair else self.lasting.get(method, "")).partition(":")
-        assert fault in BEFORE | AFTER | SOCKET | {""}, fault
+        assert fault in FAULTS, fault
         return fault, more
-
-    def _before(self, fault: str, more: str, request: web.Request) -> web.StreamResponse:
-        if fault in BROKEN:
-            return self._broken(request)
-        if fault == "500 before it":
-            return web.Response(status=500, text=PAGE, content_type="text/html")
-        if fault == "page":
-            return web.Response(text=PAGE, content_type="text/html")
-        api = request.path.startswith("/api/")
-        said = {"ok": False, "error": more if fault == "refuse" else "ratelimited"}
-        headers = {"Retry-After": more} if fault == "429" and more else {}
-        status = 200 if api and fault == "refuse" else GONE[fault]
-        return web.json_response(said, status=status, headers=headers)
-
-    def _after(self, fault: str, answer: web.Response, request: web.Request) -> web.StreamResponse:
-        if fault in BROKEN:
-            return self._broken(request)
-        if fault == "500 after it":
-            return web.Response(status=500, text=PAGE, content_type="text/html")
-        if fault == "page after it":
-            return web.Response(text=PAGE, content_type="text/html")
-        if fault == "truncate":
-            assert isinstance(answer.body, bytes)
-            return web.Response(
-                status=answer.status, body=answer.body[: len(answer.body) // 2], headers=answer.headers
-            )
-        return answer
-
-    async def _pass_on(self, request: web.Request) -> web.Response:
-        async with self._session.request(
-            request.method,
-            self._target + request.raw_path,
-            data=await request.read(),
-            headers={k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP},
-            allow_redirects=False,
-        ) as answer:
-            content = await answer.read()
-            kept = {k: v for k, v in answer.headers.items() if k.lower() not in HOP_BY_HOP}
-            return web.Response(status=answer.status, body=content, headers=kept)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         self.calls.append(Call("socket", {}, time.monotonic()))
         fault, _ = self._fault("socket")
         if fault == "lose the request":
-            return self._broken(request)
-        async with self._session.ws_connect(self._target + request.raw_path, max_msg_size=ROOM) as there:
+            return broken(request, None)
+        async with self._session.ws_connect(self.target + request.raw_path, max_msg_size=ROOM) as there:
             if fault == "lose the answer":
-                return self._broken(request)
+                return broken(request, None)
             here = web.WebSocketResponse(max_msg_size=ROOM, autoping=fault != "deaf")
             await here.prepare(request)
             self.sockets.append(here)
@@ -208,8 +173,9 @@ class SlackWire:
             self.lost.add(json.loads(frame)["envelope_id"])
         return hangs_up
 
-    @staticmethod
-    def _broken(request: web.Request) -> web.StreamResponse:
-        assert request.transport is not None
-        request.transport.abort()
-        return web.Response()
+
+def _refused(fault: str, more: str, request: web.Request) -> web.Response:
+    said = {"ok": False, "error": more if fault == "refuse" else "ratelimited"}
+    headers = {"Retry-After": more} if fault == "429" and more else {}
+    status = 429 if fault == "429" else 200 if request.path.startswith("/api/") else 404
+    return web.json_response(said, status=status, headers=headers)

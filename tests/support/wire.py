@@ -3,55 +3,16 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from typing import Literal
 
 import aiohttp
 from aiohttp import web
 
 from tests.support.serving import serving
 
-Before = Literal[
-    "lose the request",
-    "close at once",
-    "refuse the key",
-    "forbid",
-    "404",
-    "410",
-    "413 in HTML",
-    "422 without a word",
-    "500 before it",
-    "502 before it",
-    "503 before it",
-    "HTML before it",
-    "nothing before it",
-    "garbage before it",
-    "301 elsewhere",
-    "302 elsewhere",
-    "307 elsewhere",
-    "429",
-    "429 for a moment",
-    "429 for an hour",
-    "429 for nonsense",
-]
-After = Literal[
-    "lose the answer",
-    "close after it",
-    "fail after it",
-    "502 after it",
-    "503 after it",
-    "HTML after it",
-    "nothing after it",
-    "garbage after it",
-    "invalid JSON after it",
-    "another shape after it",
-    "cut short",
-    "oversized",
-    "gzip in name only",
-    "hide the key",
-]
-Fault = Literal[Before, After, "slow", "late", "trickle", "pass"]
+Fault = str
+"""One of `FAULTS`."""
 FULL = "create trigger full before {act} on {table} begin select raise(abort, 'full'); end"
 """A trigger that makes SQLite reject writes to a table, as a full disk would."""
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
@@ -67,7 +28,7 @@ def http(status: str, body: bytes = b"", kind: str = "application/json", **heade
     return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
 
 
-BEFORE: dict[Before, Callable[[str], bytes | None]] = {
+BEFORE: dict[Fault, Callable[[str], bytes | None]] = {
     "lose the request": lambda _: None,
     "close at once": lambda _: b"",
     "refuse the key": lambda _: http("401 Unauthorized"),
@@ -91,7 +52,7 @@ BEFORE: dict[Before, Callable[[str], bytes | None]] = {
     "429 for nonsense": lambda _: http("429 Too Many Requests", Retry_After="-1e999; soon"),
 }
 """Responses sent instead of forwarding the request; None closes the connection."""
-AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
+AFTER: dict[Fault, Callable[[str, bytes], bytes | None]] = {
     "lose the answer": lambda *_: None,
     "close after it": lambda *_: b"",
     "fail after it": lambda *_: http("500 Internal Server Error", HTML, "text/html"),
@@ -110,7 +71,45 @@ AFTER: dict[After, Callable[[str, bytes], bytes | None]] = {
 """Changes to the service's response after it has handled the request."""
 
 
-class Wire:
+class Proxy:
+    """Passes requests on to `target`, which has no slash at the end."""
+
+    def __init__(self, target: str = "") -> None:
+        self.target = target
+        self._running = AsyncExitStack()
+
+    async def _serve(self, app: web.Application, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listens until `down`; returns the URL."""
+        return await self._running.enter_async_context(serving(app, host, port))
+
+    async def _connect(self) -> None:
+        self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
+
+    async def down(self) -> None:
+        """Closes every connection and stops listening."""
+        await self._running.aclose()
+
+    async def _passed_on(self, request: web.Request) -> web.Response:
+        """Sends the request to the target and returns its answer."""
+        async with self._session.request(
+            request.method,
+            self.target + request.raw_path,
+            data=await request.read(),
+            headers=kept(request.headers),
+            allow_redirects=False,
+        ) as answer:
+            content = await answer.read()
+            return web.Response(
+                status=answer.status, reason=answer.reason, body=content, headers=kept(answer.headers)
+            )
+
+
+def kept(headers: Mapping[str, str]) -> dict[str, str]:
+    """Returns the headers that a proxy passes on."""
+    return {name: value for name, value in headers.items() if name.lower() not in HOP_BY_HOP}
+
+
+class Wire(Proxy):
     """Forwards requests to `target`; `faults` are applied to write requests in order, one each.
 
     `fail` breaks one chosen request of any kind. "slow" delays a request by `seconds`, or until `released` is
@@ -120,7 +119,7 @@ class Wire:
     """
 
     def __init__(self, target: str = "") -> None:
-        self.target = target
+        super().__init__(target)
         self.faults: list[Fault] = []
         self.seconds = 1.0
         self.released = asyncio.Event()
@@ -130,7 +129,6 @@ class Wire:
         self.asked: list[str] = []
         self.elsewhere: list[str] = []
         self._plan: tuple[Fault, int, bool] | None = None
-        self._running = AsyncExitStack()
 
     @property
     def url(self) -> str:
@@ -140,19 +138,15 @@ class Wire:
     async def up(self, target: str = "") -> str:
         """Listens, on the same port each time, and returns the URL."""
         self.target = target or self.target
-        overheard = await self._running.enter_async_context(serving(_app(self._overhear), "127.0.0.2"))
-        self._elsewhere = f"{overheard}/login"
-        url = await self._running.enter_async_context(serving(_app(self._pass_on), port=self.port))
+        self._elsewhere = f"{await self._serve(app(self._overhear), '127.0.0.2')}/login"
+        url = await self._serve(app(self._pass_on), port=self.port)
         self.port = int(url.rpartition(":")[2])
-        self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
+        await self._connect()
         return url
-
-    async def down(self) -> None:
-        """Closes every connection and stops listening."""
-        await self._running.aclose()
 
     def fail(self, fault: Fault, at: int = 0, *, lasting: bool = False) -> None:
         """Applies the fault to the request with that number from now on; `lasting` also to all later ones."""
+        assert fault in FAULTS, fault
         self._plan, self.asked = (fault, at, lasting), []
         self.held = 0
         self.released.clear()
@@ -173,28 +167,20 @@ class Wire:
 
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
         fault = self._fault(request)
-        body = await request.read()
+        await request.read()
         if fault in BEFORE:
             return broken(request, BEFORE[fault](self._elsewhere))
         if fault == "slow":
             await self._hold()
-        headers = {k: v for k, v in request.headers.items() if k.lower() not in HOP_BY_HOP}
-        async with self._session.request(
-            request.method,
-            self.target + request.raw_path,
-            data=body,
-            headers=headers,
-            allow_redirects=False,
-        ) as answer:
-            content = await answer.read()
+        answer = await self._passed_on(request)
+        assert isinstance(answer.body, bytes)
         if fault in AFTER:
-            return broken(request, AFTER[fault](f"{answer.status} {answer.reason}", content))
+            return broken(request, AFTER[fault](f"{answer.status} {answer.reason}", answer.body))
         if fault == "late":
             await asyncio.sleep(self.too_late)
         if fault == "trickle":
-            return await self._trickled(request, answer.status, content)
-        kept = {k: v for k, v in answer.headers.items() if k.lower() not in HOP_BY_HOP}
-        return web.Response(status=answer.status, body=content, headers=kept)
+            return await self._trickled(request, answer.status, answer.body)
+        return answer
 
     async def _hold(self) -> None:
         self.slowed += 1
@@ -237,10 +223,10 @@ def _without(said: object, field: str) -> object:
     return [_without(each, field) for each in said] if isinstance(said, list) else said
 
 
-def _app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:
-    app = web.Application(client_max_size=10**9)
-    app.router.add_route("*", "/{path:.*}", handler)
-    return app
+def app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:
+    application = web.Application(client_max_size=10**9)
+    application.router.add_route("*", "/{path:.*}", handler)
+    return application
 
 
 def broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
@@ -254,5 +240,5 @@ def broken(request: web.Request, raw: bytes | None) -> web.StreamResponse:
     return web.Response()
 
 
-FAULTS: tuple[Fault, ...] = (*BEFORE, *AFTER, "slow", "late", "trickle")
+FAULTS = (*BEFORE, *AFTER, "slow", "late", "trickle")
 """All faults that any request can have."""

@@ -3,12 +3,9 @@
 import logging
 
 from bot.errors import BotError
-from bot.features import registry
-from bot.slack import sentences
-from bot.slack.wording import Wording
+from bot.slack.text.wording import Wording
 
-SENTENCES = (sentences.sentence, *registry.SENTENCES)
-WORDING = Wording("http://127.0.0.1:1", "Tracker", "markdown", sentences=SENTENCES)
+WORDING = Wording("http://127.0.0.1:1", "Tracker", "markdown")
 
 
 def worded(error: BotError) -> str:

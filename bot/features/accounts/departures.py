@@ -10,21 +10,19 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from bot.slack.directory import Profiles
-from bot.slack.feature import Feature
-from bot.slack.interaction import Event
-from bot.slack.posting import SLACK_FAILED
-from bot.slack.replies import Reply
-from bot.slack.workspaces import Workspaces
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import Event
+from bot.slack.outgoing.posting import SLACK_FAILED
+from bot.slack.outgoing.replies import Reply
 from bot.store.digests import Pause
 from bot.store.owner import Owner
-from bot.store.store import Store
 from bot.ttl_cache import TtlCache
 
 ASK_EVERY = 3600.0
 LATE = timedelta(minutes=1)
 """How long before somebody linked an event is from a time when they were away, whatever the clocks say."""
-MOST_A_MINUTE = 30
+MAX_A_MINUTE = 30
 """How many profiles are asked for in a minute: Slack allows about 100 for everything that the bot does."""
 
 log = structlog.get_logger(__name__)
@@ -32,26 +30,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Departures:
-    """Notices users whom Slack has deactivated."""
-
-    store: Store
-    workspaces: Workspaces
-    profiles: Profiles
+    parts: Parts
     _asked: TtlCache[Owner, bool] = field(default_factory=lambda: TtlCache(ASK_EVERY, 10_000), init=False)
     _lately: deque[float] = field(default_factory=deque, init=False)
 
-    def __post_init__(self) -> None:
-        self.profiles.on_deactivated = self.seen
-
     def feature(self) -> Feature:
-        return Feature(settled_events={"user_change": self.changed})
+        return Feature(retryable_events={"user_change": self.changed})
 
     async def changed(self, event: Event, _: Reply) -> None:
         """A user was deactivated; one of another company isn't this workspace's to say."""
         own = event.event["user"].get("team_id")
         if not (event.owner.enterprise_id or own in {None, event.installation[1]}):
             return
-        linked_at = await self.store.links.linked_at(event.owner)
+        linked_at = await self.parts.store.links.linked_at(event.owner)
         if linked_at and linked_at > _moment_of(event) + LATE:
             log.info("late event ignored", action="account.came_back", user=event.owner.user_id)
             return
@@ -60,21 +51,20 @@ class Departures:
     async def seen(self, team_id: str, user_id: str) -> None:
         """Slack says that a user is deactivated; never raises."""
         try:
-            for owner in await self.store.links.owners(team_id, user_id):
+            for owner in await self.parts.store.links.owners(team_id, user_id):
                 await self.left(owner)
         except Exception:
             log.exception("deactivated user not handled", action="account.not_deactivated", user=user_id)
 
     async def left(self, owner: Owner) -> None:
         """Stop the user's digests and follows, and delete their key; the digests' channels are told."""
-        digests = await self.store.digests.of_owner(owner)
-        followed = await self.store.followed.of(owner)
-        await self.store.digests.stop(owner, [one.id for one in digests], Pause.LEFT, tell_owner=False)
-        await self.store.followed.end(followed)
-        linked = await self.store.links.delete(owner)
+        digests = await self.parts.store.digests.stop_all(owner, Pause.LEFT)
+        followed = await self.parts.store.followed.of(owner)
+        await self.parts.store.followed.end(followed)
+        linked = await self.parts.store.links.delete(owner)
         if digests or followed or linked:
             about = {"team": owner.team_id, "user": owner.user_id}
-            counts = {"digests": len(digests), "followed": len(followed)}
+            counts = {"digests": digests, "followed": len(followed)}
             log.info("user deactivated in Slack", action="account.deactivated", **about, **counts)
 
     async def check(self, owner: Owner) -> None:
@@ -82,8 +72,8 @@ class Departures:
         if self._asked.peek(owner) or not self._may_ask():
             return
         try:
-            slack = await self.workspaces.client(owner.enterprise_id, owner.team_id)
-            await self.profiles.of(slack, owner.team_id, owner.user_id, fresh=True)
+            slack = await self.parts.workspaces.client(owner.enterprise_id, owner.team_id)
+            await self.parts.platform.profiles.of(slack, owner.team_id, owner.user_id, fresh=True)
         except SLACK_FAILED as error:
             log.info("profile not read", action="account.unknown", error=type(error).__name__)
         else:
@@ -93,7 +83,7 @@ class Departures:
         now = time.monotonic()
         while self._lately and self._lately[0] < now - 60:
             self._lately.popleft()
-        if len(self._lately) >= MOST_A_MINUTE:
+        if len(self._lately) >= MAX_A_MINUTE:
             return False
         self._lately.append(now)
         return True

@@ -1,36 +1,33 @@
 """The account commands of `/tracker` (link, unlink, whoami) and the form that links an account."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
 from pydantic import SecretStr
 
 from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.features.accounts import views
-from bot.features.accounts.accounts import Accounts
-from bot.features.accounts.buttons import LinkAccount
+from bot.features.accounts.views import LinkAccount
+from bot.features.parts import Parts
 from bot.service.models import User
-from bot.slack import forms, posting
-from bot.slack.blocks import JSON, Message
-from bot.slack.buttons import ActionExpired
-from bot.slack.errors import FormExpired
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult
-from bot.slack.interaction import ButtonPress, FormClosed, FormSubmission, Place, read
-from bot.slack.replies import Reply
+from bot.slack.incoming.errors import FormExpired
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormClosed, FormSubmission, read
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Message
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.drafts import ResumeRequest
+from bot.slack.surfaces.forms import FormResult
+from bot.store.digests import Pause
 from bot.store.owner import Owner
-from bot.store.saved_input import SavedInput
 
 
-@dataclass(frozen=True)
 class AccountHandlers:
-    """Handles a user's own account. `stop_digests` pauses a user's digests and returns how many."""
-
-    accounts: Accounts
-    saved: SavedInput
-    stop_digests: Callable[[Owner], Awaitable[int]]
+    def __init__(self, parts: Parts) -> None:
+        self.accounts, self.store = parts.accounts, parts.store
 
     def feature(self) -> Feature:
         doing = "Checking your key with {service}…"
@@ -68,19 +65,19 @@ class AccountHandlers:
         saved_id = press.button.saved or None
         link = await self.accounts.linked_as(reply.owner) if saved_id else None
         if saved_id and link and not link.refusals:
-            if (taken := await self.saved.take(reply.owner, saved_id)) is None:
+            if (taken := await reply.saved(ResumeRequest, saved_id, take=True)) is None:
                 raise ActionExpired
             await posting.dismiss(reply.slack, reply.place)
-            return taken
-        saved = await self.saved.get(reply.owner, saved_id) if saved_id else None
+            return taken.payload
+        saved = await reply.saved(ResumeRequest, saved_id) if saved_id else None
         waiting = _typed(saved) if saved else None
         form = views.link_form(reply.wording, reply.place, saved_id, waiting=waiting, offered=True)
         await reply.show(form, for_anyone=True)
         return None
 
     async def unlink(self, reply: Reply) -> None:
-        if await self.accounts.unlink(reply.owner):
-            stopped = await self.stop_digests(reply.owner)
+        if await self.store.links.delete(reply.owner):
+            stopped = await self.store.digests.stop_all(reply.owner, Pause.KEY)
             await reply.privately(views.unlinked(reply.wording, stopped))
         else:
             await reply.privately(views.not_linked(reply.wording))
@@ -104,14 +101,16 @@ class AccountHandlers:
             return FormResult(errors={views.KEY: reply.wording.sentence(error)})
         own_mail = (await reply.profile()).mail
         if own_mail and user.mail and own_mail.casefold() != user.mail.casefold():
-            metadata = form.view.metadata | {"key": await self.saved.put(reply.owner, {"key": key})}
+            metadata = form.view.metadata | {
+                "key": await self.store.saved_input.put(reply.owner, {"key": key})
+            }
             view = views.other_email_form(user, own_mail, metadata)
             return FormResult(view=view, said=views.other_account(user))
         return await self._link(form, reply, SecretStr(key), user)
 
     async def submit_anyway(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Link the saved key; asks for a key again if the service refuses it."""
-        saved = await self.saved.get(reply.owner, form.view.text("key") or "")
+        saved = await self.store.saved_input.get(reply.owner, form.view.text("key") or "")
         if saved is None:
             raise FormExpired
         key = SecretStr(saved["key"])
@@ -124,13 +123,12 @@ class AccountHandlers:
         return await self._link(form, reply, key, user)
 
     async def close_link(self, closed: FormClosed, reply: Reply) -> None:
-        """Delete a key that waits, and offer a button that links and resumes the saved request."""
-        await self.saved.take(reply.owner, closed.view.text("key") or "")
+        """Delete a key that delays, and offer a button that links and resumes the saved request."""
+        await self.store.saved_input.take(reply.owner, closed.view.text("key") or "")
         metadata, saved_id = closed.view.metadata, closed.view.text("continue")
         if not saved_id or metadata.get("offered"):
             return
-        saved = await self.saved.get(reply.owner, saved_id)
-        if saved is None:
+        if (saved := await reply.saved(ResumeRequest, saved_id)) is None:
             return
         said = reply.wording.sentence(NotLinked())
         offer = views.link_offer(said, _typed(saved), saved_id)
@@ -138,20 +136,20 @@ class AccountHandlers:
 
     async def _link(self, form: FormSubmission, reply: Reply, key: SecretStr, user: User) -> FormResult:
         await self.accounts.link(reply.owner, key, user)
-        await self.saved.take(reply.owner, form.view.text("key") or "")
+        await self.store.saved_input.take(reply.owner, form.view.text("key") or "")
         saved = None
         if saved_id := form.view.text("continue"):
             with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted
-                saved = await self.saved.take(reply.owner, saved_id)
+                saved = await reply.saved(ResumeRequest, saved_id, take=True)
         offered = form.view.metadata.get("offered")
         dismiss = partial(posting.dismiss, reply.slack, reply.place) if offered else None
         view = views.linked(reply.wording, user, resuming=bool(saved))
-        return FormResult(view=view, then=dismiss, resume=saved)
+        return FormResult(view=view, then=dismiss, resume=saved.payload if saved else None)
 
 
-def _typed(saved: JSON) -> str | None:
+def _typed(saved: ResumeRequest) -> str | None:
     """The saved command as the user typed it."""
-    interaction = read(saved)
+    interaction = read(saved.payload)
     return interaction.typed if interaction else None
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.slack.blocks import JSON
-from bot.slack.feature import Feature
-from bot.slack.interaction import Event
-from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.replies import Reply
-from bot.slack.workspaces import NotInstalled, TokenUnusable, Workspaces
-from bot.store.store import Store
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import Event
+from bot.slack.outgoing.posting import SLACK_FAILED, reason
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.workspaces.tokens import NotInstalled, TokenUnusable
 
 REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})
 """Slack's errors for a token that no longer works. `token_expired` isn't one: the token can be renewed."""
@@ -29,13 +29,12 @@ log = structlog.get_logger(__name__)
 class Uninstall:
     """Handles Slack's events about removed apps and revoked tokens."""
 
-    store: Store
-    workspaces: Workspaces
+    parts: Parts
 
     def feature(self) -> Feature:
         return Feature(
             events={"tokens_revoked": self.tokens_revoked},
-            settled_events={
+            retryable_events={
                 "app_uninstalled": self.uninstalled,
                 "team_access_revoked": self.team_access_revoked,
             },
@@ -48,7 +47,7 @@ class Uninstall:
         if await self._token_works(enterprise_id, team_id):
             log.info("app still installed", action="slack.still_installed", **about)
         else:
-            await self.store.installations.remove(enterprise_id, team_id)
+            await self.parts.store.installations.remove(enterprise_id, team_id)
             log.info("workspace data deleted", action="slack.uninstalled", **about)
 
     async def team_access_revoked(self, event: Event, _: Reply) -> None:
@@ -59,7 +58,7 @@ class Uninstall:
             if await self._token_works(enterprise_id, team_id, within=team_id):
                 log.info("app still installed", action="slack.still_installed", team=team_id)
             else:
-                await self.store.installations.forget_team(team_id)
+                await self.parts.store.installations.forget_team(team_id)
                 log.info("workspace data deleted", action="slack.access_revoked", team=team_id)
 
         await asyncio.gather(*map(handle_workspace, event.event["team_ids"]))
@@ -89,7 +88,7 @@ class Uninstall:
         Raises any Slack error that doesn't settle the question.
         """
         try:
-            slack = await self.workspaces.client(enterprise_id, team_id)
+            slack = await self.parts.workspaces.client(enterprise_id, team_id)
         except TokenUnusable:
             raise
         except NotInstalled:

@@ -2,22 +2,29 @@
 
 import json
 
-from bot.features.accounts.accounts import full_name
-from bot.features.accounts.buttons import LinkAccount
+from bot.access.accounts import full_name
 from bot.features.help.views import help_button
 from bot.service.conventions import account_url
 from bot.service.models import User
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, actions, button, button_row, context, section
-from bot.slack.interaction import Place
-from bot.slack.redaction import typed
-from bot.slack.text import bold, escape, line, link, prose
-from bot.slack.wording import Wording
+from bot.slack.outgoing.posting import Place
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, Message, actions, button, button_row, context, section
+from bot.slack.surfaces.buttons import Button
+from bot.slack.surfaces.rich_text import typed
+from bot.slack.text.mrkdwn import bold, escape, line, link, prose
+from bot.slack.text.wording import Wording
 
 KEY = "key"
 LINK = "Link account"
 NOT_A_KEY = "That isn't an API key. Copy it exactly as your account page shows it."
 NEXT = "After you link, I'll run: "
+
+
+class LinkAccount(Button):
+    """Opens the form for an API key; `saved` is the ID of the request to resume after linking."""
+
+    action = "link.open"
+    saved: str = ""
 
 
 def link_form(
@@ -78,7 +85,6 @@ def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Messag
 
 
 def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
-    """The form after linking succeeded."""
     next_step = (
         "Your request is running. You'll find the answer in the conversation."
         if resuming

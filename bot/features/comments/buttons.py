@@ -1,13 +1,7 @@
 """What the buttons about comments carry."""
 
-from bot.slack.buttons import Button, Number
-
-
-class CommentOnIssue(Button):
-    """Opens the form for a comment on an issue."""
-
-    action = "comment.open"
-    issue: Number
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.surfaces.drafts import SavedDraft
 
 
 class CommentWithMessage(Button):
@@ -18,15 +12,20 @@ class CommentWithMessage(Button):
     job: str
 
 
-class OpenComment(Button):
-    """Opens the form with a saved comment; `saved` is its ID."""
+class OpenComment(SavedDraft):
+    """Opens the form with a comment. The job `files` has the message that it adds, if any; `after` is as in
+    `Comment`, and `checked` whether the user was asked to look for it on the issue.
+    """
 
     action = "comment.open_saved"
-    saved: str
+    command = "issue"
+    issue: Number
+    text: str
+    files: str | None = None
+    after: Number | None = None
+    checked: bool = False
 
 
 class ChooseIssue(Button):
-    """An issue was chosen in the form."""
-
     action = "comment.issue"
     issue: Number

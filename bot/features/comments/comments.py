@@ -4,45 +4,34 @@ An issue's history tells whether a comment arrived whose answer was lost, and wh
 before. A service that doesn't tell the history tells at least when the issue was last updated.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.people import has_permission
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.files.attach import Files
-from bot.features.files.batch import Batch, State
-from bot.features.issues.issues import Issues
-from bot.features.issues.updates import Updates, UpdateUnconfirmed
-from bot.features.lost_writes import CLOCK_SKEW
-from bot.features.projects.permissions import may
-from bot.service.client import Client
-from bot.service.conventions import HIDES_NOTES
+from bot.features.files.attach import Batch, Files, FileState
+from bot.features.issues.issues import Issues, Updates, UpdateUnconfirmed
+from bot.service.conventions import CLOCK_SKEW, HIDES_NOTES
 from bot.service.inputs import IssueChanges, UploadInput
 from bot.service.models import Issue, Journal
 from bot.store.owner import Owner
 
 
 class CommentUnconfirmed(UserError):
-    """The service didn't answer, and the issue doesn't show the comment, or can't be read (`unread`).
+    """The service didn't answer, and the issue doesn't show the comment, or can't be read.
 
     `after` is the last entry of the issue's history before it; None if the service doesn't tell the history.
     """
 
-    number: int
+    says = "{service} stopped responding, {why}"
     after: int | None
-    unread: bool
-
-
-class CommentDropped(UserError):
-    """The service accepted the change and kept no comment."""
-
-    number: int
+    why: str
 
 
 class AddedAlready(UserError):
-    """The message is on the issue already."""
-
+    says = "This message is already on #{number}. Check the issue."
     number: int
 
 
@@ -64,8 +53,6 @@ class Comment:
 
 @dataclass(frozen=True)
 class Commented:
-    """The issue with the comment."""
-
     issue: Issue
     certain: bool
     """False if the service neither answered nor tells the history, but the issue was updated."""
@@ -83,61 +70,48 @@ class Target:
     private_notes: bool
 
 
-@dataclass(frozen=True)
 class Comments:
-    """Adds comments with the requesting user's key."""
-
-    client: Client
-    accounts: Accounts
-    issues: Issues
-    updates: Updates
-    files: Files
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues, self.updates = access, Issues(access), Updates(access)
 
     async def target(self, owner: Owner, number: int) -> Target:
         """The issue for a comment.
 
         Raises IssueNotFound, UpdatesUnsupported, NotLinked, and ServiceError.
         """
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
             self.updates.check_supported(number)
             project = issue.project
-            allowed = project and await may(self.client, session, project, HIDES_NOTES)
+            allowed = project and await has_permission(self.access.client, session, project, HIDES_NOTES)
             return Target(issue, allowed is True)
-
-    async def first_visible(self, owner: Owner, numbers: Sequence[int]) -> int | None:
-        """The first of a few issues that the user can see. Raises NotLinked and ServiceError."""
-        if not numbers:
-            return None
-        async with self.accounts.reading(owner) as session:
-            visible = await self.issues.several(session, numbers)
-        return next((number for number in numbers if number in visible), None)
 
     async def add(self, owner: Owner, number: int, comment: Comment, batch: Batch) -> Commented:
         """Add a comment once, and the files with it in the same change; `batch` has the files' outcomes.
 
-        Raises AddedAlready, CommentUnconfirmed, CommentDropped, IssueNotFound, UpdatesUnsupported, NotLinked,
-        Refused and the other ServiceErrors.
+        Raises AddedAlready, CommentUnconfirmed, IssueNotFound, UpdatesUnsupported, NotLinked, Refused and the
+        other ServiceErrors, and UserError if the service kept no comment.
         """
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             before = await self._read(session, number)
         self.updates.check_supported(number)
         if found := _earlier(session, before, comment):
             batch.match(before.attachments, session.user_id, comment.since or batch.since)
             return _commented(before, comment, found)
         if comment.since and comment.after is None and _may_have(before, comment.since):
-            raise CommentUnconfirmed(number, None, unread=False)
+            raise _unconfirmed(number, None)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
-        async with self.files.claimed(session, before, batch):
-            uploads = await self.files.upload(session, batch)
+        files = Files(self.access)
+        async with files.claimed(session, before, batch):
+            uploads = await files.upload(session, batch)
             if uploads:
-                session = await self.accounts.reverified(session)  # files may take minutes
-            for file in batch.in_state(State.UPLOADED):
-                file.state = State.ATTACHING
+                session = await self.access.accounts.reverified(session)  # files may take minutes
+            for file in batch.in_state(FileState.UPLOADED):
+                file.state = FileState.ATTACHING
             commented = await self._send(session, before, comment, uploads)
-            for file in batch.in_state(State.ATTACHING):
-                file.end(State.ATTACHED)
+            for file in batch.in_state(FileState.ATTACHING):
+                file.end(FileState.ATTACHED)
         batch.match(commented.issue.attachments, session.user_id, batch.since)
         return commented
 
@@ -166,13 +140,27 @@ class Comments:
         try:
             issue = await self.updates.apply(session, before, changes, arrived, read=self._read)
         except (UpdateUnconfirmed, OutcomeUnknown) as error:
-            raise CommentUnconfirmed(before.id, last, isinstance(error, OutcomeUnknown)) from None
+            raise _unconfirmed(before.id, last, unread=isinstance(error, OutcomeUnknown)) from None
         note = None
         if last is not None and _has_history(issue):
             note = _own_note(session, issue, last)
             if note is None:
-                raise CommentDropped(before.id)
+                raise UserError(
+                    "{service} didn't add the comment to #{number}. Ask a manager of its project for "
+                    "permission to comment.",
+                    number=before.id,
+                )
         return _commented(issue, comment, note, certain=answered or note is not None)
+
+
+def _unconfirmed(number: int, after: int | None, *, unread: bool = False) -> CommentUnconfirmed:
+    """The error, which asks the user to check unless a second attempt can, from the history `after`."""
+    why = f"and #{number} doesn't show the comment. Try again, and I'll check for it first."
+    if after is None:
+        why = f"so the comment may not have been saved. Check #{number} before you try again."
+    elif unread:
+        why = f"so the comment may not have been saved. Try again, and I'll check #{number} first."
+    return CommentUnconfirmed(after, why)
 
 
 def _commented(issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True) -> Commented:

@@ -1,16 +1,13 @@
 """Comments on issues: `/issue 42 comment …`, *Comment* on an issue, and a message that is added to one."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from pydantic import ValidationError
-
-from bot.errors import BotError, InProgress, KeyInRequest, NotLinked
+from bot.errors import BotError, InProgress
 from bot.features.comments import views
-from bot.features.comments.buttons import ChooseIssue, CommentOnIssue, CommentWithMessage, OpenComment
+from bot.features.comments.buttons import ChooseIssue, CommentWithMessage, OpenComment
 from bot.features.comments.comments import (
     AddedAlready,
     Comment,
@@ -19,42 +16,48 @@ from bot.features.comments.comments import (
     CommentUnconfirmed,
     Target,
 )
-from bot.features.comments.form_state import CommentMetadata, SavedComment
-from bot.features.comments.from_message import issues_of, quoted
-from bot.features.files.batch import Batch
+from bot.features.files.attach import Batch
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.views import progress
-from bot.features.issues.actions import open_buttons, opening
-from bot.features.issues.issues import IssueNotFound
+from bot.features.issues.buttons import CommentOnIssue
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity, exposure_of
-from bot.features.issues.updates import UpdatesUnsupported
-from bot.slack import forms, posting, rich_input
-from bot.slack.blocks import JSON, Block, Message, button_row, section
-from bot.slack.buttons import ActionExpired
-from bot.slack.claims import claimed
-from bot.slack.errors import FormExpired
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
-from bot.slack.mentions import writer
-from bot.slack.posting import Announced
-from bot.slack.redaction import typed
-from bot.slack.replies import Reply
-from bot.slack.text import prose
-from bot.store.store import Store
+from bot.features.issues.views import issue_option, open_buttons, opening
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.claims import claimed
+from bot.slack.outgoing.posting import Announced, Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms, rich_input
+from bot.slack.surfaces.blocks import JSON, Block, Message, section
+from bot.slack.surfaces.buttons import ActionExpired, Number
+from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.rich_text import typed
+from bot.slack.surfaces.view import Metadata
+from bot.slack.text.mrkdwn import prose
+from bot.slack.workspaces.messages import in_words, writer
 
 DOING = "Adding the comment in {service}…"
 
 
-@dataclass(frozen=True)
-class CommentHandlers:
-    """Adds comments from commands, forms and messages."""
+class CommentMetadata(Metadata):
+    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added;
+    `after` as in `Comment`; and whether the user was asked to check if the comment is there (`checked`).
+    """
 
-    comments: Comments
-    jobs: FileJobs
-    publicity: Publicity
-    store: Store
-    issue_options: Callable[[OptionsRequest, Reply], Awaitable[list[JSON]]]
+    issue: Number | None = None
+    files: str | None = None
+    after: Number | None = None
+    checked: bool = False
+
+
+class CommentHandlers:
+    def __init__(self, parts: Parts) -> None:
+        self.comments, self.jobs, self.issues = Comments(parts), FileJobs(parts), IssueHandlers(parts)
+        self.publicity, self.claims = Publicity(parts), parts.store.claims
 
     def feature(self) -> Feature:
         return Feature(
@@ -80,34 +83,20 @@ class CommentHandlers:
 
     async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
         """The buttons below an error: the form with what was typed, or the issue."""
-        match error:
-            case NotLinked() | KeyInRequest():
-                return None
-            case UpdatesUnsupported():
-                return open_buttons(number, reply.wording)
+        if isinstance(error, UpdatesUnsupported):
+            return open_buttons(number, reply.wording)
         after = error.after if isinstance(error, CommentUnconfirmed) else None
-        said = reply.wording.sentence(error)
-        return await self._form_row(reply, SavedComment(issue=number, text=text, said=said, after=after))
-
-    async def _form_row(self, reply: Reply, comment: SavedComment) -> Block:
-        saved = await self.store.saved_input.put(reply.owner, comment.model_dump())
-        return button_row("Open form", OpenComment(saved=saved))
+        return await reply.offer(OpenComment(issue=number, text=text, after=after), error)
 
     # Opening the form
 
     async def open_pressed(self, press: ButtonPress[CommentOnIssue], reply: Reply) -> None:
-        """*Comment* on an issue."""
         await self._open(reply, CommentMetadata(issue=press.button.issue, place=reply.place.as_json()))
 
     async def open_saved(self, press: ButtonPress[OpenComment], reply: Reply) -> None:
         """*Open form*: the form with what was typed, and what was wrong."""
         await reply.open(loading(views.TITLE))
-        try:
-            saved = SavedComment.model_validate(
-                await self.store.saved_input.get(reply.owner, press.button.saved)
-            )
-        except ValidationError:
-            raise FormExpired("issue") from None
+        saved = press.button
         place = (await self.jobs.message(reply, saved.files)).place if saved.files else reply.place.as_json()
         metadata = CommentMetadata(
             issue=saved.issue, files=saved.files, after=saved.after, checked=saved.checked, place=place
@@ -118,9 +107,9 @@ class CommentHandlers:
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: add the message to the issue that its thread is about, or to a chosen one."""
         reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
-        likely = await issues_of(reply, message, self.store.created_issues)
-        number = await self.comments.first_visible(reply.owner, likely)
-        await self._show_message(reply, await self.jobs.save_message(reply, message), number)
+        about = await self.issues.about(reply, message)
+        job = await self.jobs.save_message(reply, message)
+        await self._show_message(reply, job, about.id if about else None)
 
     async def open_with_message(self, press: ButtonPress[CommentWithMessage], reply: Reply) -> None:
         """*Comment* on an issue that was found from a message: add the message to it."""
@@ -166,6 +155,11 @@ class CommentHandlers:
         )
         await reply.show(view)
 
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues in all projects, by number or subject."""
+        found = await self.comments.issues.suggest(reply.owner, request.text)
+        return [issue_option(issue) for issue in found]
+
     async def issue_chosen(self, press: ButtonPress[ChooseIssue], reply: Reply) -> None:
         """Another issue was chosen in the form, where the user may or may not write private notes."""
         metadata = CommentMetadata.of(press.view)
@@ -199,12 +193,12 @@ class CommentHandlers:
         except CommentUnconfirmed as error:
             said = reply.wording.sentence(error)
             if error.after is None:  # only the user can look, so the form isn't left open
-                saved = SavedComment(issue=number, text=text, said=said, files=metadata.files, checked=True)
-                rows = open_buttons(number, reply.wording), await self._form_row(reply, saved)
-                message = Message(prose(said), (section(prose(said)), typed(text), *rows))
-                return FormResult(view=forms.said("Check first", message.blocks), message=message)
+                again = OpenComment(issue=number, text=text, files=metadata.files, checked=True)
+                rows = [open_buttons(number, reply.wording), await reply.offer(again, error)]
+                message = Message(prose(said), (section(prose(said)), typed(text), *filter(None, rows)))
+                return FormResult.told("Check first", message)
             later = metadata.model_copy(update={"after": error.after}).dump()
-            return FormResult(view=forms.refilled(form.view.json, said, later), said=said)
+            return FormResult.again(form.view.json, said, later)
         except (AddedAlready, InProgress, UpdatesUnsupported) as error:
             said = reply.wording.sentence(error)
             return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
@@ -229,7 +223,7 @@ class CommentHandlers:
         if private:
             claim += f":private:{reply.owner.user_id}"
         unknown = (CommentUnconfirmed,)
-        async with claimed(self.store.claims, claim, AddedAlready(number), unknown=unknown) as held:
+        async with claimed(self.claims, claim, AddedAlready(number), unknown=unknown) as held:
             yield held.tried_at
 
     async def _result(
@@ -273,3 +267,17 @@ def _linked(view: JSON, number: int, reply: Reply) -> JSON:
     row = open_buttons(number, reply.wording)
     banner, *others = (b for b in view["blocks"] if not str(b.get("block_id")).startswith("open-"))
     return view | {"blocks": [banner, row, *others]}
+
+
+async def quoted(reply: Reply, message: JSON) -> str:
+    """A message's author, with a link to it, and its text as a quote, in the service's format.
+
+    Textile has no code blocks in quotes, so a message with one isn't quoted there.
+    """
+    said = await in_words(reply, message)
+    if not said.text:
+        return said.source
+    text = said.text
+    if "<pre>" not in text:
+        text = "\n".join(f"> {line}" for line in text.split("\n"))
+    return f"{said.source}:\n\n{text}"

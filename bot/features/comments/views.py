@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from bot.features.comments.buttons import ChooseIssue
 from bot.features.comments.comments import Commented, Target
 from bot.features.issues.views import issue_option, title, told, with_reason
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message, section, shortened
-from bot.slack.posting import Announced
-from bot.slack.text import escape, line, link
-from bot.slack.wording import Wording
+from bot.slack.outgoing.posting import Announced
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
+from bot.slack.text.mrkdwn import escape, line, link
+from bot.slack.text.wording import Wording
 
 TITLE = "Comment"
 EXCERPT = 120

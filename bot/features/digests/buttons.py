@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from bot.slack.buttons import Button, Number
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.surfaces.drafts import SavedDraft
 
 
 class Act(StrEnum):
@@ -25,15 +26,14 @@ class SetUpPersonal(Button):
     action = "digest.set_up"
 
 
-class OpenFilledForm(Button):
-    """`saved` is the ID of the command that is saved."""
-
+class OpenFilledForm(SavedDraft):
     action = "digest.open_form"
-    saved: str
+    command = "digest"
+    digest: str
 
 
-class ChooseProject(Button):
-    """The project for a command that is saved."""
+class ChooseDigestProject(Button):
+    """The project for a command; `saved` is the ID of what opens its form."""
 
     action = "digest.project"
     project: Number
@@ -46,8 +46,6 @@ class ChooseSchedule(Button):
 
 
 class PreviewForm(Button):
-    """In the form: a preview of what is entered."""
-
     action = "digest.preview_form"
 
 

@@ -1,65 +1,81 @@
-"""In which channels digests may be, and who may act on them there."""
+"""Digests in their channels: where they may be, who may act there, how they are posted and updated."""
 
-from enum import Enum, auto
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import UserError
+from bot.features.digests import message as digest_message
+from bot.features.digests.buttons import Act
 from bot.features.digests.digests import Digests
-from bot.slack.audience import is_member, shared_outside
-from bot.slack.interaction import FormSubmission
-from bot.slack.posting import NO_ACCESS, OUTCOME_UNKNOWN, SLACK_FAILED, reason
-from bot.slack.replies import Reply
+from bot.features.digests.reading import Ready
+from bot.features.digests.views import act_button, when_of, where, why_paused
+from bot.features.issues.publicity import Exposure, Publicity
+from bot.service.models import Issue
+from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.outgoing.audience import is_member, shared_outside
+from bot.slack.outgoing.outbox import Outbox, Post
+from bot.slack.outgoing.outcomes import Found, Outcome
+from bot.slack.outgoing.posting import NO_ACCESS, OUTCOME_UNKNOWN, SLACK_FAILED, reason, why
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON, Block, Message, context, section
+from bot.slack.text.mrkdwn import bold, escape
+from bot.slack.text.wording import Wording
 from bot.store.channels import Channel
-from bot.store.digests import Digest
+from bot.store.digests import Digest, Notice, StoredDigests
+from bot.store.owner import Owner
+from bot.ttl_cache import TtlCache
+
+MARK = "issuebot_digest"
+SHOWN = 20
+"""The most digests in one notice."""
+FRESH = 60.0
+"""Seconds for which the digest in a button press is current. It isn't if the user had to link first."""
+
+log = structlog.get_logger(__name__)
 
 
-class ChannelProblem(Enum):
-    NONE_CHOSEN = auto()
-    OUTSIDE_ANY_CHANNEL = auto()
-    SLACK_UNREACHABLE = auto()
-    BOT_NOT_INVITED = auto()
-    ARCHIVED = auto()
-    READERS_UNKNOWN = auto()
-    SHARED_OUTSIDE = auto()
-    USER_NOT_A_MEMBER = auto()
-    NO_DIRECT_MESSAGES = auto()
-
-
-class ChannelRefused(UserError):
-    """A digest can't be posted in this channel, or not by this user."""
-
-    why: ChannelProblem
+def _slack_unreachable() -> UserError:
+    return UserError("Slack isn't responding. Try again in a minute.")
 
 
 async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
-    """The channel, if digests may be posted there. Raises ChannelRefused."""
+    """The channel, if digests may be posted there. Raises UserError."""
     if channel_id is None:
-        raise ChannelRefused(ChannelProblem.NONE_CHOSEN)
+        raise UserError("Choose a channel for the digest.")
     try:
         about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
     except SLACK_FAILED as error:
         if reason(error) not in NO_ACCESS:
-            raise ChannelRefused(ChannelProblem.SLACK_UNREACHABLE) from None
+            raise _slack_unreachable() from None
         about = {"is_member": False}
     if not about.get("is_im") and not about.get("is_member", True):
-        raise ChannelRefused(ChannelProblem.BOT_NOT_INVITED)
+        raise UserError("I'm not in that channel. Invite me with `/invite`, then try again.")
     if about.get("is_archived"):
-        raise ChannelRefused(ChannelProblem.ARCHIVED)
+        raise UserError("That channel is archived. Choose another one.")
     shared = shared_outside(about)
     if shared is None:
-        raise ChannelRefused(ChannelProblem.READERS_UNKNOWN)
+        raise UserError("I can't see who's in that channel. Try again in a minute.")
     if shared:
-        raise ChannelRefused(ChannelProblem.SHARED_OUTSIDE)
+        raise UserError("That channel is shared with people outside your company. Choose another one.")
     return Channel(reply.owner.team_id, channel_id)
 
 
 async def direct_messages(reply: Reply) -> Channel:
-    """The user's direct messages with the bot. Raises ChannelRefused."""
+    """The user's direct messages with the bot. Raises UserError."""
     try:
         opened = await reply.slack.conversations_open(users=reply.owner.user_id)
     except SLACK_FAILED as error:
-        transient = reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}
-        why = ChannelProblem.SLACK_UNREACHABLE if transient else ChannelProblem.NO_DIRECT_MESSAGES
-        raise ChannelRefused(why) from None
+        if reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}:
+            raise _slack_unreachable() from None
+        raise UserError(
+            "Slack doesn't let me send you direct messages. Ask your administrator to reinstall me, then try "
+            "again."
+        ) from None
     return Channel(reply.owner.team_id, str(opened["channel"]["id"]))
 
 
@@ -76,22 +92,166 @@ async def find_digest(reply: Reply, digests: Digests, digest_id: int | None) -> 
 
 
 async def require_access(reply: Reply, digest: Digest) -> None:
-    """Raises ChannelRefused unless the user owns the digest or is in its channel."""
+    """Raises UserError unless the user owns the digest or is in its channel."""
     if digest.owner != reply.owner:
         await require_member(reply, digest.channel_id)
 
 
 async def require_member(reply: Reply, channel_id: str) -> None:
-    """Raises ChannelRefused unless the user is in the channel, so that nobody posts into other channels."""
+    """Raises UserError unless the user is in the channel, so that nobody posts into other channels."""
     try:
         joined = await is_member(reply.slack, channel_id, reply.owner.user_id)
     except SLACK_FAILED:
-        raise ChannelRefused(ChannelProblem.SLACK_UNREACHABLE) from None
+        raise _slack_unreachable() from None
     if not joined:
-        raise ChannelRefused(ChannelProblem.USER_NOT_A_MEMBER)
+        raise UserError("You're not in that channel. Join it first, or choose another one.")
 
 
 def channel_of(reply: Reply) -> Channel:
     if reply.channel is None:
-        raise ChannelRefused(ChannelProblem.OUTSIDE_ANY_CHANNEL)
+        raise UserError("Digests belong to a channel. Type `{/digest}` in one.")
     return reply.channel
+
+
+class DigestPoster:
+    """Writes digests and notices about them, through the outbox."""
+
+    def __init__(self, outbox: Outbox, wording: Wording) -> None:
+        self._outbox, self._wording = outbox, wording
+        self.channel_status, self.slack_time = outbox.channel_status, outbox.slack_time
+
+    async def post(self, digest: Digest, due_at: datetime, ready: Ready) -> Outcome | None:
+        """Post what `ready` returns when the digest's turn comes; None if it returns None.
+
+        The channel is checked right before; after a delay `ready` is called again.
+        """
+
+        async def message() -> Message | None:
+            edition = await ready()
+            return digest_message.message(edition, self._wording) if edition else None
+
+        return await self._outbox.send(_post(digest, due_at), message, due_at=due_at)
+
+    async def find(
+        self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
+    ) -> Found:
+        """Search the channel for the message of this due time; otherwise as `Outbox.find`."""
+        return await self._outbox.find(_post(digest, due_at), within, searched_to)
+
+    async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+        """Notify the digests' owner in one message; False if that has to be retried."""
+        message = notice_to_owner(digests, notice, self._wording)
+        return await self._outbox.tell(digests[0].owner, message)
+
+    async def notify_channel(self, digests: Sequence[Digest]) -> bool:
+        """Notify the channel that its digests stopped; False if that has to be retried."""
+        message = notice_to_channel(digests, self._wording)
+        return await self._outbox.tell(digests[0].owner, message, digests[0].channel_id)
+
+
+def _post(digest: Digest, due_at: datetime) -> Post:
+    mark = f"{MARK}:{digest.id}:{due_at.isoformat()}"
+    return Post(owner=digest.owner, channel_id=digest.channel_id, mark=mark)
+
+
+def digest_of(posted: Sequence[Block]) -> int | None:
+    """The ID of the digest that was posted with these blocks."""
+    mark, _, about = str(posted[0].get("block_id") if posted else "").partition(":")
+    number = about.partition(":")[0]
+    return int(number) if mark == MARK and number.isdecimal() else None
+
+
+def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
+    service, several = escape(wording.service), len(digests) > 1
+    match notice:
+        case "unsure":
+            said = "Slack didn't confirm this post, and I can't check whether it's in the channel."
+            hint = "Check the channel. I won't post it again. The next one posts as usual."
+        case "delayed":
+            said = f"I've tried to post this for a day, but {service} or Slack isn't responding."
+            hint = f"I'll keep trying. If {service} works for you, ask your administrator to check my log."
+        case "stopped":
+            said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
+            hint = (
+                f"Press *Resume* or type `{wording.command('digest')} resume <number>`. The next post "
+                "catches up."
+            )
+    blocks = [_entry(digest, notice, wording) for digest in digests[:SHOWN]]
+    if len(digests) > SHOWN:
+        blocks.append(context(f"and {len(digests) - SHOWN} more"))
+    named = "; ".join(block["text"]["text"] for block in blocks if "text" in block)
+    return Message(f"{said} {named}", (section(said), *blocks, context(escape(hint))))
+
+
+def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
+    blocks = []
+    for digest in digests[:SHOWN]:
+        text = f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}"
+        why_stopped, take_over = why_paused(digest, None, wording), act_button(Act.TAKE_OVER, digest, None)
+        blocks.append(section(f"{text}\n{why_stopped}", take_over))
+    return Message(" ".join(block["text"]["text"] for block in blocks), tuple(blocks))
+
+
+def _entry(digest: Digest, notice: Notice, wording: Wording) -> Block:
+    text = f"• Digest {digest.id}: {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}"
+    if notice != "stopped":
+        return section(text)
+    reason_why = why_paused(digest, digest.owner, wording)
+    return section(f"{text}\n{reason_why}", accessory=act_button(Act.RESUME, digest, digest.owner))
+
+
+@dataclass
+class _Changes:
+    """Recent changes to one message: a button press in flight may carry the message from before them."""
+
+    issues: dict[int, Issue] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class DigestRows:
+    """Updates single rows of digests; simultaneous updates of one message don't undo each other."""
+
+    def __init__(self, digests: StoredDigests, publicity: Publicity) -> None:
+        self._digests = digests
+        self._publicity = publicity
+        self._recent: TtlCache[tuple[str, str], _Changes] = TtlCache(seconds=FRESH)
+
+    async def show(self, reply: Reply, ts: str, seen: Exposure, message: JSON | None) -> None:
+        """Show an issue's current assignee in its row of a digest.
+
+        `message` is the digest from the button press; None reads it from Slack. The row stays as it is if the
+        channel may not be shown the issue anymore, or Slack refuses the update.
+        """
+        slack, channel_id = reply.slack, reply.place.channel_id or ""
+        changes = await self._recent.get((channel_id, ts), _no_changes)
+        async with changes.lock:
+            try:
+                digest = message or await _read(slack, channel_id, ts)
+                posted = digest.get("blocks") or []
+                if seen.issue is None or not await self._may_show(reply.owner, seen, posted):
+                    return
+                changes.issues[seen.issue.id] = seen.issue
+                blocks = digest_message.updated(posted, changes.issues)
+                if blocks != posted:
+                    text = str(digest.get("text") or "")
+                    await slack.chat_update(channel=channel_id, ts=ts, text=text, blocks=blocks)
+            except SLACK_FAILED as error:
+                log.info("digest row not updated", action="digest.row_not_updated", error=why(error))
+
+    async def _may_show(self, user: Owner, seen: Exposure, posted: Sequence[Block]) -> bool:
+        digest_id = digest_of(posted)
+        digest = await self._digests.get(user.team_id, digest_id) if digest_id else None
+        agreed = digest.agreed_project if digest else None
+        return await self._publicity.may_post(user, seen, agreed)
+
+
+async def _no_changes() -> _Changes:
+    return _Changes()
+
+
+async def _read(slack: AsyncWebClient, channel_id: str, ts: str) -> JSON:
+    page = await slack.conversations_history(
+        channel=channel_id, oldest=ts, latest=ts, inclusive=True, limit=1
+    )
+    found: JSON = next(iter(page.get("messages") or ()), {})
+    return found if found.get("ts") == ts else {}

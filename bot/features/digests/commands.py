@@ -1,4 +1,4 @@
-"""Parses `/digest`."""
+"""Parses `/digest`, and words the command that adds a digest."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,19 +7,20 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TypeVar
 
+from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
-from bot.features.digests.errors import collected
-from bot.features.digests.plans import DEFAULT_SCHEDULE, DigestSettings
+from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.schedules import Schedule
-from bot.features.users.people import Who
-from bot.slack.grammar import values
-from bot.slack.grammar.errors import UnclosedQuote
-from bot.slack.grammar.options import Parsed, understand
-from bot.slack.grammar.requests import Help, who
-from bot.slack.grammar.tokens import Word
-from bot.store.digest_plans import FILTER_KINDS, GROUPS, STALE_DAYS, FilterKind, Group, Kind
+from bot.slack.language import values
+from bot.slack.language.options import Parsed, understand
+from bot.slack.language.tokens import UnclosedQuote, Word
+from bot.slack.language.values import Help
+from bot.slack.text.wording import Wording
+from bot.spelling import series
+from bot.store.choice import Choice
+from bot.store.digest_plans import FILTER_KINDS, GROUPS, STALE_DAYS, FilterKind, Group, Kind, Plan
 from bot.store.owner import Owner
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ class AddDigest:
     `problems` are the errors in the command; the rest is what was understood.
     """
 
-    wanted: DigestSettings = field(default_factory=DigestSettings)
+    wanted: WantedPlan = field(default_factory=WantedPlan)
     scheduled: bool = False
     problems: tuple[UserError, ...] = ()
 
@@ -47,8 +48,8 @@ class PersonalDigest:
     """`/digest me`, with what to do or a schedule to set up. `problems` are as in `AddDigest`."""
 
     act: Act | None = None
-    schedule: Schedule | None = None
-    zone: str | None = None
+    plan: Plan = field(default_factory=Plan)
+    scheduled: bool = False
     problems: tuple[UserError, ...] = ()
 
 
@@ -61,33 +62,6 @@ class OnDigest:
 
 
 DigestRequest = ListDigests | AddDigest | PersonalDigest | OnDigest | Help
-
-
-class NothingExpected(UserError):
-    """`/digest <word>` takes no options, or nothing at all after it; `option` is the one that was typed."""
-
-    word: str
-    option: str | None = None
-
-
-class DigestNumberMissing(UserError):
-    """What follows `/digest <word>` is no digest's number."""
-
-    word: str
-
-
-class ProjectNamedTwice(UserError):
-    """The project is named by words and by an option."""
-
-
-class UnknownGroup(UserError):
-    """`group:` has another value than those known."""
-
-
-class UnknownKind(UserError):
-    """`kind:` has another value than those known, or `stale:` no number of days, or they contradict."""
-
-
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
 OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), "group", "empty", "tz")
 
@@ -115,6 +89,8 @@ _KIND_WORDS: Mapping[str, Kind] = {
 _DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
+_PLAIN = re.compile(r"[\w.-]+")
+_UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 _SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
@@ -136,12 +112,18 @@ def digest_command(text: str, asker: Owner) -> DigestRequest:
     if command not in _KNOWN:
         raise values.unknown_word(command, _KNOWN, "digest")
     if parsed.options:
-        raise NothingExpected(command, next(iter(parsed.options)))
+        raise _takes_no_options(command, next(iter(parsed.options)))
     if command in _ACTS:
         return _on_digest(command, rest)
     if rest.words:
-        raise NothingExpected(command)
+        raise UserError("Type `{/digest} {word}` on its own.", word=command)
     return _ALONE[command]
+
+
+def _takes_no_options(word: str, option: str) -> UserError:
+    return UserError(
+        "`{/digest} {word}` doesn't take options. Leave out `{option}:`.", word=word, option=option
+    )
 
 
 def _understood(text: str) -> tuple[Parsed, list[UserError]]:
@@ -161,7 +143,8 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
         return OnDigest(_ACTS[word])
     number = _NUMBER.fullmatch(parsed.plain)
     if number is None or not int(number[1]):
-        raise DigestNumberMissing(word)
+        act = "take over" if word == "take" else word
+        raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=act)
     return OnDigest(_ACTS[word], int(number[1]))
 
 
@@ -169,11 +152,13 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> PersonalDigest:
     if (act := parsed.plain.lower()) in _ACTS and not parsed.options:
         return PersonalDigest(act=_ACTS[act])
     if other := next((key for key in parsed.options if key != "tz"), None):
-        problems.append(NothingExpected("me", other))
+        problems.append(_takes_no_options("me", other))
     zone = None
     with collected(problems):
         zone = _zone(parsed, "tz")
-    return PersonalDigest(schedule=_schedule(parsed, problems), zone=zone, problems=tuple(problems))
+    schedule = _schedule(parsed, problems)
+    plan = Plan(schedule=schedule.text if schedule else Plan.schedule, zone=zone or "")
+    return PersonalDigest(plan=plan, scheduled=schedule is not None, problems=tuple(problems))
 
 
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
@@ -192,27 +177,29 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
 
     option = given(values.name, "project")
     if project and option:
-        problems.append(ProjectNamedTwice())
+        problems.append(
+            UserError("You named the project twice. Leave out `project:` or the name before the schedule.")
+        )
     zone = given(_zone, "tz")
 
     def chosen(parsed: Parsed, key: str) -> tuple[Who, ...]:
         if key.removeprefix("-") in ("author", "to"):
-            return tuple(who(person, asker) for person in values.people(parsed, key))
+            return values.people(parsed, key, asker)
         return values.names(parsed, key)
 
     kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
     schedule = _schedule(parsed.after(start), problems)
-    wanted = DigestSettings(
-        project=project or option,
-        schedule=schedule or DEFAULT_SCHEDULE,
+    filters = {kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))}
+    excluded = {kind: names for kind, key in EXCLUSIONS.items() if (names := given(chosen, key))}
+    plan = Plan(
+        schedule=schedule.text if schedule else Plan.schedule,
         zone=zone or "",
         kind=kind,
         stale_days=stale_days,
-        filters={kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))},
-        excluded={kind: names for kind, key in EXCLUSIONS.items() if (names := given(chosen, key))},
         group=given(_group, "group") or "tracker",
         empty=given(values.yes_or_no, "empty") or False,
     )
+    wanted = WantedPlan(plan=plan, project=project or option, filters=filters, excluded=excluded)
     return AddDigest(wanted, schedule is not None, tuple(problems))
 
 
@@ -247,7 +234,9 @@ def _kind(parsed: Parsed, key: str) -> tuple[Kind, int]:
     kind = _KIND_WORDS.get(word or ("stale" if days else "new"))
     number = _DAYS.fullmatch(days)
     if kind is None or (days and (kind != "stale" or number is None)):
-        raise UnknownKind
+        raise UserError(
+            "`kind:` can be `new`, `due`, `closed`, or `stale`. For stale issues, try `stale:14d`."
+        )
     return kind, int(number[1]) * (7 if number[2] else 1) if number else STALE_DAYS
 
 
@@ -260,5 +249,32 @@ def _group(parsed: Parsed, key: str) -> Group:
     typed = values.name(parsed, key) or "tracker"
     group = next((known for known in GROUPS if known == typed.lower()), None)
     if group is None:
-        raise UnknownGroup
+        groups = series([f"`{group}`" for group in GROUPS])
+        raise UserError("`group:` can be {groups}. Try `group:priority`.", groups=groups)
     return group
+
+
+def add_command(plan: Plan, wording: Wording) -> str:
+    if plan.kind == "personal":
+        return f"{wording.command('digest')} me {plan.schedule} tz:{plan.zone}"
+    project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
+    words = [wording.command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
+    kind = f"stale:{plan.stale_days}d" if plan.kind == "stale" else f"kind:{plan.kind}"
+    words += [kind] if plan.kind != "new" else []
+    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]
+    words += [f"-{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.excluded.items()]
+    words += [f"group:{plan.group}"] if plan.group != "tracker" else []
+    words += ["empty:yes"] if plan.empty else []
+    return " ".join(words)
+
+
+def _chosen(choice: Choice) -> str:
+    return _quoted(choice.name if _quotable(choice.name) else f"#{choice.id}")
+
+
+def _quotable(name: str) -> bool:
+    return _UNQUOTABLE.search(name) is None
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) and name.lower() not in schedules.KEYWORDS else f'"{name}"'

@@ -6,46 +6,58 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.projects import KnownProject
 from bot.errors import Forbidden, NotFound, UserError
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.digests import kinds
-from bot.features.digests.errors import (
-    DigestNotNamed,
-    DuplicateDigest,
-    NeverDue,
-    NotAgreed,
-    OwnerLostAccess,
-    ProjectClosed,
-    ProjectHidden,
-    TimeZoneRemoved,
-    TooManyDigests,
-    TooOften,
-    UnknownDigest,
-)
-from bot.features.digests.plans import DigestSettings, Plans
-from bot.features.digests.reading import MINE
-from bot.features.digests.schedules import Schedule, due_times, next_times, parse, shortest_gap
-from bot.features.digests.starts import history_of, start_of
+from bot.features.digests import plans
+from bot.features.digests.plans import Plans, WantedPlan
+from bot.features.digests.reading import MINE, history_of, start_of
+from bot.features.digests.schedules import ScheduleError, due_times, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import KnownProject, Projects
-from bot.features.users.people import People
-from bot.service.client import Client
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
 from bot.store.digest_plans import FilterKind, Plan
-from bot.store.digests import Digest, Pause, Start
+from bot.store.digests import Digest, Start
 from bot.store.owner import Owner
-from bot.store.store import Store
 
 SHOWN_TIMES = 3
 PREVIEWED = timedelta(days=7)
 SHORTEST_GAP = timedelta(minutes=15)
-MOST_IN_A_CHANNEL, MOST_OF_A_PERSON = 20, 50
+MAX_IN_A_CHANNEL, MAX_OF_A_PERSON = 20, 50
 PERSONAL = "My issues"
 """The name of a personal digest, in place of a project's."""
+
+
+class NotAgreed(UserError):
+    """The digest's project isn't public, and the user, its owner, hasn't agreed to show it."""
+
+    digest: int
+    project: str
+    says = "{project} isn't public. To show its issues in the channel: `{/digest} resume {digest}`."
+
+
+def being_added() -> UserError:
+    return UserError("That digest is already being added. Type `{/digest}` to see it.")
+
+
+def project_closed(project: str) -> UserError:
+    return UserError(
+        "{project} is closed, so it gets no new issues. Choose another project.", project=project
+    )
+
+
+def owner_lost_access(digest: Digest) -> UserError:
+    """The error for someone else's digest whose owner can't read it anymore, maybe because of their key."""
+    return UserError(
+        "{owner}, who owns this digest, can't see {project} anymore. To take ownership: "
+        "`{/digest} take over {digest}`.",
+        owner=digest.owner_name,
+        project=digest.plan.project,
+        digest=digest.id,
+    )
 
 
 @dataclass(frozen=True)
@@ -65,8 +77,6 @@ class Preview:
 
 @dataclass(frozen=True)
 class Planned:
-    """A digest and its next due times."""
-
     digest: Digest
     times: tuple[datetime, ...]
 
@@ -74,63 +84,50 @@ class Planned:
 class Digests:
     """Channels' digests. Each runs with its owner's key."""
 
-    def __init__(
-        self,
-        client: Client,
-        store: Store,
-        accounts: Accounts,
-        projects: Projects,
-        catalogs: Catalogs,
-        *,
-        shortest_gap: timedelta = SHORTEST_GAP,
-    ) -> None:
-        self._client = client
-        self._store = store
-        self._accounts = accounts
-        self._projects = projects
-        self.plans = Plans(catalogs, People(store, catalogs))
+    def __init__(self, access: Access, shortest_gap: timedelta = SHORTEST_GAP) -> None:
+        self._client, self._store = access.client, access.store
+        self._accounts, self._projects = access.accounts, access.projects
+        self.plans = Plans(access.catalogs, access.people)
         self._shortest_gap = shortest_gap
 
-    async def add(self, owner: Owner, channel: Channel, wanted: DigestSettings) -> Planned:
+    async def add(self, owner: Owner, channel: Channel, wanted: WantedPlan) -> Planned:
         """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
         public agrees to show it, and the answer says so.
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
-        self._require_gap(wanted.schedule)
-        if len(await self.listed(channel)) >= MOST_IN_A_CHANNEL:
-            raise TooManyDigests("channel", MOST_IN_A_CHANNEL)
+        self._require_gap(wanted.plan)
+        if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
+            raise UserError(
+                "This channel already has {most} digests, the most allowed. Remove one in `{/digest}`.",
+                most=MAX_IN_A_CHANNEL,
+            )
         await self._require_room(owner)
-        now = await self._store.digest_runs.now()
+        now = await self._store.processes.now()
         async with self._accounts.reading(owner) as session:
             chosen = await self._projects.chosen(session, wanted.project, channel)
             read = await self._client.get_project(session.key, chosen.id)
             project, agreed = KnownProject.of(read), None if may_show(read, None) else read.id
             if project.status == ProjectStatus.CLOSED:
-                raise ProjectClosed(project.name)
+                raise project_closed(project.name)
             plan = await self.plans.of(session, project, wanted)
             start = await start_of(self._client, session, plan, now)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         async with self._store.claims.hold(adding, kept=timedelta(0)) as claim:
             if not claim.won:
-                raise DuplicateDigest(None)
+                raise being_added()
             await self._require_new(channel, plan)
             planned = await self._stored(session, channel, plan, start, agreed_project=agreed)
         if planned is None:
-            raise DuplicateDigest(None)
+            raise being_added()
         return planned
 
     async def _stored(
-        self,
-        session: Session,
-        channel: Channel,
-        plan: Plan,
-        start: Start,
-        agreed_project: int | None = None,
+        self, session: Session, channel: Channel, plan: Plan, start: Start, agreed_project: int | None = None
     ) -> Planned | None:
         """The stored digest; None if it is personal and the owner has one."""
-        now = await self._store.digest_runs.now()
-        times = _times(parse(plan.schedule), plan.zone, now)
+        now = await self._store.processes.now()
+        times = _times(plan, now)
         digest = await self._store.digests.add(
             session.owner,
             session.name,
@@ -144,43 +141,41 @@ class Digests:
         return Planned(digest, times) if digest else None
 
     async def personal(self, owner: Owner) -> Digest | None:
-        """The user's personal digest, if they have one."""
         return next((digest for digest in await self._store.digests.of_owner(owner) if digest.personal), None)
 
-    async def set_up_personal(self, owner: Owner, channel: Channel, schedule: Schedule, zone: str) -> Planned:
-        """Add the user's personal digest, in their direct messages, or change its schedule.
+    async def set_up_personal(self, owner: Owner, channel: Channel, plan: Plan) -> Planned:
+        """Add the user's personal digest, in their direct messages, or change its schedule to that of `plan`.
 
         Raises UserError, NotLinked and ServiceError.
         """
-        wanted = DigestSettings(project=None, schedule=schedule, zone=zone)
         if (digest := await self.personal(owner)) is not None:
-            return await self.change(owner, digest, wanted)
-        self._require_gap(schedule)
+            return await self.change(owner, digest, WantedPlan(plan=plan))
+        self._require_gap(plan)
         await self._require_room(owner)
-        plan = Plan(kind="personal", project_id=0, project=PERSONAL, schedule=schedule.text, zone=zone)
-        now = await self._store.digest_runs.now()
+        plan = Plan(kind="personal", project=PERSONAL, schedule=plan.schedule, zone=plan.zone)
+        now = await self._store.processes.now()
         async with self._accounts.reading(owner) as session:
             start = await start_of(self._client, session, plan, now)
         planned = await self._stored(session, channel, plan, start)
         if planned is None:  # another request set it up in the meantime; the later schedule counts
-            return await self.set_up_personal(owner, channel, schedule, zone)
+            return await self.set_up_personal(owner, channel, plan)
         return planned
 
-    async def change(self, user: Owner, digest: Digest, wanted: DigestSettings) -> Planned:
+    async def change(self, user: Owner, digest: Digest, wanted: WantedPlan) -> Planned:
         """Change a digest's settings; of another kind, it begins anew.
 
         A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
         """
-        self._require_gap(wanted.schedule)
-        now = await self._store.digest_runs.now()
-        times = _times(wanted.schedule, wanted.zone, now)
+        self._require_gap(wanted.plan)
+        now = await self._store.processes.now()
+        times = _times(wanted.plan, now)
         if digest.personal:
-            plan = replace(digest.plan, schedule=wanted.schedule.text, zone=wanted.zone)
+            plan = replace(digest.plan, schedule=wanted.plan.schedule, zone=wanted.plan.zone)
             await self._store.digests.change(digest, plan, times[0], ())
             return Planned(await self._reloaded(digest), times)
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
-            plan = await self.plans.of(session, project, wanted, before=digest.plan)
+            plan = await self.plans.of(session, project, wanted)
             start = None
             if plan.kind != digest.plan.kind:
                 start = await start_of(self._client, session, plan, now)
@@ -188,16 +183,11 @@ class Digests:
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times)
 
-    async def preview(
-        self, user: Owner, wanted: DigestSettings, channel: Channel | None, before: Plan | None = None
-    ) -> Preview:
-        """What a digest with these settings would have shown; `before` are its settings now, if it exists.
-
-        Raises UserError, NotLinked, ServiceError.
-        """
+    async def preview(self, user: Owner, wanted: WantedPlan, channel: Channel | None) -> Preview:
+        """What a digest with this plan would have shown. Raises UserError, NotLinked, ServiceError."""
         async with self._accounts.reading(user) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
-            return await self._preview(session, await self.plans.of(session, project, wanted, before=before))
+            return await self._preview(session, await self.plans.of(session, project, wanted))
 
     async def preview_of(self, user: Owner, digest: Digest) -> Preview:
         """What a digest would have shown of the issues that `user` can see. Raises as `preview` does."""
@@ -205,26 +195,20 @@ class Digests:
             return await self._preview(session, digest.plan)
 
     async def _preview(self, session: Session, plan: Plan) -> Preview:
-        now = await self._store.digest_runs.now()
-        filters = kinds.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
-        page = await self._client.list_issues(session.key, replace(filters, sort=kinds.LATEST[plan.kind]))
-        issues = tuple(issue for issue in page.items if kinds.passes(plan, issue))
+        now = await self._store.processes.now()
+        filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
+        page = await self._client.list_issues(session.key, replace(filters, sort=plans.LATEST[plan.kind]))
+        issues = tuple(issue for issue in page.items if plans.passes(plan, issue))
         more = page.total_count > len(page.items)
-        if plan.kind not in kinds.HAPPENED:
+        if plan.kind not in plans.HAPPENED:
             return Preview(plan, issues, 0, more, now)
         due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
-        posts = {bisect_left(due, at) for issue in issues if (at := kinds.happened(plan.kind, issue))}
+        posts = {bisect_left(due, at) for issue in issues if (at := plans.happened(plan.kind, issue))}
         return Preview(plan, issues, len(due) if plan.empty else len(posts), more, now)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """The channel's digests; everyone in it may see them."""
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
-
-    async def unlinked(self, owner: Owner) -> int:
-        """Stop the digests of a user who unlinked their account; how many were active."""
-        active = [digest for digest in await self._store.digests.of_owner(owner) if not digest.paused]
-        await self._store.digests.stop(owner, [one.id for one in active], Pause.KEY, tell_owner=False)
-        return len(active)
 
     async def one(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
         """A digest that the user may act on: their own from anywhere, someone else's from its channel if
@@ -234,14 +218,23 @@ class Digests:
         """
         if digest_id is None:
             here = await self.listed(channel) if channel else ()
-            if len(here) != 1:
-                raise DigestNotNamed({digest.id: digest.plan.project for digest in here})
+            if not here:
+                raise UserError(
+                    "This channel has no digests. Add one with `{/digest} add <project> daily 9`."
+                )
+            if len(here) > 1:
+                which = ", ".join(f"{digest.id} ({digest.plan.project})" for digest in here)
+                raise UserError("Which digest? Add its number: {which}.", which=which)
             digest_id = here[0].id
         digest = await self._store.digests.get(user.team_id, digest_id)
-        return await self._allowed(user, channel, digest, UnknownDigest(digest_id))
+        unknown = UserError(
+            "There's no digest {digest} here. Type `{/digest}` to see this channel's digests.",
+            digest=digest_id,
+        )
+        return await self._allowed(user, channel, digest, unknown)
 
     async def _allowed(
-        self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: UnknownDigest
+        self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: UserError
     ) -> Digest:
         """The digest, if the user may act on it. Raises `otherwise` if it isn't here."""
         there = channel is not None and digest is not None and digest.channel_id == channel.channel_id
@@ -253,7 +246,6 @@ class Digests:
         return digest
 
     async def pause(self, digest: Digest) -> Digest:
-        """Pause a digest."""
         await self._store.digests.pause(digest)
         return await self._reloaded(digest)
 
@@ -268,7 +260,7 @@ class Digests:
             mine = user == digest.owner
             known = {agreed, exposed} if mine else {agreed}
             agreed = _agreement(digest, project, known, None if mine else digest.owner_name) or agreed
-        times = self.times(digest, await self._store.digest_runs.now())
+        times = _times(digest.plan, await self._store.processes.now())
         if digest.paused or agreed != digest.agreed_project:
             await self._store.digests.resume(digest, times[0], agreed)
         return Planned(await self._reloaded(digest), times)
@@ -283,27 +275,30 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._visible_project(session, digest)
         agreed = _agreement(digest, project, {exposed})
-        times = self.times(digest, await self._store.digest_runs.now())
+        times = _times(digest.plan, await self._store.processes.now())
         await self._store.digests.take_over(digest, user, session.name, times[0], agreed)
         return Planned(await self._reloaded(digest), times)
 
     async def remove(self, digest: Digest) -> None:
-        """Remove a digest."""
         await self._store.digests.remove(digest)
 
     async def removed(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
         """A digest removed within the last day, if the user may act on it. Raises as `one` does."""
         digest = await self._store.digests.removed(user.team_id, digest_id)
-        return await self._allowed(user, channel, digest, UnknownDigest(digest_id, restoring=True))
+        unknown = UserError(
+            "Digest {digest} can't be restored anymore. Type `{/digest}` to see this channel's digests.",
+            digest=digest_id,
+        )
+        return await self._allowed(user, channel, digest, unknown)
 
     async def restore(self, digest: Digest) -> Digest:
-        """Restore a removed digest. Raises DuplicateDigest."""
+        """Restore a removed digest. Raises UserError."""
         await self._require_new(Channel(digest.owner.team_id, digest.channel_id), digest.plan)
         next_due = None
         if not digest.paused:
-            next_due = self.times(digest, await self._store.digest_runs.now())[0]
+            next_due = _times(digest.plan, await self._store.processes.now())[0]
         if not await self._store.digests.restore(digest, next_due):
-            raise DuplicateDigest(None)
+            raise being_added()
         return await self._reloaded(digest)
 
     async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
@@ -311,22 +306,28 @@ class Digests:
         async with self._accounts.reading(user) as session:
             return await self.plans.choices(session, project_id)
 
-    def times(self, digest: Digest, after: datetime) -> tuple[datetime, ...]:
-        """The digest's next due times if it were active."""
-        return _times(parse(digest.plan.schedule), digest.plan.zone, after)
-
-    def _require_gap(self, schedule: Schedule) -> None:
-        if shortest_gap(schedule) < self._shortest_gap:
-            raise TooOften(self._shortest_gap)
+    def _require_gap(self, plan: Plan) -> None:
+        if shortest_gap(parse(plan.schedule)) < self._shortest_gap:
+            raise ScheduleError(
+                "A digest can post at most once every {minutes} minutes. "
+                "Choose a slower schedule, like `hourly`.",
+                minutes=self._shortest_gap // timedelta(minutes=1),
+            )
 
     async def _require_room(self, owner: Owner) -> None:
-        if len(await self._store.digests.of_owner(owner)) >= MOST_OF_A_PERSON:
-            raise TooManyDigests("owner", MOST_OF_A_PERSON)
+        if len(await self._store.digests.of_owner(owner)) >= MAX_OF_A_PERSON:
+            raise UserError(
+                "You already own {most} digests, the most allowed. Remove one in a channel's `{/digest}`.",
+                most=MAX_OF_A_PERSON,
+            )
 
     async def _require_new(self, channel: Channel, plan: Plan) -> None:
         for other in await self.listed(channel):
             if other.plan == plan or (other.personal and plan.kind == "personal"):
-                raise DuplicateDigest(other.id)
+                raise UserError(
+                    "This channel already has that digest. It's number {digest} in `{/digest}`.",
+                    digest=other.id,
+                )
 
     async def _reloaded(self, digest: Digest) -> Digest:
         return await self._store.digests.get(digest.owner.team_id, digest.id) or digest
@@ -335,8 +336,17 @@ class Digests:
         try:
             return await self._client.get_project(session.key, digest.plan.project_id)
         except (Forbidden, NotFound):
-            owner = None if session.owner == digest.owner else digest.owner_name
-            raise ProjectHidden(digest.plan.project, digest.id, owner) from None
+            if session.owner == digest.owner:
+                raise UserError(
+                    "You can't see {project} in {service}. Ask one of its managers for access.",
+                    project=digest.plan.project,
+                ) from None
+            raise UserError(
+                "You can't see {project} in {service}. Ask {owner}, who owns digest {digest}.",
+                project=digest.plan.project,
+                owner=digest.owner_name,
+                digest=digest.id,
+            ) from None
 
     async def _readable(self, digest: Digest, user: Owner) -> Project | None:
         """The digest's project, if it has one. Raises UserError if the owner can't read what it lists."""
@@ -349,28 +359,42 @@ class Digests:
         except UserError as error:
             if user == digest.owner:
                 raise
-            raise OwnerLostAccess(digest.id, digest.owner_name, digest.plan.project) from error
+            raise owner_lost_access(digest) from error
         if project.status == ProjectStatus.CLOSED:
-            raise ProjectClosed(project.name)
+            raise project_closed(project.name)
         return project
 
 
 def _agreement(
     digest: Digest, project: Project, agreed: Collection[int | None], owner: str | None = None
 ) -> int | None:
-    """The project that has to be agreed to, if it has, and is. Raises NotAgreed; `owner` as there."""
+    """The project that has to be agreed to, if it has, and is.
+
+    Raises NotAgreed, or UserError if only someone else can agree: the digest's `owner`.
+    """
     if digest.direct or may_show(project, None):
         return None
     if project.id not in agreed:
-        raise NotAgreed(digest.id, project.name, owner)
+        if owner is None:
+            raise NotAgreed(digest.id, project.name)
+        raise UserError(
+            "{project} isn't public, and only {owner} can agree to show it here. To take ownership: "
+            "`{/digest} take over {digest}`.",
+            project=project.name,
+            owner=owner,
+            digest=digest.id,
+        )
     return project.id
 
 
-def _times(schedule: Schedule, zone: str, after: datetime) -> tuple[datetime, ...]:
+def _times(plan: Plan, after: datetime) -> tuple[datetime, ...]:
+    zone = plan.zone
     try:
-        times = next_times(schedule, zone, after, SHOWN_TIMES)
+        times = next_times(parse(plan.schedule), zone, after, SHOWN_TIMES)
     except (KeyError, ValueError):  # from zoneinfo: a system update removed the zone
-        raise TimeZoneRemoved(zone) from None
+        raise UserError(
+            "The time zone {zone} no longer exists. Edit the digest and choose another one.", zone=zone
+        ) from None
     if not times:
-        raise NeverDue(zone)
+        raise ScheduleError("That schedule never runs in {zone}. Choose another time.", zone=zone)
     return times

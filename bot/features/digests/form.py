@@ -1,31 +1,31 @@
 """Builds the form for a digest, and reads its values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pydantic import Field
 
 from bot.errors import UserError
-from bot.features.digests import filter_fields, kind_words, kinds
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
-from bot.features.digests.errors import NeverDue, TooOften
-from bot.features.digests.plans import DEFAULT_SCHEDULE, DigestSettings
+from bot.features.digests.message import LABELS
+from bot.features.digests.plans import SOON_DAYS, WantedPlan
 from bot.features.digests.schedules import (
     DAYS,
     LONGEST,
     Schedule,
     ScheduleError,
-    UnreadableSchedule,
     parse,
     zone_named,
 )
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, actions, button, option, section
-from bot.slack.buttons import ActionExpired, Number
-from bot.slack.interaction import View
-from bot.slack.metadata import Metadata
-from bot.slack.text import bold, line
-from bot.store.digest_plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, Plan
+from bot.service.models import Ref
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, actions, button, option, section
+from bot.slack.surfaces.buttons import ActionExpired, Number
+from bot.slack.surfaces.view import Metadata, View
+from bot.slack.text.mrkdwn import bold, line
+from bot.spelling import counted
+from bot.store.digest_plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, FilterKind, Plan
 from bot.store.digests import Digest
 
 SCHEDULES = [
@@ -39,6 +39,8 @@ STALE_CHOICES = (7, STALE_DAYS, 30, 90)
 LONGEST_STALE = 999 * 7
 TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"
 """What fields contain when they first appear."""
+EXCLUDED = "excluded"
+CHOICE_FIELDS = (*FILTER_KINDS, EXCLUDED)
 
 
 class DigestMetadata(Metadata):
@@ -61,17 +63,13 @@ class DigestMetadata(Metadata):
 
 def add_form(plan: Plan, channel_id: str | None, metadata: DigestMetadata) -> JSON:
     """The form for a new digest, with a channel preselected; the plan may be without a project."""
-    project = option(plan.project, str(plan.project_id)) if plan.project_id else None
+    chosen = option(plan.project, str(plan.project_id)) if plan.project_id else None
+    project = forms.searched("issue.project", chosen, "Search projects")
     channel = forms.conversation("channel", channel_id, "Choose a channel")
     blocks = [
-        forms.field(
-            "project",
-            "Project",
-            forms.searched("issue.project", project, "Search projects"),
-            optional=False,
-        ),
+        forms.field("project", "Project", project, optional=False),
         _lists_field(plan),
-        *_schedule_fields(_schedule_of(plan), plan.zone),
+        *_schedule_fields(plan),
         forms.field("channel", "Channel", channel, optional=False),
         *_filter_fields(plan),
     ]
@@ -81,36 +79,26 @@ def add_form(plan: Plan, channel_id: str | None, metadata: DigestMetadata) -> JS
 def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON:
     """The form that changes a digest; its project and channel can't be changed."""
     plan = digest.plan
-    schedule = _schedule_of(plan)
     if digest.personal:
-        return personal_form(schedule, plan.zone, metadata)
+        return personal_form(plan, metadata)
     about = f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>"
     if not mine:
         about += f"\nIt belongs to {line(digest.owner_name)}, who will be notified of your changes."
-    blocks = [
-        section(about),
-        _lists_field(plan),
-        *_schedule_fields(schedule, plan.zone),
-        *_filter_fields(plan),
-    ]
+    blocks = [section(about), _lists_field(plan), *_schedule_fields(plan), *_filter_fields(plan)]
     return marked(forms.form("digest.change", "Edit digest", blocks, submit="Save"), metadata)
 
 
-def personal_form(schedule: Schedule, zone: str, metadata: DigestMetadata) -> JSON:
-    """The form for a personal digest, new or existing."""
-    blocks = _schedule_fields(schedule, zone)
+def personal_form(plan: Plan, metadata: DigestMetadata) -> JSON:
+    blocks = _schedule_fields(plan)
     return forms.form("digest.me", "My digest", blocks, submit="Save", metadata=metadata.dump())
 
 
-def _schedule_of(plan: Plan) -> Schedule:
-    """The plan's schedule, or the default if a system update made it unreadable."""
+def _schedule_fields(plan: Plan) -> list[Block]:
+    zone = plan.zone
     try:
-        return parse(plan.schedule)
-    except ScheduleError:
-        return DEFAULT_SCHEDULE
-
-
-def _schedule_fields(schedule: Schedule, zone: str) -> list[Block]:
+        schedule = parse(plan.schedule)
+    except ScheduleError:  # a system update made it unreadable
+        schedule = parse(Plan.schedule)
     kind, *words = schedule.text.split()
     if kind == "hourly" and words:  # at another minute, which only a cron line can say
         kind = "cron"
@@ -134,8 +122,8 @@ def _lists_field(plan: Plan) -> Block:
     days = sorted({*STALE_CHOICES, plan.stale_days})
     known = [
         ("new", "New issues"),
-        ("due", f"Overdue or due within {kinds.SOON_DAYS} days"),
-        *((f"stale:{count}", f"Not updated for {kind_words.days(count)}") for count in days),
+        ("due", f"Overdue or due within {SOON_DAYS} days"),
+        *((f"stale:{count}", f"Not updated for {counted(count, 'day')}") for count in days),
         ("closed", "Closed issues"),
     ]
     chosen = f"stale:{plan.stale_days}" if plan.kind == "stale" else plan.kind
@@ -182,17 +170,19 @@ def rescheduled(view: View, kind: str) -> JSON:
 
 
 def _filter_fields(plan: Plan) -> list[Block]:
-    groups = [(group, group.capitalize()) for group in GROUPS]
+    """One field for each filter, one for everything to leave out, and how the digest looks."""
+    chosen = {kind: [option(c.name, str(c.id)) for c in plan.filters.get(kind, ())] for kind in FILTER_KINDS}
+    out = [_exclusion(kind, one.id, one.name) for kind, found in plan.excluded.items() for one in found]
+    group = forms.choice("group", [(name, name.capitalize()) for name in GROUPS], plan.group, "Tracker")
+    empty = forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty)
     return [
-        *filter_fields.fields(plan.filters, plan.excluded),
-        forms.field(
-            "group", "Group by", forms.choice("group", groups, plan.group, "Tracker"), optional=False
+        *(
+            forms.field(kind, LABELS[kind], forms.several_searched(f"digest.{kind}", options, "Any"))
+            for kind, options in chosen.items()
         ),
-        forms.field(
-            "empty",
-            "Empty digests",
-            forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty),
-        ),
+        forms.field(EXCLUDED, "Leave out", forms.several_searched(f"digest.{EXCLUDED}", out, "Nothing")),
+        forms.field("group", "Group by", group, optional=False),
+        forms.field("empty", "Empty digests", empty),
         actions([button("Preview", PreviewForm())]),
     ]
 
@@ -202,43 +192,49 @@ def marked(view: JSON, metadata: DigestMetadata) -> JSON:
     return view | {"private_metadata": metadata.model_copy(update={"shown": forms.shown_in(view)}).dump()}
 
 
-def submitted_change(view: View, before: Plan) -> DigestSettings:
+def submitted_change(view: View, before: Plan) -> WantedPlan:
     """As `submitted`, of a digest that has the plan `before`; fields that weren't changed are as there."""
     wanted, values, shown = submitted(view.json), forms.Values(view.json), DigestMetadata.of(view).shown
-
-    def kept(name: str) -> bool:
-        return not values.changed(name, shown)
-
-    filters = {kind: before.filters.get(kind, ()) for kind in FILTER_KINDS if kept(kind)}
-    return replace(
-        wanted,
-        kind=before.kind if kept("kind") else wanted.kind,
-        stale_days=before.stale_days if kept("kind") else wanted.stale_days,
-        filters={**wanted.filters, **filter_fields.typed(filters)},
-        excluded=filter_fields.typed(before.excluded) if kept(filter_fields.EXCLUDED) else wanted.excluded,
-        group=before.group if kept("group") else wanted.group,
-        empty=before.empty if kept("empty") else wanted.empty,
+    plan, changed = wanted.plan, partial(values.changed, shown=shown)
+    lists = plan if changed("kind") else before
+    after = replace(
+        before,
+        schedule=plan.schedule,
+        zone=plan.zone,
+        kind=lists.kind,
+        stale_days=lists.stale_days,
+        group=plan.group if changed("group") else before.group,
+        empty=plan.empty if changed("empty") else before.empty,
     )
+    filters = {kind: ids for kind, ids in wanted.filters.items() if changed(kind)}
+    return WantedPlan(plan=after, filters=filters, excluded=wanted.excluded if changed(EXCLUDED) else {})
 
 
-def submitted(view: JSON) -> DigestSettings:
-    """The submitted settings; choices are ids (`#5`). Raises ScheduleError."""
+def submitted(view: JSON) -> WantedPlan:
+    """The submitted plan; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
     project = values.chosen("project")
     kind, _, days = (values.chosen("kind") or "new").partition(":")
     if kind not in KINDS or kind == "personal":
         raise ActionExpired
-    return DigestSettings(
-        project=f"#{project}" if project else None,
-        schedule=_submitted_schedule(values),
+    plan = Plan(
+        schedule=_submitted_schedule(values).text,
         zone=zone_named(values.chosen("zone") or "UTC"),
         kind=KINDS[kind],
         stale_days=min(forms.number_in(days), LONGEST_STALE) if days else STALE_DAYS,
-        filters=filter_fields.chosen(values),
-        excluded=filter_fields.excluded(values),
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
     )
+    filters = {kind: _ids(values.all_chosen(kind)) for kind in FILTER_KINDS}
+    out = _excluded(values)
+    excluded = {kind: _ids(out.get(kind, ())) for kind in FILTER_KINDS}
+    return WantedPlan(
+        plan=plan, project=f"#{project}" if project else None, filters=filters, excluded=excluded
+    )
+
+
+def _ids(chosen: Iterable[object]) -> tuple[str, ...]:
+    return tuple(f"#{one}" for one in chosen)
 
 
 def _submitted_schedule(values: forms.Values) -> Schedule:
@@ -257,11 +253,44 @@ def _submitted_schedule(values: forms.Values) -> Schedule:
 
 def field_of(error: UserError, view: JSON) -> str:
     """The field that an error is about: the schedule's, or else the project's."""
-    match error:
-        case UnreadableSchedule(kind="weekly"):
-            name = "days"
-        case ScheduleError() | TooOften() | NeverDue():
-            name = "cron"
-        case _:
-            name = "project"
-    return name if name in forms.Values(view).block_ids else "schedule"
+    names = ("cron", "days") if isinstance(error, ScheduleError) else ("project",)
+    return next((name for name in names if name in forms.Values(view).block_ids), "schedule")
+
+
+def choice_options(field: str, known: Mapping[FilterKind, Sequence[Ref]], sought: str) -> list[JSON]:
+    """A field's options that contain the text."""
+    if field == EXCLUDED:
+        found = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
+    else:
+        found = [option(ref.name, str(ref.id)) for kind in known if kind == field for ref in known[kind]]
+    return [one for one in found if sought in one["text"]["text"].casefold()]
+
+
+def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:
+    """Errors at fields with choices that the project doesn't have."""
+    values = forms.Values(view)
+    ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
+    errors: dict[str, str] = {
+        name: f"This project has no {LABELS[name].lower()} “{text}”. Remove it."
+        for name in known
+        for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
+        if forms.number_in(value) not in ids[name]
+    }
+    if any(not ids[kind].issuperset(out) for kind, out in _excluded(values).items()):
+        errors[EXCLUDED] = "This project doesn't have all of these. Choose them again."
+    return errors
+
+
+def _exclusion(kind: FilterKind, number: int, name: str) -> JSON:
+    return option(f"{LABELS[kind]}: {name}", f"{kind}:{number}")
+
+
+def _excluded(values: forms.Values) -> dict[FilterKind, tuple[int, ...]]:
+    found: dict[FilterKind, tuple[int, ...]] = {}
+    for value in values.all_chosen(EXCLUDED):
+        word, _, number = value.partition(":")
+        kind = next((kind for kind in FILTER_KINDS if kind == word), None)
+        if kind is None:
+            raise ActionExpired
+        found[kind] = (*found.get(kind, ()), forms.number_in(number))
+    return found

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from bot.access.accounts import Accounts
+from bot.access.projects import ProjectNotChosen, Projects
 from bot.errors import BotError, NotLinked, Unauthorized, UserError
-from bot.features.accounts.accounts import Accounts
-from bot.features.digests import filter_fields, personal_views, views
 from bot.features.digests import form as digest_form
-from bot.features.digests import message as digest_message
-from bot.features.digests.answers import ephemeral, notify_owner, show_list
+from bot.features.digests import views
 from bot.features.digests.buttons import (
     Act,
     ChooseSchedule,
@@ -18,27 +18,55 @@ from bot.features.digests.buttons import (
     PreviewForm,
     SetUpPersonal,
 )
-from bot.features.digests.channels import digest_channel, direct_messages, find_digest, require_member
+from bot.features.digests.channels import (
+    channel_of,
+    digest_channel,
+    direct_messages,
+    find_digest,
+    require_member,
+)
 from bot.features.digests.commands import AddDigest, PersonalDigest
 from bot.features.digests.digests import Digests, Preview
-from bot.features.digests.errors import NeverDue, OwnerChanged, TooOften, collected
 from bot.features.digests.form import DigestMetadata
-from bot.features.digests.plans import DEFAULT_SCHEDULE
+from bot.features.digests.plans import collected
 from bot.features.digests.schedules import ScheduleError, zones_matching
-from bot.features.projects.projects import ProjectNotChosen, Projects
-from bot.slack import forms
-from bot.slack.blocks import JSON, option
-from bot.slack.buttons import ActionExpired
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
-from bot.slack.replies import Reply
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Message, option
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.forms import FormResult, loading
+from bot.store.digest_plans import Plan
+from bot.store.digests import Digest
+
+
+async def show_list(
+    reply: Reply, digests: Digests, said: Message | None = None, *, replace: bool = False
+) -> None:
+    """Show the channel's digests below `said`, the result of the last action."""
+    found = await digests.listed(channel_of(reply))
+    await reply.privately(views.listing(found, reply.owner, reply.wording, said), replace=replace)
+
+
+async def notify_owner(reply: Reply, digest: Digest, act: Act) -> None:
+    if digest.owner != reply.owner:
+        message = views.owner_notice(digest, reply.owner.user_id, act)
+        await reply.platform.outbox.tell(digest.owner, message)
+
+
+async def in_own_zone(plan: Plan, reply: Reply) -> Plan:
+    """The plan, in the user's time zone unless it names another."""
+    return plan if plan.zone else replace(plan, zone=(await reply.profile()).zone.key)
+
+
+def ephemeral(reply: Reply) -> bool:
+    """Whether the pressed button is in a message that only this user sees."""
+    return isinstance(reply.interaction, ButtonPress) and reply.interaction.ephemeral
 
 
 @dataclass(frozen=True)
 class DigestForms:
-    """Opens, refreshes and submits the form for a digest."""
-
     digests: Digests
     accounts: Accounts
     projects: Projects
@@ -61,12 +89,11 @@ class DigestForms:
             },
             options={
                 "digest.zone": self.zone_options,
-                **{f"digest.{field}": self.choice_options for field in filter_fields.FIELDS},
+                **{f"digest.{field}": self.choice_options for field in digest_form.CHOICE_FIELDS},
             },
         )
 
     async def add_pressed(self, _: ButtonPress[OpenAddForm], reply: Reply) -> None:
-        """*Add digest*."""
         await self.open_add(reply, AddDigest())
 
     async def open_add(self, reply: Reply, request: AddDigest) -> None:
@@ -81,8 +108,7 @@ class DigestForms:
             with collected(problems if request.wanted.project else []):
                 project = await self.projects.chosen(session, request.wanted.project, reply.channel)
             plan = await self.digests.plans.of(session, project, request.wanted, problems)
-        if not plan.zone:
-            plan = replace(plan, zone=(await reply.profile()).zone.key)
+        plan = await in_own_zone(plan, reply)
         metadata = DigestMetadata(place=reply.place.as_json())
         await self._show(reply, digest_form.add_form(plan, channel_id, metadata), problems)
 
@@ -108,13 +134,9 @@ class DigestForms:
         except UserError as error:
             return FormResult(errors={digest_form.field_of(error, view): reply.wording.sentence(error)})
 
-        async def confirm() -> None:
-            await reply.privately(views.added(planned, reply.wording.service))
-
-        return FormResult(then=confirm)
+        return FormResult(then=partial(reply.privately, views.added(planned, reply.wording.service)))
 
     async def schedule_chosen(self, press: ButtonPress[ChooseSchedule], reply: Reply) -> None:
-        """Another kind of schedule was chosen: show its fields."""
         if press.view is None:
             raise ActionExpired
         await reply.show(digest_form.rescheduled(press.view, press.button.kind))
@@ -131,7 +153,7 @@ class DigestForms:
         except BotError as error:  # the form below has to stay as it is
             await reply.say(reply.wording.sentence(error), title="Preview")
         else:
-            await reply.show(forms.said("Preview", digest_message.preview(preview, reply.wording)))
+            await reply.show(forms.said("Preview", views.preview(preview, reply.wording)))
 
     async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
         if isinstance(press.button, PreviewDigest):
@@ -146,20 +168,19 @@ class DigestForms:
             )
         plan = (await find_digest(reply, self.digests, metadata.digest)).plan
         wanted = replace(digest_form.submitted_change(press.view, plan), project=f"#{plan.project_id}")
-        return await self.digests.preview(reply.owner, wanted, reply.channel, plan)
+        return await self.digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
         """Errors at choices made before the project was changed to one that doesn't have them."""
         values = forms.Values(view)
         project = values.number("project")
-        if project is None or not any(map(values.all_chosen, filter_fields.FIELDS)):
+        if project is None or not any(map(values.all_chosen, digest_form.CHOICE_FIELDS)):
             return {}
-        return filter_fields.unknown_choices(view, await self.digests.choices(reply.owner, project))
+        return digest_form.unknown_choices(view, await self.digests.choices(reply.owner, project))
 
     # Changing
 
     async def change_pressed(self, press: ButtonPress[OpenChangeForm], reply: Reply) -> None:
-        """*Edit*."""
         await self.open_change(reply, press.button.digest)
 
     async def open_change(self, reply: Reply, digest_id: int | None) -> None:
@@ -182,13 +203,13 @@ class DigestForms:
             raise ActionExpired
         digest = await find_digest(reply, self.digests, metadata.digest)
         if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
-            said = reply.wording.sentence(OwnerChanged(digest.owner_name))
+            said = f"{digest.owner_name} owns this digest now and will be notified of your changes."
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
-            return FormResult(view=forms.refilled(form.view.json, said, agreed), said=said)
+            return FormResult.again(form.view.json, said, agreed)
         try:
             wanted = digest_form.submitted_change(form.view, digest.plan)
             planned = await self.digests.change(reply.owner, digest, wanted)
-        except (ScheduleError, TooOften, NeverDue) as error:
+        except ScheduleError as error:
             field = digest_form.field_of(error, form.view.json)
             return FormResult(errors={field: reply.wording.sentence(error)})
 
@@ -205,39 +226,31 @@ class DigestForms:
     # A personal digest
 
     async def set_up_pressed(self, _: ButtonPress[SetUpPersonal], reply: Reply) -> None:
-        """*Set up*."""
         await self.open_personal(reply, PersonalDigest())
 
     async def open_personal(self, reply: Reply, request: PersonalDigest) -> None:
         """Open the form with what was understood of a command, and its errors above the fields."""
         await reply.open(loading("My digest"))
-        zone = request.zone or (await reply.profile()).zone.key
-        metadata = DigestMetadata(place=reply.place.as_json())
-        form = digest_form.personal_form(request.schedule or DEFAULT_SCHEDULE, zone, metadata)
+        plan = await in_own_zone(request.plan, reply)
+        form = digest_form.personal_form(plan, DigestMetadata(place=reply.place.as_json()))
         await self._show(reply, form, request.problems)
 
     async def submit_personal(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Set up the personal digest, or change its schedule."""
         try:
             wanted = digest_form.submitted(form.view.json)
             channel = await direct_messages(reply)
-            planned = await self.digests.set_up_personal(reply.owner, channel, wanted.schedule, wanted.zone)
+            planned = await self.digests.set_up_personal(reply.owner, channel, wanted.plan)
         except NotLinked:
             raise
         except UserError as error:
             field = digest_form.field_of(error, form.view.json)
             return FormResult(errors={field: reply.wording.sentence(error)})
-
-        async def confirm() -> None:
-            said = views.text_message(personal_views.SET_UP)
-            await reply.privately(personal_views.listing(planned.digest, reply.wording, said))
-
-        return FormResult(then=confirm)
+        listing = views.personal_listing(planned.digest, reply.wording, views.text_message(views.SET_UP))
+        return FormResult(then=partial(reply.privately, listing))
 
     # Options of the form's selects
 
     async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
-        """Time zones whose name contains the text."""
         return [option(zone, zone) for zone in zones_matching(request.text)]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
@@ -250,4 +263,4 @@ class DigestForms:
             return []
         choices = await self.digests.choices(reply.owner, project)
         field = request.name.removeprefix("digest.")
-        return filter_fields.options(field, choices, request.text.strip().casefold())
+        return digest_form.choice_options(field, choices, request.text.strip().casefold())

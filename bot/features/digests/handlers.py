@@ -1,14 +1,15 @@
 """`/digest`: lists and adds a channel's digests, and acts on them."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
-from bot.errors import BotError, NotLinked
-from bot.features.digests import personal_views, views
-from bot.features.digests.answers import ephemeral, notify_owner, show_list
+from bot import telemetry
+from bot.access.projects import ProjectNotChosen
+from bot.errors import NotLinked, UserError
+from bot.features.digests import views
 from bot.features.digests.buttons import (
     Act,
-    ChooseProject,
+    ChooseDigestProject,
     DigestButton,
     OpenFilledForm,
     PauseDigest,
@@ -18,7 +19,13 @@ from bot.features.digests.buttons import (
     ResumeDigest,
     TakeOverDigest,
 )
-from bot.features.digests.channels import digest_channel, direct_messages, find_digest, require_access
+from bot.features.digests.channels import (
+    DigestPoster,
+    digest_channel,
+    direct_messages,
+    find_digest,
+    require_access,
+)
 from bot.features.digests.commands import (
     AddDigest,
     ListDigests,
@@ -26,55 +33,47 @@ from bot.features.digests.commands import (
     PersonalDigest,
     digest_command,
 )
-from bot.features.digests.digests import Digests
-from bot.features.digests.errors import DigestPaused, NotAgreed, OwnerLostAccess, RepeatedRequest
-from bot.features.digests.form_handlers import DigestForms
-from bot.features.digests.reasons import why_paused
+from bot.features.digests.digests import Digests, NotAgreed, owner_lost_access
+from bot.features.digests.form_handlers import DigestForms, ephemeral, in_own_zone, notify_owner, show_list
 from bot.features.digests.runs import DigestRuns
 from bot.features.help import views as help_views
-from bot.features.projects.projects import ProjectNotChosen
-from bot.slack.blocks import Block, Message, button_row, sentence
-from bot.slack.buttons import ActionExpired
-from bot.slack.claims import DOUBLE_CLICK
-from bot.slack.feature import Feature
-from bot.slack.forms import LIST, loading
-from bot.slack.grammar.errors import UnknownWord
-from bot.slack.grammar.requests import Help
-from bot.slack.interaction import ButtonPress, SlashCommand
-from bot.slack.posting import SLACK_FAILED
-from bot.slack.replies import Reply
-from bot.store.claims import Claims
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature, merged
+from bot.slack.incoming.interaction import ButtonPress, SlashCommand
+from bot.slack.language.values import Help, UnknownWord
+from bot.slack.outgoing.claims import DOUBLE_CLICK
+from bot.slack.outgoing.posting import SLACK_FAILED
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import Message, sentence
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.forms import LIST, loading
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
-from bot.store.saved_input import SavedInput
 
 ACT_BUTTONS = (PostNow, PauseDigest, ResumeDigest, TakeOverDigest, RemoveDigest)
 
 
-@dataclass(frozen=True)
 class DigestHandlers:
-    """Handles `/digest` and the buttons of digests."""
-
-    digests: Digests
-    runs: DigestRuns
-    forms: DigestForms
-    saved: SavedInput
-    claims: Claims
-    publish_home: Callable[[Reply], Awaitable[None]]
+    def __init__(self, parts: Parts) -> None:
+        self.digests, self.claims = Digests(parts), parts.store.claims
+        self.forms = DigestForms(self.digests, parts.accounts, parts.projects)
+        poster = DigestPoster(parts.platform.outbox, parts.platform.wording)
+        self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
 
     def feature(self) -> Feature:
-        return Feature(
+        own = Feature(
             commands={"digest": self.command},
             buttons={
                 OpenFilledForm: self.filled_form_pressed,
-                ChooseProject: self.project_chosen,
+                ChooseDigestProject: self.project_chosen,
                 RestoreDigest: self.restore_pressed,
                 **dict.fromkeys(ACT_BUTTONS, self.act_pressed),
             },
+            work={"due digests": self.runs},
         )
+        return merged([own, self.forms.feature()])
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        """`/digest …`."""
         try:
             request = digest_command(command.text, reply.owner)
         except UnknownWord as error:
@@ -117,7 +116,7 @@ class DigestHandlers:
     async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
         if reply.place.home:
             try:
-                await self.publish_home(reply)
+                await reply.platform.publish_home(reply)
             except SLACK_FAILED:
                 await reply.privately(said)
         elif ephemeral(reply) and personal:
@@ -147,9 +146,7 @@ class DigestHandlers:
             case Act.RESUME | Act.TAKE_OVER:
                 try:
                     said = await self._activate(reply, act, digest, exposed)
-                except NotAgreed as error:
-                    if error.owner:
-                        raise
+                except NotAgreed:
                     return views.exposing(digest, act)
             case Act.REMOVE:
                 await self.digests.remove(digest)
@@ -159,7 +156,7 @@ class DigestHandlers:
                 stopped = ""
                 if state is RunState.DROPPED:
                     after = await self.digests.one(user, reply.channel, digest.id)
-                    stopped = why_paused(after, user, wording) if after.paused else ""
+                    stopped = views.why_paused(after, user, wording) if after.paused else ""
                 said = views.text_message(views.run_result(digest, state, stopped, wording.service))
                 if state in {RunState.EMPTY, RunState.DROPPED}:
                     return said
@@ -176,21 +173,23 @@ class DigestHandlers:
     async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
         """Post a digest's new issues without waiting for the next due time."""
         if digest.paused:
-            raise DigestPaused(digest.id)
+            raise UserError(
+                "Digest {digest} is paused. To resume it: `{/digest} resume {digest}`.", digest=digest.id
+            )
         if not await self.claims.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
-            raise RepeatedRequest(digest.id)
+            raise UserError("Digest {digest} was just sent. Try again in ten seconds.", digest=digest.id)
         try:
             return await self.runs.run_now(digest)
         except NotLinked:
             if digest.owner == reply.owner:
                 raise
-            raise OwnerLostAccess(digest.id, digest.owner_name, digest.plan.project) from None
+            raise owner_lost_access(digest) from None
 
     # A personal digest
 
     async def personal(self, reply: Reply, request: PersonalDigest, typed: str) -> None:
         """`/digest me …`: show the user's own digest, act on it, or set it up."""
-        if request.problems or request.schedule:
+        if request.problems or request.scheduled:
             await self._set_up(reply, request, typed)
         elif request.act is None or (digest := await self.digests.personal(reply.owner)) is None:
             await self._show_personal(reply)
@@ -200,19 +199,18 @@ class DigestHandlers:
             await reply.privately(await self.run(reply, request.act, digest.id))
 
     async def _set_up(self, reply: Reply, request: PersonalDigest, typed: str) -> None:
-        self._offer_form(reply, typed)
-        if request.problems or request.schedule is None:
+        reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
+        if request.problems:
             raise request.problems[0]
-        zone = request.zone or (await reply.profile()).zone.key
-        channel = await direct_messages(reply)
-        await self.digests.set_up_personal(reply.owner, channel, request.schedule, zone)
-        await self._show_personal(reply, views.text_message(personal_views.SET_UP))
+        plan = await in_own_zone(request.plan, reply)
+        await self.digests.set_up_personal(reply.owner, await direct_messages(reply), plan)
+        await self._show_personal(reply, views.text_message(views.SET_UP))
 
     async def _show_personal(
         self, reply: Reply, said: Message | None = None, *, replace: bool = False
     ) -> None:
         digest = await self.digests.personal(reply.owner)
-        await reply.privately(personal_views.listing(digest, reply.wording, said), replace=replace)
+        await reply.privately(views.personal_listing(digest, reply.wording, said), replace=replace)
 
     # Adding
 
@@ -221,54 +219,36 @@ class DigestHandlers:
 
         An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
         """
-        self._offer_form(reply, typed)
+        reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
         if request.problems:
             raise request.problems[0]
         channel = await digest_channel(reply, reply.place.channel_id)
-        zone = request.wanted.zone or (await reply.profile()).zone.key
-        wanted = replace(request.wanted, zone=zone)
+        wanted = replace(request.wanted, plan=await in_own_zone(request.wanted.plan, reply))
         try:
             planned = await self.digests.add(reply.owner, channel, wanted)
         except ProjectNotChosen as error:
             if len(error.projects) > LIST:
                 raise
-            saved = await self._save(reply, typed)
-            await reply.privately(views.which_project(wanted, error.projects, saved))
+            form = await reply.save(OpenFilledForm(digest=typed))
+            await reply.privately(views.which_project(wanted.plan, error.projects, form))
         else:
             await reply.privately(views.added(planned, reply.wording.service), replace=replace_asked)
 
-    async def project_chosen(self, press: ButtonPress[ChooseProject], reply: Reply) -> None:
+    async def project_chosen(self, press: ButtonPress[ChooseDigestProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
-        request, typed = await self._saved_command(reply, press.button.saved)
-        if not isinstance(request, AddDigest):
+        saved = await reply.saved(OpenFilledForm, press.button.saved)
+        request = digest_command(saved.digest, reply.owner) if saved else None
+        if saved is None or not isinstance(request, AddDigest):
             raise ActionExpired
         wanted = replace(request.wanted, project=f"#{press.button.project}")
-        await self.add(reply, replace(request, wanted=wanted), typed, replace_asked=True)
+        await self.add(reply, replace(request, wanted=wanted), saved.digest, replace_asked=True)
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
-        """*Open form*: what was understood of a command."""
         await reply.open(loading("Digest"))
-        request, _ = await self._saved_command(reply, press.button.saved)
-        if isinstance(request, AddDigest):
-            await self.forms.open_add(reply, request)
-        else:
-            await self.forms.open_personal(reply, request)
-
-    def _offer_form(self, reply: Reply, typed: str) -> None:
-        """Offer the form, filled from what was `typed`, with an error."""
-
-        async def offer(_: BotError) -> Block:
-            return button_row("Open form", OpenFilledForm(saved=await self._save(reply, typed)))
-
-        reply.recovery = offer
-
-    async def _save(self, reply: Reply, typed: str) -> str:
-        return await self.saved.put(reply.owner, {"digest": typed})
-
-    async def _saved_command(self, reply: Reply, saved: str) -> tuple[AddDigest | PersonalDigest, str]:
-        match await self.saved.get(reply.owner, saved):
-            case {"digest": str(typed)}:
-                request = digest_command(typed, reply.owner)
-                if isinstance(request, AddDigest | PersonalDigest):
-                    return request, typed
-        raise ActionExpired
+        match digest_command(press.button.digest, reply.owner):
+            case AddDigest() as request:
+                await self.forms.open_add(reply, request)
+            case PersonalDigest() as request:
+                await self.forms.open_personal(reply, request)
+            case _:
+                raise ActionExpired

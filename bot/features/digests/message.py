@@ -1,4 +1,4 @@
-"""A digest's message: its issues, grouped, oldest first.
+"""A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded.
 
 As many issues as fit get a row with a menu; the next ones get a short line, and a link leads to the service's
 list for the rest.
@@ -6,23 +6,21 @@ list for the rest.
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
 
-from bot.features.digests import kind_words, kinds
-from bot.features.digests.digests import Preview
-from bot.features.digests.posts import Edition
-from bot.features.digests.views import filters_in_words, when_of
-from bot.features.issues.actions import post_menu
+from bot.features.digests import plans
+from bot.features.digests.plans import SOON_DAYS, Section
+from bot.features.digests.reading import Edition
 from bot.features.issues.buttons import TakeIssue
-from bot.features.issues.views import listed
+from bot.features.issues.views import due, listed, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
-from bot.slack.blocks import (
+from bot.slack.outgoing.posting import delete_menu
+from bot.slack.surfaces.blocks import (
     SECTION,
     TEXT,
     Block,
@@ -35,15 +33,15 @@ from bot.slack.blocks import (
     shortened,
     text_length,
 )
-from bot.slack.retractable import delete_menu
-from bot.slack.text import bold, cut, line, link, moment
-from bot.slack.wording import Wording
-from bot.store.digest_plans import KINDS, Group, Kind
+from bot.slack.text.mrkdwn import bold, cut, line, link, moment
+from bot.slack.text.wording import Wording
+from bot.spelling import counted
+from bot.store.digest_plans import KINDS, FilterKind, Group, Kind, Plan
 from bot.store.digests import Digest
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
-ROWS, PREVIEW_ROWS = 40, 5
-"""The most blocks for group names and rows, and the most rows in a preview."""
+ROWS = 40
+"""The most blocks for group names and rows."""
 SHORT_LINES = 70
 """The most issues with a short line."""
 ROOM = 11_000
@@ -63,22 +61,38 @@ ORDER: dict[Group, Callable[[Ref], tuple[str, int]]] = {
     "category": lambda ref: (ref.name.casefold(), ref.id),
     "assignee": lambda ref: (ref.name.casefold(), ref.id),
 }
+NOUNS: dict[Kind, str] = {
+    "new": "new issues",
+    "due": "overdue and upcoming issues",
+    "stale": "stale issues",
+    "closed": "closed issues",
+    "personal": "issues",
+}
+LABELS: dict[FilterKind, str] = {
+    "tracker": "Tracker",
+    "priority": "Priority",
+    "category": "Category",
+    "author": "Author",
+    "to": "Assignee",
+    "version": "Target version",
+}
+SECTIONS: dict[Section, str] = {
+    "overdue": "Overdue",
+    "today": "Due today",
+    "assigned": "Newly assigned",
+    "changed": "Changed",
+}
 
 
-@dataclass(frozen=True)
-class Part:
-    """The issues of one group, or the rest of them; `name` is mrkdwn."""
-
-    name: str
-    issues: Sequence[Issue]
+Part = tuple[str, Sequence[Issue]]
+"""The issues of one group, or the rest of them, with the group's name as mrkdwn."""
 
 
 def message(edition: Edition, wording: Wording) -> Message:
-    """The message that is posted in the channel."""
     digest, catch_up = edition.digest, _catch_up(edition)
-    news = kind_words.headline(digest, edition.issues, edition.now)
+    news = summary(digest, edition.issues, edition.now)
     headline = f"{shortened(digest.plan.project, NAME)}: {'at least ' if edition.more else ''}{news}"
-    once = digest.plan.kind in kinds.HAPPENED or digest.personal
+    once = digest.plan.kind in plans.HAPPENED or digest.personal
     since = f"Since {moment(digest.period_from)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
     blocks: list[Block] = [header(headline), section(" · ".join([since, *_compared(edition)]), delete)]
@@ -87,23 +101,6 @@ def message(edition: Edition, wording: Wording) -> Message:
     blocks += _body(edition, wording)
     blocks.append(context(_footer(digest, wording)))
     return Message(_plain_text(line(headline), edition), tuple(blocks))
-
-
-def preview(shown: Preview, wording: Wording) -> list[Block]:
-    """What a digest would show, or would have shown in a week: how many issues, and the first ones."""
-    plan, count = shown.plan, len(shown.issues)
-    many = ("more than " if shown.more and count > 1 else "") + kind_words.noun(plan, count)
-    posts = (
-        f" in {shown.posts} post{'' if shown.posts == 1 else 's'}" if shown.posts and not shown.more else ""
-    )
-    would = f"In the last 7 days, this digest would have shown you {many}{posts}."
-    if plan.kind not in kinds.HAPPENED:
-        would = f"Right now, this digest would show you {many}."
-    about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
-    day = kinds.today(plan, shown.now)
-    rows = [section(_row_text(plan.kind, issue, wording, day)) for issue in shown.issues[:PREVIEW_ROWS]]
-    rest = [context(f"and {count - PREVIEW_ROWS} more")] if count > PREVIEW_ROWS else []
-    return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
 
 
 def _compared(edition: Edition) -> list[str]:
@@ -133,8 +130,8 @@ def _catch_up(edition: Edition) -> str:
     """Whether this digest is late or covers missed ones, in mrkdwn; empty for one on time."""
     missed = edition.missed
     late = f"This digest was due {moment(edition.due_at)}." if edition.late else ""
-    past = missed and (edition.digest.plan.kind in kinds.HAPPENED or edition.digest.personal)
-    several = f"It includes {missed} missed digest{'' if missed == 1 else 's'}." if past else ""
+    past = missed and (edition.digest.plan.kind in plans.HAPPENED or edition.digest.personal)
+    several = f"It includes {counted(missed, 'missed digest')}." if past else ""
     return " ".join(filter(None, (late, several)))
 
 
@@ -157,47 +154,43 @@ def _body(edition: Edition, wording: Wording) -> list[Block]:
 def _parts(edition: Edition) -> list[Part]:
     digest, by = edition.digest, edition.digest.plan.group
     if digest.personal:
-        of = [(issue, kinds.section(digest, issue, edition.now)) for issue in edition.issues]
-        parts = [
-            Part(f"*{name}*", [issue for issue, its in of if its == one])
-            for one, name in kind_words.SECTIONS.items()
-        ]
-        return [part for part in parts if part.issues]
+        of = [(issue, plans.section(digest, issue, edition.now)) for issue in edition.issues]
+        parts = [(f"*{name}*", [issue for issue, its in of if its == one]) for one, name in SECTIONS.items()]
+        return [(name, issues) for name, issues in parts if issues]
     refs: dict[int, Ref] = {}
     found: dict[int | None, list[Issue]] = defaultdict(list)
     for issue in edition.issues:
-        ref: Ref | None = getattr(issue, kinds.FIELDS["to" if by == "assignee" else by])
+        ref: Ref | None = getattr(issue, plans.FIELDS["to" if by == "assignee" else by])
         found[ref.id if ref else None].append(issue)
         if ref:
             refs.setdefault(ref.id, ref)
-    named = [
-        Part(bold(shortened(ref.name, NAME)) or f"*{ref.id}*", found[ref.id])
+    named: list[Part] = [
+        (bold(shortened(ref.name, NAME)) or f"*{ref.id}*", found[ref.id])
         for ref in sorted(refs.values(), key=ORDER[by])
     ]
     without = "Unassigned" if by == "assignee" else f"No {by}"
-    return [*named, Part(f"*{without}*", found[None])] if None in found else named
+    return [*named, (f"*{without}*", found[None])] if None in found else named
 
 
 def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], list[Part]]:
     """The groups' rows as far as they fit, and the issues left over."""
     blocks: list[Block] = []
     left: list[Part] = []
-    plan, day = edition.digest.plan, kinds.today(edition.digest.plan, edition.now)
-    for part in _parts(edition):
+    plan, day = edition.digest.plan, plans.today(edition.digest.plan, edition.now)
+    for name, issues in _parts(edition):
         shown = 0
-        for issue in () if left else part.issues:
+        for issue in () if left else issues:
             new: list[Block] = [_row(plan.kind, issue, wording, day)]
             if not shown:
-                new.insert(0, section(f"{part.name} · {edition.count(len(part.issues))}"))
+                new.insert(0, section(f"{name} · {edition.count(len(issues))}"))
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
             if room < 0 or len(blocks) + len(new) > ROWS:
                 break
             blocks += new
             shown += 1
-        if shown < len(part.issues):
-            rest = edition.count(len(part.issues) - shown)
-            more = f"{rest} more" if shown else rest
-            left.append(Part(f"{part.name} · {more}", part.issues[shown:]))
+        if shown < len(issues):
+            rest = edition.count(len(issues) - shown)
+            left.append((f"{name} · {rest} more" if shown else f"{name} · {rest}", issues[shown:]))
     return blocks, left
 
 
@@ -205,36 +198,36 @@ def _row(kind: Kind, issue: Issue, wording: Wording, day: date) -> Block:
     if kind == "personal":
         return listed(issue, wording, day, shareable=False)
     menu = post_menu(issue.id, wording, assign=TakeIssue(issue=issue.id))
-    return section(_row_text(kind, issue, wording, day), menu, block_id=f"{kind}:{issue.id}:{day}")
+    return section(row_text(kind, issue, wording, day), menu, block_id=f"{kind}:{issue.id}:{day}")
 
 
-def _row_text(kind: Kind, issue: Issue, wording: Wording, day: date) -> str:
+def row_text(kind: Kind, issue: Issue, wording: Wording, day: date) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    return f"*{name}*\n{cut(kind_words.facts(kind, issue, day), FACTS)}"
+    return f"*{name}*\n{cut(facts(kind, issue, day), FACTS)}"
 
 
 def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]:
     """A posted digest's blocks with these issues' current facts; subjects stay as posted."""
-    return [_updated(block, issues) for block in blocks]
+    by_option = {TakeIssue(issue=number).as_option(): issue for number, issue in issues.items()}
+    return [_updated(block, by_option) for block in blocks]
 
 
-def _updated(block: Block, issues: Mapping[int, Issue]) -> Block:
+def _updated(block: Block, by_option: Mapping[str, Issue]) -> Block:
     options = (block.get("accessory") or {}).get("options") or ()
-    values = {option.get("value") for option in options}
-    issue = next((i for i in issues.values() if TakeIssue(issue=i.id).as_option() in values), None)
+    issue = next((by_option[value] for one in options if (value := one.get("value")) in by_option), None)
     if issue is None:
         return block
     subject, _, _ = block["text"]["text"].partition("\n")
     row = _ROW.fullmatch(block.get("block_id") or "")
     kind, day = (KINDS[row[1]], date.fromisoformat(row[2])) if row else ("new", date.min)
-    facts = cut(kind_words.facts(kind, issue, day), FACTS)
-    return block | {"text": block["text"] | {"text": f"{subject}\n{facts}"}}
+    said = cut(facts(kind, issue, day), FACTS)
+    return block | {"text": block["text"] | {"text": f"{subject}\n{said}"}}
 
 
 def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[list[str], int]:
     """Short lines for the issues left over, as far as they fit, and how many issues remain."""
     shown_lines: list[str] = []
-    rest = sum(len(part.issues) for part in left)
+    rest = sum(len(issues) for _, issues in left)
     for new in islice(_each_short_line(left, wording), SHORT_LINES):
         room -= sum(len(one) + 1 for one in new)
         if room < 0:
@@ -246,10 +239,10 @@ def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[lis
 
 def _each_short_line(left: Iterable[Part], wording: Wording) -> Iterable[list[str]]:
     """Each issue's short line; the first one of a group comes after the group's name."""
-    for part in left:
-        for place, issue in enumerate(part.issues):
+    for group, issues in left:
+        for place, issue in enumerate(issues):
             name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SHORT_SUBJECT)}")
-            yield [f"• {name}"] if place else [part.name, f"• {name}"]
+            yield [f"• {name}"] if place else [group, f"• {name}"]
 
 
 def _paragraphs(lines: Iterable[str]) -> list[str]:
@@ -265,9 +258,9 @@ def _paragraphs(lines: Iterable[str]) -> list[str]:
 def _list_url(edition: Edition, wording: Wording) -> str:
     """The service's own list of these issues, filtered by when they were opened or closed."""
     plan = edition.digest.plan
-    found = [at.replace(microsecond=0) for i in edition.issues if (at := kinds.happened(plan.kind, i))]
+    found = [at.replace(microsecond=0) for i in edition.issues if (at := plans.happened(plan.kind, i))]
     times = TimeRange(min(found), max(found) + timedelta(seconds=1)) if found else None
-    return issues_url(wording.base_url, kinds.list_params(plan, edition.now, times))
+    return issues_url(wording.base_url, plans.list_params(plan, edition.now, times))
 
 
 def _footer(digest: Digest, wording: Wording) -> str:
@@ -290,3 +283,90 @@ def _plain_text(opening: str, edition: Edition) -> str:
             return text + rest
         text += new
     return text
+
+
+def noun(plan: Plan, count: int | None = None) -> str:
+    """`new issues`, or with their number: `1 new issue`, `no new issues`."""
+    several = NOUNS[plan.kind]
+    if count is None:
+        return several
+    several = several.replace(" and ", " or ")
+    return f"1 {several.removesuffix('s')}" if count == 1 else f"{count or 'no'} {several}"
+
+
+def explained(plan: Plan) -> str:
+    """Which issues a digest lists; empty for new ones."""
+    match plan.kind:
+        case "due":
+            return f"overdue or due within {SOON_DAYS} days"
+        case "stale":
+            return f"not updated for {counted(plan.stale_days, 'day')}"
+        case "closed":
+            return "closed issues"
+    return ""
+
+
+def summary(digest: Digest, issues: Sequence[Issue], now: datetime) -> str:
+    """What a digest's message is about: `5 new issues`."""
+    plan, count = digest.plan, len(issues)
+    match plan.kind:
+        case "new":
+            return noun(plan, count) if count else "nothing new"
+        case "closed":
+            return f"{counted(count, 'issue')} closed" if count else "nothing closed"
+        case "stale":
+            return f"{counted(count, 'issue')} {explained(plan)}" if count else "nothing stale"
+        case "due":
+            day = plans.today(plan, now)
+            overdue = sum(issue.due_date is not None and issue.due_date < day for issue in issues)
+            soon = f"due within {SOON_DAYS} days"
+            first = f"{counted(overdue, 'issue')} overdue" if overdue else ""
+            second = (str(count - overdue) if overdue else counted(count, "issue")) + f" {soon}"
+            return ", ".join([first] * bool(overdue) + [second] * (count > overdue)) or f"nothing {soon}"
+    found = Counter(plans.section(digest, issue, now) for issue in issues)
+    return ", ".join(f"{found[one]} {said.lower()}" for one, said in SECTIONS.items() if found[one])
+
+
+def facts(kind: Kind, issue: Issue, day: date) -> str:
+    """What a row says about an issue, in mrkdwn."""
+    match kind:
+        case "due":
+            more = [due(issue, day)]
+        case "stale":
+            more = [f"last updated {moment(issue.updated_on)}" if issue.updated_on else ""]
+        case "closed":
+            more = [f"closed {moment(issue.closed_on)}" if issue.closed_on else ""]
+        case _:
+            by = f" by {line(issue.author.name)}" if issue.author and issue.author.name else ""
+            at = f" {moment(issue.created_on)}" if issue.created_on else ""
+            closed = "closed" if issue.status and issue.status.is_closed else ""
+            more = [f"opened{by}{at}" if by or at else "", closed]
+    return " · ".join(filter(None, (priority_and_assignee(issue), *more)))
+
+
+def nothing(digest: Digest) -> str:
+    """Why *Send now* posted nothing, in mrkdwn."""
+    project, since = bold(digest.plan.project), moment(digest.period_from)
+    match digest.plan.kind:
+        case "due":
+            return f"Nothing in {project} is {explained(digest.plan)}, so I didn't post."
+        case "stale":
+            before = counted(digest.plan.stale_days, "day")
+            return f"Every open issue in {project} was updated in the last {before}, so I didn't post."
+        case "closed":
+            return f"Nothing was closed in {project} since {since}, so I didn't post."
+        case "personal":
+            return f"None of your issues is due, and none changed since {since}. There's nothing to send."
+    return f"Nothing new in {project} since {since}, so I didn't post."
+
+
+def resumed(kind: Kind) -> str:
+    """What the next post of a resumed digest includes, if it depends on the pause."""
+    match kind:
+        case "new":
+            return "Its next post includes issues opened while it was paused."
+        case "closed":
+            return "Its next post includes issues closed while it was paused."
+        case "personal":
+            return "Your next one includes what changed while it was paused."
+    return ""

@@ -1,19 +1,27 @@
-"""Resolves the names in a digest's settings."""
+"""A digest's settings: the names in them resolved, and which issues they list, in which order.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+A digest of new or closed issues lists each issue once. The others list the state at their due time.
+"""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from bot.access.accounts import Session
+from bot.access.catalog import Catalogs, Part
+from bot.access.name_matching import TOLD, Names
+from bot.access.people import People, Who
+from bot.access.projects import KnownProject
 from bot.errors import UserError
-from bot.features.accounts.accounts import Session
-from bot.features.digests.errors import collected
-from bot.features.digests.schedules import Schedule, parse
-from bot.features.name_matching import TOLD, Names
-from bot.features.projects.catalog import Catalogs, Part
-from bot.features.projects.projects import KnownProject
-from bot.features.users.people import People, Who
-from bot.service.models import Ref
+from bot.service.conventions import NOT, OR
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
+from bot.service.models import Issue, Ref
 from bot.store.choice import Choice
-from bot.store.digest_plans import STALE_DAYS, FilterKind, Group, Kind, Plan
+from bot.store.digest_plans import FilterKind, Kind, Plan
+from bot.store.digests import Digest
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Choices = Mapping[FilterKind, tuple[Choice, ...]]
@@ -25,22 +33,62 @@ PARTS: Mapping[FilterKind, Part] = {
     "to": "people",
     "version": "every_version",
 }
-DEFAULT_SCHEDULE = parse("weekdays 09:00")
+SOON_DAYS = 7
+"""How many days ahead a digest of due issues looks."""
+Section = Literal["overdue", "today", "assigned", "changed"]
+"""A personal digest's sections, in their order."""
+FIELDS: Mapping[FilterKind, str] = {
+    "tracker": "tracker",
+    "priority": "priority",
+    "category": "category",
+    "author": "author",
+    "to": "assigned_to",
+    "version": "fixed_version",
+}
+"""The issue's field that each filter is about."""
+HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
+    "new": lambda issue: issue.created_on,
+    "closed": lambda issue: issue.closed_on,
+}
+"""When the issues were opened or closed, for the kinds that list each one once."""
+ORDER: Mapping[Kind, Callable[[Issue], date | None]] = {
+    **HAPPENED,
+    "due": lambda issue: issue.due_date,
+    "stale": lambda issue: issue.updated_on,
+}
+LATEST: Mapping[Kind, tuple[Sort, ...]] = {
+    "new": (Sort("created_on", descending=True), Sort("id", descending=True)),
+    "closed": (Sort("closed_on", descending=True), Sort("id", descending=True)),
+    "due": (Sort("due_date"), Sort("id")),
+    "stale": (Sort("updated_on"), Sort("id")),
+}
+"""The order that has a kind's most important issues first."""
+OTHERS = 0
+"""In place of an issue's number, in `Digest.seen`: all those that weren't read because there are too many."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class DigestSettings:
-    """A digest's settings as requested: names as typed, empty if not given."""
+class WantedPlan:
+    """A plan that a user asks for: `plan`, but with these names as typed in place of its project and choices.
 
+    An ID is typed as `#5`; a kind that is typed without names has no choices.
+    """
+
+    plan: Plan = field(default_factory=Plan)
     project: str | None = None
-    schedule: Schedule = DEFAULT_SCHEDULE
-    zone: str = ""
-    kind: Kind = "new"
-    stale_days: int = STALE_DAYS
     filters: Typed = field(default_factory=dict)
     excluded: Typed = field(default_factory=dict)
-    group: Group = "tracker"
-    empty: bool = False
+
+
+@contextmanager
+def collected(problems: list[UserError] | None) -> Iterator[None]:
+    """Append a UserError to `problems`, if given, instead of raising it."""
+    try:
+        yield
+    except UserError as error:
+        if problems is None:
+            raise
+        problems.append(error)
 
 
 @dataclass(frozen=True)
@@ -54,18 +102,17 @@ class Plans:
         self,
         session: Session,
         project: KnownProject | None,
-        wanted: DigestSettings,
+        wanted: WantedPlan,
         problems: list[UserError] | None = None,
-        before: Plan | None = None,
     ) -> Plan:
-        """The plan for these settings. With `problems`, names that can't be resolved are left out, and why is
-        appended there. Choices that the plan had `before` stay as they are, even if the project lacks them by
-        now. Raises UserError, ServiceError.
+        """The wanted plan, of a project. With `problems`, names that can't be resolved are left out, and why
+        is appended there. Choices that the plan has already stay as they are, even if the project lacks them
+        by now. Raises UserError, ServiceError.
         """
         project_id = project.id if project else 0
 
-        async def resolved(typed: Typed, had: Choices) -> dict[FilterKind, tuple[Choice, ...]]:
-            found: dict[FilterKind, tuple[Choice, ...]] = {}
+        async def resolved(typed: Typed, had: Choices) -> Choices:
+            found = {kind: chosen for kind, chosen in had.items() if kind not in typed}
             for kind, every in typed.items():
                 held = {f"#{one.id}": one for one in had.get(kind, ())}
                 if kept := tuple(held[str(name)] for name in every if str(name) in held):
@@ -84,17 +131,12 @@ class Plans:
                     problems.extend(wrong[:TOLD])
             return found
 
-        return Plan(
+        return replace(
+            wanted.plan,
             project_id=project_id,
             project=project.name if project else "",
-            schedule=wanted.schedule.text,
-            zone=wanted.zone,
-            kind=wanted.kind,
-            stale_days=wanted.stale_days,
-            filters=await resolved(wanted.filters, before.filters if before else {}),
-            excluded=await resolved(wanted.excluded, before.excluded if before else {}),
-            group=wanted.group,
-            empty=wanted.empty,
+            filters=await resolved(wanted.filters, wanted.plan.filters),
+            excluded=await resolved(wanted.excluded, wanted.plan.excluded),
         )
 
     async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: Names) -> Ref:
@@ -106,3 +148,79 @@ class Plans:
         """What a project's digests can be filtered by. Raises ServiceError."""
         lists = (await self.catalogs.of(session, project_id, set(PARTS.values()))).lists
         return {kind: lists[part] for kind, part in PARTS.items()}
+
+
+def happened(kind: Kind, issue: Issue) -> datetime | None:
+    """When the issue was opened or closed, if the kind lists each issue once."""
+    return HAPPENED[kind](issue) if kind in HAPPENED else None
+
+
+def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
+    """Filters for the issues that a digest lists at `now`, apart from what it excludes.
+
+    `span` is when they were opened or closed, for the kinds that list each issue once.
+    """
+
+    def ids(kind: FilterKind) -> tuple[int, ...]:
+        return tuple(choice.id for choice in plan.filters.get(kind, ()))
+
+    soon = DateRange(until=today(plan, now) + timedelta(days=SOON_DAYS)) if plan.kind == "due" else None
+    old = TimeRange(until=now - timedelta(days=plan.stale_days)) if plan.kind == "stale" else None
+    return IssueFilters(
+        project_id=plan.project_id,
+        subprojects="none",
+        status="any" if plan.kind == "new" else "closed" if plan.kind == "closed" else "open",
+        created_on=span if plan.kind == "new" else None,
+        closed_on=span if plan.kind == "closed" else None,
+        due_date=soon,
+        updated_on=old,
+        tracker_ids=ids("tracker"),
+        priority_ids=ids("priority"),
+        category_ids=ids("category"),
+        author=ids("author"),
+        assigned_to=ids("to"),
+        fixed_version_ids=ids("version"),
+    )
+
+
+def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dict[str, str]:
+    """Parameters for the service's own list of the same issues."""
+    if plan.kind == "personal":
+        return IssueFilters(assigned_to=("me",), status="open").to_params()
+    excluded = {
+        f"{FIELDS[kind]}_id": NOT + OR.join(str(choice.id) for choice in choices)
+        for kind, choices in plan.excluded.items()
+    }
+    return excluded | filters_of(plan, now, span).to_params()
+
+
+def passes(plan: Plan, issue: Issue) -> bool:
+    """Whether the issue isn't private and passes the digest's filters."""
+
+    def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
+        ref: Ref | None = getattr(issue, FIELDS[kind])
+        return ref is not None and ref.id in {choice.id for choice in choices}
+
+    return (
+        not issue.is_private
+        and issue.project is not None
+        and issue.project.id == plan.project_id
+        and all(among(kind, choices) for kind, choices in plan.filters.items())
+        and not any(among(kind, choices) for kind, choices in plan.excluded.items())
+    )
+
+
+def today(plan: Plan, now: datetime) -> date:
+    """The day in the digest's time zone."""
+    return now.astimezone(ZoneInfo(plan.zone)).date()
+
+
+def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
+    """The first section of a personal digest that the issue belongs to, if any."""
+    day = today(digest.plan, now)
+    if issue.due_date is not None and issue.due_date <= day:
+        return "today" if issue.due_date == day else "overdue"
+    seen_on = digest.seen.get(issue.id) or digest.seen.get(OTHERS)
+    if seen_on is None:
+        return "assigned"
+    return "changed" if issue.updated_on and issue.updated_on > seen_on else None

@@ -6,26 +6,33 @@ numbers. So an issue that becomes visible late is still found, and none is poste
 the service's own time, which may differ from every other clock.
 """
 
+import asyncio
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from bot.features.accounts.accounts import Session
-from bot.features.digests import kinds
+from bot.access.accounts import Session
+from bot.errors import UserError
+from bot.features.digests import plans
+from bot.features.digests.schedules import Schedule, due_times, next_times, parse, previous_times
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Project
-from bot.store.digests import Covered, Digest, Pause
+from bot.store.digest_plans import Plan
+from bot.store.digest_runs import Run, RunClaim
+from bot.store.digests import Covered, Digest, Pause, Start
 
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
 SECOND, NOTHING = timedelta(seconds=1), timedelta(0)
 NEVER = datetime.min.replace(tzinfo=UTC)
-MOST_ROWS, MOST_PAGES = 300, 10
+MAX_ROWS, MAX_PAGES = 300, 10
 """After so many rows that it lists, or so many pages, a digest reads no more: it shows about a hundred."""
 MINE = IssueFilters(
     assigned_to=("me",),
@@ -34,6 +41,43 @@ MINE = IssueFilters(
 )
 FEW = 5
 """Up to this many projects are read one by one; for more, the list of all projects is read."""
+MAX_COUNTED = 2000
+"""If the history needs more issues than this, it starts empty."""
+AHEAD = timedelta(days=1)
+"""How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
+PERIODS = 8
+"""How many periods the chart shows."""
+LATE = timedelta(minutes=15)
+"""How late a digest has to be to say so."""
+FOREVER = timedelta(days=36_500)
+INSTANT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edition:
+    """The content of a digest's message. `issues` are the new ones, oldest first; there may be `more`.
+
+    `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
+    posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
+    if they can't be compared. `asked` is true if a user requested it between two due times.
+    """
+
+    digest: Digest
+    due_at: datetime
+    issues: tuple[Issue, ...]
+    now: datetime
+    missed: int
+    late: timedelta
+    periods: tuple[int, ...]
+    asked: bool = False
+    more: bool = False
+
+    def count(self, issues: int) -> str:
+        return f"{issues}+" if self.more else str(issues)
+
+
+Ready = Callable[[], Awaitable[Edition | None]]
+"""What a digest posts now, marked as sending; None if it must not be posted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +119,8 @@ async def read(
         state = states.get(digest.plan.project_id, Pause.PROJECT)
         if digest.personal:
             found[digest.id] = await _personal(client, session, digest, now)
-        elif isinstance(state, Pause):
+        elif isinstance(state := _shown(digest, state), Pause):
             found[digest.id] = state
-        elif not (digest.direct or may_show(state, digest.agreed_project)):
-            found[digest.id] = Pause.NOT_PUBLIC
         else:
             listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
     opened = [digest for digest in listing if digest.plan.kind == "new"]
@@ -90,13 +132,13 @@ async def read(
             return row.id not in hidden and _is_listed(row, digest, covered[digest.id])
 
         if kind != "new":
-            filters = kinds.filters_of(digest.plan, now, since(digest.covered_to))
-            filters = replace(filters, sort=kinds.LATEST[kind])
+            filters = plans.filters_of(digest.plan, now, since(digest.covered_to))
+            filters = replace(filters, sort=plans.LATEST[kind])
             rows, more = await _first_rows(client, session, filters, is_listed)
-            reached = max((at for row in rows if (at := kinds.happened(kind, row))), default=None)
+            reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
         listed = [row for row in rows if is_listed(row)]
-        listed.sort(key=lambda row: (kinds.ORDER[kind](row), row.id))
-        times = ((row.id, kinds.happened(kind, row)) for row in listed)
+        listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
+        times = ((row.id, plans.happened(kind, row)) for row in listed)
         found[digest.id] = Content(
             project=digest.plan.project,
             issues=tuple(listed),
@@ -108,6 +150,47 @@ async def read(
             read_at=math.inf if digest.direct else read_at,
         )
     return found
+
+
+async def as_public(
+    client: Client,
+    session: Session,
+    digest: Digest,
+    content: Content,
+    *,
+    hidden: Collection[int],
+    now: datetime,
+) -> Content | Pause:
+    """What of a digest's content may still be posted, or why nothing may. Asks everything at once.
+
+    Raises ServiceError.
+    """
+    numbers = [issue.id for issue in content.issues]
+    lists = [
+        replace(plans.filters_of(digest.plan, now), issue_ids=tuple(numbers[start : start + PAGE]))
+        for start in range(0, len(numbers), PAGE)
+    ]
+    states, pages = await asyncio.gather(
+        _projects(client, session, [digest]),
+        asyncio.gather(*(client.list_issues(session.key, one) for one in lists)),
+    )
+    state = _shown(digest, states[digest.plan.project_id])
+    if isinstance(state, Pause):
+        return state
+    rows = {row.id: _slim(row) for page in pages for row in page.items}
+    public = {n for n, row in rows.items() if n not in hidden and plans.passes(digest.plan, row)}
+    return replace(
+        content,
+        issues=tuple(rows[number] for number in numbers if number in public),
+        covered=tuple(one for one in content.covered if one.issue_id in public),
+    )
+
+
+def _shown(digest: Digest, state: Project | Pause) -> Project | Pause:
+    """The project, if its issues may be posted, or why not."""
+    if isinstance(state, Pause) or digest.direct or may_show(state, digest.agreed_project):
+        return state
+    return Pause.NOT_PUBLIC
 
 
 def since(covered_to: datetime | None) -> TimeRange | None:
@@ -125,19 +208,19 @@ async def own_issues(client: Client, session: Session) -> tuple[list[Issue], boo
 def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
     """The times of the issues' last updates, by issue ID; with `more`, the latest stands for the others."""
     found = {issue.id: issue.updated_on or NEVER for issue in issues}
-    return found | {kinds.OTHERS: max(found.values())} if more else found
+    return found | {plans.OTHERS: max(found.values())} if more else found
 
 
 async def _personal(client: Client, session: Session, digest: Digest, now: datetime) -> Content:
     mine, more = await own_issues(client, session)
     rows, more_news = {issue.id: issue for issue in mine}, False
     if more:  # those that are due may not have changed for long
-        until = DateRange(until=kinds.today(digest.plan, now))
-        filters = replace(MINE, due_date=until, sort=kinds.LATEST["due"])
+        until = DateRange(until=plans.today(digest.plan, now))
+        filters = replace(MINE, due_date=until, sort=plans.LATEST["due"])
         due, more_due = await _first_rows(client, session, filters, lambda _: True)
         rows |= {issue.id: issue for issue in due}
-        more_news = more_due or kinds.section(digest, mine[-1], now) is not None
-    listed = [issue for issue in rows.values() if kinds.section(digest, issue, now)]
+        more_news = more_due or plans.section(digest, mine[-1], now) is not None
+    listed = [issue for issue in rows.values() if plans.section(digest, issue, now)]
     listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
     seen = updates(mine, more=more)
     return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen)
@@ -149,15 +232,15 @@ async def _first_rows(
     """The first rows of a list, without descriptions, and whether there may be more."""
     rows: dict[int, Issue] = {}
     at = 0
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page = await client.list_issues(session.key, filters, offset=at)
-        if len(page.items) < page.total_count <= MOST_ROWS:  # none is skipped while the list changes
+        if len(page.items) < page.total_count <= MAX_ROWS:  # none is skipped while the list changes
             return [_slim(row) async for row in client.iter_issues(session.key, filters)], False
         rows |= {row.id: _slim(row) for row in page.items}
         at += len(page.items)
         if not page.items or at >= page.total_count:
             return [*rows.values()], False
-        if sum(map(wanted, rows.values())) >= MOST_ROWS:
+        if sum(map(wanted, rows.values())) >= MAX_ROWS:
             break
     return [*rows.values()], True
 
@@ -167,11 +250,11 @@ def _slim(row: Issue) -> Issue:
 
 
 def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) -> bool:
-    if not kinds.passes(digest.plan, issue):
+    if not plans.passes(digest.plan, issue):
         return False
-    if digest.plan.kind not in kinds.HAPPENED:
-        return kinds.ORDER[digest.plan.kind](issue) is not None
-    at, window = kinds.happened(digest.plan.kind, issue), since(digest.covered_to)
+    if digest.plan.kind not in plans.HAPPENED:
+        return plans.ORDER[digest.plan.kind](issue) is not None
+    at, window = plans.happened(digest.plan.kind, issue), since(digest.covered_to)
     if at is None or (window and window.since and at < window.since):
         return False
     return issue.id not in covered or at > covered[issue.id]
@@ -225,3 +308,126 @@ def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
         created_on=since(min(known)) if len(known) == len(reached) else None,
         sort=(Sort("created_on", descending=True), Sort("id", descending=True)),
     )
+
+
+async def start_of(client: Client, session: Session, plan: Plan, now: datetime) -> Start:
+    """Where a digest that is added `now` starts, in the service's time. Raises ServiceError."""
+    if plan.kind == "personal":
+        mine, more = await own_issues(client, session)
+        return Start(seen=updates(mine, more=more))
+    if plan.kind not in plans.HAPPENED:
+        return Start()
+    history = await history_of(client, session, plan, now)
+    anything = replace(plan, filters={})
+    with_time = TimeRange(until=now + AHEAD) if plan.kind == "closed" else None
+    known = plans.filters_of(anything, now, with_time)
+    latest = replace(known, project_id=None, subprojects=None, sort=plans.LATEST[plan.kind])
+    page = await client.list_issues(session.key, latest, limit=1)
+    newest = max((at for row in page.items if (at := plans.happened(plan.kind, row))), default=None)
+    if newest is None:
+        return Start(history=history)
+    covered_to = min(newest, now)
+    before = plans.filters_of(anything, now, since(covered_to))
+    times = [
+        (row.id, plans.happened(plan.kind, row)) async for row in client.iter_issues(session.key, before)
+    ]
+    covered = [Covered(number, at) for number, at in times if at]
+    return Start(covered_to=covered_to, covered=covered, history=history)
+
+
+async def history_of(
+    client: Client, session: Session, plan: Plan, now: datetime
+) -> list[tuple[datetime, int]]:
+    """How many issues were opened or closed in each of the last periods. Raises ServiceError."""
+    ends = ends_around(parse(plan.schedule), plan.zone, now)
+    if not ends[:-1] or plan.kind not in plans.HAPPENED:
+        return []
+    filters = plans.filters_of(plan, now, TimeRange(since=ends[0]))
+    if (await client.list_issues(session.key, filters, limit=1)).total_count > MAX_COUNTED:
+        return []
+    rows = [row async for row in client.iter_issues(session.key, filters) if plans.passes(plan, row)]
+    times = [at for row in rows if (at := plans.happened(plan.kind, row))]
+    return counted(ends, (), times, since=ends[0])
+
+
+def due_period(digest: Digest, now: datetime) -> RunClaim:
+    """What to claim for a digest that is due: all the due times that it missed become one, the last."""
+    schedule, zone = parse(digest.plan.schedule), digest.plan.zone
+    since = digest.next_due or now
+    times = due_times(schedule, zone, since, now)
+    due_at = max((since, *previous_times(schedule, zone, now + INSTANT, 1)))
+    (after,) = next_times(schedule, zone, now, 1) or (now + FOREVER,)
+    return RunClaim(digest=digest, due_at=due_at, missed=max(0, len(times) - 1), next_due=after)
+
+
+def readable(digest: Digest) -> bool:
+    """Whether its schedule and time zone are valid: a system update can remove a zone."""
+    try:
+        parse(digest.plan.schedule)
+        ZoneInfo(digest.plan.zone)
+    except (UserError, KeyError, ValueError):
+        return False
+    return True
+
+
+def sooner(digest: Digest, now: datetime) -> datetime | None:
+    """The next due time, if the one that is set is later than that; else None."""
+    if not readable(digest):  # claiming it stops it
+        return None
+    (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
+    later = coming is not None and digest.next_due is not None and digest.next_due > coming
+    return coming if later else None
+
+
+def edition(run: Run, issues: tuple[Issue, ...], now: datetime, *, more: bool = False) -> Edition:
+    """What a run posts at `now` if these issues are new."""
+    digest = run.digest
+    schedule, zone = parse(digest.plan.schedule), digest.plan.zone
+    moments = [at for issue in issues if (at := plans.happened(digest.plan.kind, issue))]
+    counts = dict(history(digest, moments, now))
+    ends = (*previous_times(schedule, zone, run.due_at, PERIODS - 1), run.due_at)
+    late = now - run.due_at
+    counted_once = digest.plan.kind in plans.HAPPENED
+    comparable = counted_once and not run.asked and not run.missed and set(ends) <= counts.keys()
+    return Edition(
+        digest=digest,
+        due_at=run.due_at,
+        issues=issues,
+        more=more,
+        now=now,
+        missed=run.missed,
+        late=late if late >= LATE else timedelta(0),
+        periods=tuple(counts[end] for end in ends) if comparable else (),
+        asked=run.asked,
+    )
+
+
+def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
+    """The digest's history plus these issues, each counted in the period in which it was opened."""
+    ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
+    known = min((end for end, _ in digest.history), default=digest.period_from)
+    return counted(ends, digest.history, opened, since=known)
+
+
+def counted(
+    ends: Sequence[datetime],
+    before: Iterable[tuple[datetime, int]],
+    opened: Iterable[datetime],
+    *,
+    since: datetime,
+) -> list[tuple[datetime, int]]:
+    """The number of issues in each period that ends at `since` or later, by the period's end: the counts in
+    `before` plus the `opened` ones.
+    """
+    known_ends = [end for end in ends[1:] if end >= since]
+    counts = dict.fromkeys(known_ends, 0) | {end: n for end, n in before if end in known_ends}
+    for moment in opened:
+        place = bisect_left(ends, moment)
+        if 0 < place < len(ends) and ends[place] in counts:
+            counts[ends[place]] += 1
+    return sorted(counts.items())
+
+
+def ends_around(schedule: Schedule, zone: str, now: datetime) -> tuple[datetime, ...]:
+    """When periods end: the start of the first one, then the ends of the past ones and the current one."""
+    return (*previous_times(schedule, zone, now + INSTANT, PERIODS + 1), *next_times(schedule, zone, now, 1))

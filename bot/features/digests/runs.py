@@ -1,97 +1,108 @@
 """Runs digests: each due time once, even if processes crash, and each new issue in exactly one message.
 
-One process claims a due time in the database (`store/digest_runs.py`). `delivery` reads an owner's due
-digests together and posts them.
+One process claims a due time in the database (`store/digest_runs.py`); an owner's are read together. Before a
+message is posted, its run is marked as sending, with the issues that the message covers. A run still marked
+so is looked up in the channel before anything is posted again.
 """
 
 import asyncio
-import secrets
 import time
 from collections import defaultdict
-from collections.abc import Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
 
 import structlog
 
-from bot.errors import NotLinked, ServiceError
-from bot.features.digests import periods
-from bot.features.digests.delivery import LONGEST_BACKOFF, Delivery
-from bot.features.digests.notice_sender import NoticeSender
-from bot.features.digests.reading import Content
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.errors import KeySuspended, KeyUnreadable, NotLinked, ServiceError, TooManyRequests
+from bot.features.background import Background
+from bot.features.digests import reading
+from bot.features.digests.channels import DigestPoster
+from bot.features.digests.reading import OVERLAP, Content, Edition, due_period, readable, sooner
+from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
-from bot.store.digest_runs import Claim, Run, RunState
-from bot.store.digests import Digest, Pause
+from bot.store.digest_runs import Run, RunClaim, RunState
+from bot.store.digests import Digest, Notice, Pause
 from bot.store.owner import Owner
 
 MAX_IN_FLIGHT = 2000
 """How many runs one process may have claimed at a time."""
 BATCH = 200
 """How many digests are claimed or rescheduled at a time."""
+FIRST_BACKOFF, LONGEST_BACKOFF = 15.0, 900.0
+"""Seconds until a failed run is retried; the wait doubles each time."""
+QUICK_RETRIES = 3
+"""How many retries may come as soon as Slack or the service asks for, before the backoff applies."""
+NOTIFY_AFTER = 100
+"""After how many failed attempts, about a day's worth, the owner is notified."""
+
+CLOSED = {
+    ChannelStatus.GONE: Pause.CHANNEL,
+    ChannelStatus.SHARED: Pause.OUTSIDERS,
+    None: Pause.REFUSED,
+}
+"""Why digests stop whose channel has become so, or whose post Slack refuses for another reason."""
 
 log = structlog.get_logger(__name__)
-T = TypeVar("T")
+OnFinished = Callable[[RunState, timedelta], None]
 
 
-class DigestRuns:
-    """Runs digests in one process.
+class DigestRuns(Background[Run, Content | Pause]):
+    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
 
-    A user waits `now_seconds` for a digest that they asked for; after that it is posted in the background.
+    A user waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the
+    background.
     """
 
-    def __init__(self, delivery: Delivery, now_seconds: float) -> None:
-        self._delivery = delivery
-        self._now_seconds = now_seconds
-        self._store = delivery.store
-        self._clock = delivery.clock
-        self._in_flight = delivery.in_flight
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._notices = NoticeSender(delivery.store.digests, delivery.poster)
+    name = "digest"
+    readers = 4
+
+    def __init__(self, access: Access, poster: DigestPoster, on_finished: OnFinished) -> None:
+        super().__init__(access)
+        self.poster, self.on_finished = poster, on_finished
+        self._runs, self._digests = access.store.digest_runs, access.store.digests
         self._sending: asyncio.Task[None] | None = None
-        self._stopping = False
 
-    async def run_due(self, now: datetime) -> None:
-        """Claim and start the digests due at `now`, by the database's clock; `idle` waits for them."""
-        self._clock.set(now)
-        if self._clock.suspect:
+    async def due(self, now: datetime) -> AsyncIterator[Sequence[Run]]:
+        """Claim the runs that no live process holds, then due times."""
+        if self.clock.suspect:
             await self._realign(now)
-            self._clock.suspect = False
-        self._send_notices()
-        held = {digest for digest, _ in self._in_flight}
-        abandoned = await self._store.digest_runs.abandoned(now, MAX_IN_FLIGHT, excluding=held)
+            self.clock.suspect = False
+        held = {run.digest.id for run in self.in_flight.values()}
         by_owner: dict[Owner, list[Run]] = defaultdict(list)
-        for run in abandoned:
-            by_owner[run.digest.owner].append(run)
+        for run in await self._runs.abandoned(now, MAX_IN_FLIGHT, excluding=held):
+            by_owner[run.owner].append(run)
         for runs in by_owner.values():
-            self._start_runs(await self._store.digest_runs.take_over(runs, now, self._delivery.lease_until()))
-        while len(self._in_flight) < MAX_IN_FLIGHT:
-            digests = await self._store.digest_runs.due(now, BATCH)
-            if not digests or not await self._start_due(digests, now):
-                return  # nothing is left, or another process claimed it
+            if taken := await self._runs.take_over(runs, now, self.lease_until()):
+                yield taken
+        while len(self.in_flight) < MAX_IN_FLIGHT and (digests := await self._runs.due(now, BATCH)):
+            stopped = await self._stop_unreadable(digests)
+            claims = [due_period(digest, now) for digest in digests if digest.id not in stopped]
+            if claimed := await self._runs.claim(claims, self.lease_until()):
+                yield claimed
+            elif not stopped:
+                return  # another process claimed what is left
 
-    async def _start_due(self, digests: Sequence[Digest], now: datetime) -> bool:
-        """Claim and start one owner's due digests; whether any were claimed or stopped."""
-        readable = [digest for digest in digests if periods.readable(digest)]
-        unreadable = {digest.id for digest in digests} - {digest.id for digest in readable}
-        if unreadable:
-            log.warning("digest schedule can't be read", action="digest.no_times", digests=sorted(unreadable))
-            await self._store.digests.stop(digests[0].owner, unreadable, Pause.SCHEDULE)
-        claims = [periods.due_period(digest, now) for digest in readable]
-        runs = await self._store.digest_runs.claim(claims, self._delivery.lease_until())
-        self._start_runs(runs)
-        return bool(runs or unreadable)
+    async def _stop_unreadable(self, digests: Sequence[Digest]) -> set[int]:
+        """Stop those of one owner's digests whose schedule can't be read; returns their IDs."""
+        found = {digest.id for digest in digests if not readable(digest)}
+        if found:
+            log.warning("digest schedule can't be read", action="digest.no_times", digests=sorted(found))
+            await self._digests.stop(digests[0].owner, found, Pause.SCHEDULE)
+        return found
 
     async def _realign(self, now: datetime) -> None:
         """Recalculate due times and leases that were set while the clock was ahead."""
-        await self._store.digest_runs.expire_future_leases(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
+        await self._runs.expire_future_leases(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
         after = 0
-        while digests := await self._store.digests.scheduled(after, BATCH):
+        while digests := await self._digests.scheduled(after, BATCH):
             after = digests[-1].id
             for digest in digests:
                 await asyncio.sleep(0)
-                if (sooner := periods.sooner(digest, now)) is not None:
-                    await self._store.digests.reschedule(digest, sooner)
+                if (coming := sooner(digest, now)) is not None:
+                    await self._digests.reschedule(digest, coming)
 
     async def run_now(self, digest: Digest) -> RunState | None:
         """Run a digest between two due times; its final state, None if another run is in flight or this one
@@ -99,93 +110,286 @@ class DigestRuns:
 
         Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
         """
-        now = await self._store.digest_runs.now()
-        self._clock.set(now)
-        claim = Claim(digest=digest, due_at=now, missed=0, next_due=None)
-        claimed = await self._store.digest_runs.claim([claim], self._delivery.lease_until())
+        now = await self.access.store.processes.now()
+        self.clock.set(now)
+        claim = RunClaim(digest=digest, due_at=now, missed=0, next_due=None)
+        claimed = await self._runs.claim([claim], self.lease_until())
         if not claimed:
             return None
-        return await self._start(self._run_asked(claimed[0]))
-
-    async def idle(self) -> None:
-        """Wait until all runs in flight are done."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
-
-    async def stop(self, seconds: float) -> None:
-        """Give runs in flight `seconds` to finish, then release those not yet sent to other processes."""
-        self._stopping = True
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=seconds)
-        for task in (left := set(self._tasks)):
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-        await self._store.digest_runs.release(self._clock.now())
-
-    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    def _start_runs(self, runs: Sequence[Run]) -> None:
-        if runs:
-            self._in_flight |= dict.fromkeys((run.key for run in runs), time.monotonic())
-            self._start(self._run_logged(runs))
-
-    async def _run_logged(self, runs: Sequence[Run]) -> None:
-        """Carry out runs of one owner; all their log lines share one reference."""
-        owner = runs[0].digest.owner
-        who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
-        try:
-            with structlog.contextvars.bound_contextvars(**who):
-                await self._run(runs)
-        finally:
-            for run in runs:
-                self._in_flight.pop(run.key, None)
-            self._send_notices()
-
-    async def _run(self, runs: Sequence[Run]) -> None:
-        try:
-            ready = await self._delivery.ready(runs)
-            contents = await self._delivery.read(ready) if ready else None
-            if contents is not None:
-                work = (self._delivered(run, contents[run.digest.id]) for run in ready)
-                await asyncio.gather(*work)
-        except Exception:
-            log.exception("digest runs failed", action="digests.failed", runs=len(runs))
-            await asyncio.gather(*(self._delivery.postpone(run) for run in runs), return_exceptions=True)
-
-    async def _delivered(self, run: Run, content: Content | Pause) -> RunState | None:
-        """Deliver a run, or postpone it on an error."""
-        try:
-            return await self._delivery.deliver(run, content)
-        except Exception:
-            log.exception("digest run failed", action="digest.failed", digest=run.digest.id)
-            with suppress(Exception):  # this process takes it over once its lease has ended
-                await self._delivery.postpone(run)
-            return None
-        finally:
-            self._in_flight.pop(run.key, None)
+        return await self.start(self._run_asked(claimed[0]))
 
     async def _run_asked(self, run: Run) -> RunState | None:
-        self._in_flight[run.key] = time.monotonic()
+        self.in_flight[run.key] = run
         delivering = None
         try:
-            channel_status = await self._delivery.channel_status(run.digest)
+            channel_status = await self.poster.channel_status(run.owner, run.digest.channel_id)
             if channel_status is not ChannelStatus.OPEN:
-                return await self._delivery.settle_closed(run, channel_status)
-            contents = await self._delivery.contents([run], background=False)
-            delivering = self._start(self._delivered(run, contents[run.digest.id]))
+                return await self._settle_closed(run, channel_status)
+            async with self.reading:
+                ((_, content),) = await self.read([run], background=False)
+            delivering = self.start(self.posted(run, content))
         except (NotLinked, ServiceError):
-            await self._store.digest_runs.drop(run)
+            await self._runs.drop(run)
             raise
         finally:
             if delivering is None:
-                self._in_flight.pop(run.key, None)
-        done, _ = await asyncio.wait({delivering}, timeout=self._now_seconds)
-        return delivering.result() if done else None
+                self.in_flight.pop(run.key, None)
+        done, _ = await asyncio.wait({delivering}, timeout=self.access.delays.digest_now)
+        state = delivering.result() if done else None
+        return state if isinstance(state, RunState) else None
 
-    def _send_notices(self) -> None:
-        if not self._stopping and (self._sending is None or self._sending.done()):
-            self._sending = self._start(self._notices.send())
+    async def release(self) -> None:
+        await self._runs.release(self.clock.now())
+
+    def notify(self) -> None:
+        if self._sending is None or self._sending.done():
+            self._sending = self.start(self._send_notices())
+
+    async def _send_notices(self) -> None:
+        """Send all notices that are pending, one message for each owner and channel.
+
+        One is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
+        """
+        try:
+            while (pending := await self._digests.claim_notice()) is not None:
+                digests, notice = pending
+                if digests and not await self._told(digests, notice):
+                    return
+                await self._digests.clear_notice(digests, notice)
+        except Exception:
+            log.exception("digest notice not sent", action="digest.not_told")
+
+    async def _told(self, digests: Sequence[Digest], notice: Notice | None) -> bool:
+        """Whether a notice is sent, or one to a channel isn't needed anymore."""
+        if notice:
+            return await self.poster.notify_owner(digests, notice)
+        status = await self.poster.channel_status(digests[0].owner, digests[0].channel_id)
+        if status is ChannelStatus.OPEN:
+            return await self.poster.notify_channel(digests)
+        # A channel that is gone or shared outside gets no notice.
+        return status is not ChannelStatus.UNKNOWN
+
+    async def failed(self, items: Sequence[Run], error: Exception) -> None:
+        """Postpone runs; without a key, stop all of the owner's digests, so that they get one notice."""
+        match error:
+            case KeySuspended(retry_after=seconds):  # the owner isn't told of any delay
+                until = self.clock.now() + timedelta(seconds=min(LONGEST_BACKOFF, seconds))
+                await asyncio.gather(*(self._runs.retry_later(run, until) for run in items))
+            case NotLinked() if not isinstance(error, KeyUnreadable):
+                await self._stop(items, Pause.KEY, await self._digests.of_owner(items[0].owner))
+            case _:  # for a key that can't be decrypted, the operator may restore the right encryption key
+                wait = error.retry_after if isinstance(error, TooManyRequests) else None
+                await asyncio.gather(*(self._postpone(run, wait) for run in items))
+
+    async def ready(self, items: Sequence[Run]) -> Sequence[Run]:
+        """The runs to post; the others are finished or postponed."""
+        channels: dict[str, ChannelStatus] = {}  # of one owner
+        return [run for run in items if await self._is_ready(run, channels)]
+
+    async def _is_ready(self, run: Run, channels: dict[str, ChannelStatus]) -> bool:
+        if run.state is RunState.SENDING and not await self._is_absent(run):
+            return False
+        if not readable(run.digest):
+            await self._stop([run], Pause.SCHEDULE)
+            return False
+        channel = run.digest.channel_id
+        if channel not in channels:
+            channels[channel] = await self.poster.channel_status(run.owner, channel)
+        if channels[channel] is not ChannelStatus.OPEN:
+            await self._settle_closed(run, channels[channel])
+        return channels[channel] is ChannelStatus.OPEN
+
+    async def _is_absent(self, run: Run) -> bool:
+        """Whether a run that may have been posted isn't in its channel; if it is, the run is settled."""
+        sending_at = run.sending_at or run.due_at
+        within = (sending_at, sending_at + timedelta(seconds=self.access.timings.longest_post))
+        found = await self.poster.find(run.digest, run.due_at, within, run.searched_to)
+        log.info(
+            "digest post looked up",
+            action="digest.looked_up",
+            digest=run.digest.id,
+            found=type(found).__name__,
+        )
+        match found:
+            case outcomes.Posted(ts):
+                await self._finish(run, RunState.SENT, ts=ts)
+            case outcomes.Absent():
+                await self._runs.undo_sending(run)
+                return True
+            case outcomes.Hidden():
+                await self._finish(run, RunState.UNKNOWN)
+                await self._digests.notify(run.digest, "unsure")
+            case outcomes.Unfinished(seconds, searched_to):
+                await self._postpone(run, seconds, searched_to)
+        return False
+
+    async def _settle_closed(self, run: Run, channel_status: ChannelStatus) -> RunState | None:
+        """Settle a run whose channel doesn't accept digests; its final state, None if postponed."""
+        if channel_status is ChannelStatus.UNKNOWN:
+            await self._postpone(run)
+            return None
+        await self._stop([run], CLOSED[channel_status])
+        return RunState.DROPPED
+
+    async def read(
+        self, items: Sequence[Run], *, background: bool = True
+    ) -> Sequence[tuple[Run, Content | Pause]]:
+        """What one owner's runs list. Raises NotLinked, ServiceError."""
+        digests = [run.digest for run in items]
+        covered = await self._runs.covered([digest.id for digest in digests])
+        hidden = await self.access.store.created_issues.refused_privacy()
+        async with self.access.accounts.reading(digests[0].owner, background=background) as session:
+            now = self.clock.now()
+            found = await reading.read(
+                self.access.client, session, digests, covered=covered, hidden=hidden, now=now
+            )
+        return [(run, found[run.digest.id]) for run in items]
+
+    async def post(self, item: Run, content: Content | Pause) -> RunState | None:
+        """Post what one run lists; its final state, None if postponed."""
+        run = await self._current(item, content) if isinstance(content, Content) else item
+        latest: list[Content | RunState | None] = [await self._listed(run, content)]
+
+        async def ready() -> Edition | None:
+            known = latest[-1]
+            if isinstance(known, Content) and time.monotonic() - known.read_at > self.access.timings.fresh:
+                latest.append(known := await self._listed_again(run, known))
+            return await self._ready(run, known) if isinstance(known, Content) else None
+
+        outcome = None
+        if isinstance(latest[-1], Content):
+            outcome = await self.poster.post(run.digest, run.due_at, ready)
+        if not isinstance(listed := latest[-1], Content):
+            return listed
+        match outcome:
+            case outcomes.Posted(ts):
+                await self._finish(run, RunState.SENT, listed, ts=ts)
+                return RunState.SENT
+            case outcomes.PostRefused(status):
+                await self._runs.undo_sending(run)
+                await self._stop([run], CLOSED[status])
+                return RunState.DROPPED
+            case outcomes.Unsure():
+                await self._postpone(run, self.access.timings.look_up_after)
+            case None:
+                await self._runs.undo_sending(run)
+                await self._runs.drop(run)
+                return RunState.DROPPED
+            case _:
+                await self._runs.undo_sending(run)
+                await self._postpone(run)
+        return None
+
+    async def _listed(self, run: Run, content: Content | Pause) -> Content | RunState:
+        """What a run posts; its final state if that's nothing."""
+        digest = run.digest
+        if isinstance(content, Pause):
+            await self._stop([run], content)
+            return RunState.DROPPED
+        moments = [moment for moment in (digest.covered_to, content.covered_to) if moment]
+        content = replace(content, covered_to=max(moments, default=None))
+        if not content.issues and (run.asked or not digest.plan.empty):
+            await self._finish(run, RunState.EMPTY, content)
+            return RunState.EMPTY
+        return content
+
+    async def _listed_again(self, run: Run, content: Content) -> Content | RunState | None:
+        """As `_listed`, of what of it is still public. None if the run is postponed or stopped.
+
+        Reads little, since the channel's turn has come: the key isn't verified, and shows what everyone can
+        see if it no longer works.
+        """
+        await self._runs.undo_sending(run)
+        now = await self.read_or_put_off([run], self._as_public(run.digest, content))
+        if now is Pause.PROJECT:  # or the key no longer works, which the next read tells
+            await self._postpone(run)
+            return None
+        return None if now is None else await self._listed(run, now)
+
+    async def _as_public(self, digest: Digest, content: Content) -> Content | Pause:
+        link = await self.access.store.links.required(digest.owner)
+        session = Session(digest.owner, link.key, link.user_id, link.name)
+        hidden = await self.access.store.created_issues.refused_privacy()
+        return await reading.as_public(
+            self.access.client, session, digest, content, hidden=hidden, now=self.clock.now()
+        )
+
+    async def _ready(self, run: Run, content: Content) -> Edition | None:
+        """What a run posts, marked as sending; None if the run is no longer this process's to post."""
+        now = self.clock.now()
+        begun = await self._runs.begin_sending(
+            run,
+            content.covered,
+            covered_to=content.covered_to,
+            seen=content.seen,
+            sending_at=self.poster.slack_time() or now,
+            lease_until=self.lease_until(),
+        )
+        return reading.edition(run, content.issues, now, more=content.more) if begun else None
+
+    async def _current(self, run: Run, content: Content) -> Run:
+        """The run with the project's current name, merged with the due times that passed meanwhile."""
+        if content.project != run.digest.plan.project:
+            await self._digests.rename(run.digest, content.project)
+            plan = replace(run.digest.plan, project=content.project)
+            run = replace(run, digest=replace(run.digest, plan=plan))
+        digest, now = run.digest, self.clock.now()
+        if run.asked or digest.next_due is None or digest.next_due > now:
+            return run
+        claim = due_period(digest, now)
+        return await self._runs.merge_missed(run, claim)
+
+    async def _finish(
+        self, run: Run, state: RunState, content: Content | None = None, *, ts: str | None = None
+    ) -> None:
+        """Finish a run; `content` defaults to what was recorded before it was sent."""
+        if content is None:
+            content = Content(
+                project=run.digest.plan.project,
+                covered=await self._runs.sent(run),
+                covered_to=run.covered_to,
+                seen=run.seen,
+            )
+        covered_to = content.covered_to or run.digest.covered_to
+        now = self.clock.now()
+        late = now - run.due_at
+        on_time = late < timedelta(minutes=1) and not run.missed
+        ended = await self._runs.finish(
+            run,
+            state,
+            ts=ts,
+            covered_to=covered_to,
+            seen=content.seen,
+            forget_before=covered_to - OVERLAP if covered_to else None,
+            period_from=run.due_at if on_time else now,
+            history=reading.history(run.digest, [one.at for one in content.covered], now),
+        )
+        if ended:
+            self._record(run, state, issues=len(content.issues or content.covered))
+
+    def _record(self, run: Run, state: RunState, **more: object) -> None:
+        late = self.clock.now() - run.due_at
+        ms = round((time.monotonic() - run.claimed_at) * 1000)
+        about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
+        late_s = round(late.total_seconds(), 1)
+        log.info("digest finished", action="digest.run", outcome=state.value, late_s=late_s, **about)
+        self.on_finished(state, late)
+
+    async def _postpone(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
+        """Postpone a run: for `seconds` at first, for longer with each retry."""
+        backoff = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(run.attempts, 10))
+        backs_off = seconds is None or run.attempts > QUICK_RETRIES
+        wait = min(LONGEST_BACKOFF, max(backoff if backs_off else 0, seconds or 0))
+        about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "attempts": run.attempts}
+        log.info("digest postponed", action="digest.put_off", seconds=round(wait), **about)
+        await self._runs.retry_later(run, self.clock.now() + timedelta(seconds=wait), searched_to)
+        if run.attempts == NOTIFY_AFTER:
+            await self._digests.notify(run.digest, "delayed")
+
+    async def _stop(self, runs: Sequence[Run], why: Pause, others: Sequence[Digest] = ()) -> None:
+        """Stop one owner's digests and drop their `runs`; `others` of theirs are stopped, too."""
+        stopping = {run.digest.id for run in runs} | {digest.id for digest in others}
+        await self._digests.stop(runs[0].digest.owner, stopping, why)
+        for run in runs:
+            await self._runs.drop(run)
+            self._record(run, RunState.DROPPED, why=why.value)

@@ -19,13 +19,12 @@ from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
 from itertools import dropwhile, islice, pairwise, takewhile
-from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
 from bot.errors import UserError
-from bot.features.series import series
+from bot.spelling import series
 
 KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday")
 """The words that a schedule can start with."""
@@ -57,31 +56,18 @@ _NEAR = 3
 
 
 class ScheduleError(UserError):
-    """A schedule or a time zone can't be used."""
+    """A schedule or a time zone can't be used; worded where it is raised."""
+
+    __init__ = UserError.__init__
 
 
-class UnreadableSchedule(ScheduleError):
-    """What follows `kind` (a keyword) can't be read; None: there is no keyword."""
+class NoSchedule(ScheduleError):
+    """No keyword says what kind of schedule it is."""
 
-    kind: Literal["weekly", "hourly", "cron", "every"] | None
-
-
-class UnreadableTime(ScheduleError):
-    """What follows `after`, such as `daily`, is no time of day."""
-
-    after: str
-
-
-class UnreadableCron(ScheduleError):
-    """A field of a cron line can't be read; None: it matches no date."""
-
-    field: str | None
-
-
-class UnknownTimeZone(ScheduleError):
-    """No time zone has the name that was typed; `near` are the names of similar ones."""
-
-    near: tuple[str, ...]
+    says = (
+        "When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly`, or "
+        "`cron 0 9 * * 1-5`."
+    )
 
 
 @dataclass(frozen=True)
@@ -105,7 +91,7 @@ class Schedule:
             case "weekdays":
                 return f"every weekday at {_clock(words[0])}"
             case "weekly":
-                days = series([_day_named(day) for day in words[0].split(",")], "and")
+                days = series([day.capitalize() for day in DAYS if day[:3] in words[0].split(",")], "and")
                 return f"every {days} at {_clock(words[1])}"
             case "hourly":
                 return f"every hour at {words[0]}" if words else "every hour"
@@ -133,7 +119,7 @@ def parse(text: str) -> Schedule:
             return _weekly(words)
         case "hourly":
             return _hourly(words)
-    raise UnreadableSchedule(None)
+    raise NoSchedule
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
@@ -168,13 +154,16 @@ def shortest_gap(schedule: Schedule) -> timedelta:
 def zone_named(text: str) -> str:
     """`europe/paris`, `America/New York`, `utc` → ZoneInfo's name for the time zone.
 
-    Raises UnknownTimeZone with suggestions; it never repeats the input.
+    Raises ScheduleError with suggestions; it never repeats the input.
     """
     zones = _zones()
     typed = "_".join(text.lower().split())
     if typed in zones:
         return zones[typed]
-    raise UnknownTimeZone(tuple(_zones_like(typed)))
+    near = series([f"`{zone}`" for zone in _zones_like(typed)])
+    if not near:
+        raise ScheduleError("I don't know that time zone. Try one like `Europe/Paris` or `UTC`.")
+    raise ScheduleError("I don't know that time zone. Did you mean {near}?", near=near)
 
 
 def zones_matching(text: str) -> tuple[str, ...]:
@@ -189,10 +178,6 @@ def _clock(time: str) -> str:
     """`09:00` → `9:00 AM`."""
     hour, minute = map(int, time.split(":"))
     return f"{hour % _NOON or _NOON}:{minute:02} {'AM' if hour < _NOON else 'PM'}"
-
-
-def _day_named(short: str) -> str:
-    return next(day for day in DAYS if day.startswith(short)).capitalize()
 
 
 def _cron_in_words(cron: str) -> str:
@@ -213,7 +198,9 @@ def _every(words: list[str]) -> Schedule:
     if step := _STEP.fullmatch(" ".join(words)):
         many, unit = int(step[1]), step[2]
         if not many or _PERIODS[unit] % many:
-            raise UnreadableSchedule("every")
+            raise ScheduleError(
+                "I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours."
+            )
         return _cron([f"*/{many}", *"****"] if unit == "minute" else ["0", f"*/{many}", *"***"])
     match words:
         case ["day" | "morning", *rest]:
@@ -224,7 +211,7 @@ def _every(words: list[str]) -> Schedule:
             return _hourly(rest)
         case [day, *_] if _weekday(day) is not None:
             return _weekly(words)
-    raise UnreadableSchedule(None)
+    raise NoSchedule
 
 
 def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
@@ -234,7 +221,9 @@ def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
     elif match := _HALF_DAY.fullmatch(said):
         hour = int(match[1]) % _NOON + (_NOON if match[3] == "p" else 0)
     else:
-        raise UnreadableTime(begin)
+        raise ScheduleError(
+            "I couldn't read the time after `{words}`. Try `{words} 9:00` or `{words} 5:30 pm`.", words=begin
+        )
     minute = int(match[2] or 0)
     return Schedule(f"{begin} {hour:02}:{minute:02}", f"{minute} {hour} * * {days}")
 
@@ -243,7 +232,7 @@ def _weekly(words: list[str]) -> Schedule:
     days = list(takewhile(lambda day: day is not None, map(_weekday, words)))
     named = sorted({day for day in days if day is not None})
     if not named:
-        raise UnreadableSchedule("weekly")
+        raise ScheduleError("Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.")
     begin = f"weekly {','.join(DAYS[day][:3] for day in named)}"
     return _at_time(begin, ",".join(str((day + 1) % 7) for day in named), words[len(days) :])
 
@@ -257,7 +246,9 @@ def _weekday(word: str) -> int | None:
 def _hourly(words: list[str]) -> Schedule:
     match = _MINUTE.fullmatch(" ".join(words) or "0")
     if match is None:
-        raise UnreadableSchedule("hourly")
+        raise ScheduleError(
+            "I couldn't read the minute after `hourly`. Try `hourly`, or `hourly :30` for half past."
+        )
     minute = int(match[1])
     return Schedule(f"hourly :{minute:02}" if minute else "hourly", f"{minute} * * * *")
 
@@ -265,13 +256,20 @@ def _hourly(words: list[str]) -> Schedule:
 def _cron(fields: list[str]) -> Schedule:
     cron = " ".join(fields).upper()
     if len(fields) != _FIELDS or len(cron) > LONGEST:
-        raise UnreadableSchedule("cron")
+        raise ScheduleError(
+            "A cron line has five fields, from the minute to the day of the week, and at most {most} "
+            "characters. Try `cron 0 9 * * 1-5`.",
+            most=LONGEST,
+        )
     try:
         first = next(CronSim(cron, _LONG_AGO), None)
     except CronSimError as error:
-        raise UnreadableCron(str(error).removeprefix("Bad ").replace("-of-", " of the ")) from None
+        raise ScheduleError(
+            "The {field} in that cron line isn't valid. Try one like `cron 0 9 * * 1-5`.",
+            field=str(error).removeprefix("Bad ").replace("-of-", " of the "),
+        ) from None
     if first is None:
-        raise UnreadableCron(None)
+        raise ScheduleError("That cron line never matches a date. Try one like `cron 0 9 * * 1-5`.")
     return Schedule(f"cron {cron}", cron)
 
 

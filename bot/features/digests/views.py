@@ -1,13 +1,13 @@
-"""The list of digests, and the results of actions on them."""
+"""The lists of digests, previews, why digests are paused, and the results of actions on them."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.features.digests import kind_words
+from bot.features.digests import message as digest_message
+from bot.features.digests import plans
 from bot.features.digests.buttons import (
     Act,
-    ChooseProject,
+    ChooseDigestProject,
     DigestButton,
     OpenAddForm,
     OpenChangeForm,
@@ -18,18 +18,29 @@ from bot.features.digests.buttons import (
     RemoveDigest,
     RestoreDigest,
     ResumeDigest,
+    SetUpPersonal,
     TakeOverDigest,
 )
-from bot.features.digests.digests import Planned
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.reasons import why_paused
-from bot.features.digests.schedules import KEYWORDS, ScheduleError, parse
-from bot.features.series import series
+from bot.features.digests.commands import add_command
+from bot.features.digests.digests import Planned, Preview
+from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
-from bot.slack import forms
-from bot.slack.blocks import Block, Element, Message, actions, button, confirm, context, section, shortened
-from bot.slack.text import bold, code, cut, escape, line, moment
-from bot.slack.wording import Wording
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    button_row,
+    confirm,
+    context,
+    section,
+    shortened,
+)
+from bot.slack.text.mrkdwn import bold, code, cut, escape, line, moment
+from bot.slack.text.wording import Wording
+from bot.spelling import counted, series
 from bot.store.choice import Choice
 from bot.store.digest_plans import FilterKind, Plan
 from bot.store.digest_runs import RunState
@@ -37,12 +48,38 @@ from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 
 NAME = 80
+PREVIEWED = 5
+"""The most rows in a preview."""
 SHOWN = 10
 """More digests would exceed Slack's limits on blocks and text."""
 FILTERS = 300
 CHOOSE_PROJECT = "Choose a project first. Then I can show you a preview."
-_PLAIN = re.compile(r"[\w.-]+")
-_UNQUOTABLE = re.compile('["“”„‟«»`\n]')
+SET_UP = (
+    "Your digest is set up. I'll send you a direct message with what's overdue, due today, newly assigned to "
+    "you, or changed."
+)
+TAKE_OWNERSHIP = "Anyone who can see the project can take ownership."
+REASONS: Mapping[Pause, tuple[str, str]] = {
+    Pause.KEY: ("{whose} {service} API key no longer works", TAKE_OWNERSHIP),
+    Pause.LEFT: ("{whose} Slack account is deactivated", TAKE_OWNERSHIP),
+    Pause.PROJECT: ("{who} can't see {project} anymore", TAKE_OWNERSHIP),
+    Pause.NOT_PUBLIC: ("{project} isn't public", TAKE_OWNERSHIP),
+    Pause.CLOSED: ("{project} is closed", "Reopen the project, then resume the digest."),
+    Pause.CHANNEL: (
+        "the channel is archived or I'm not in it anymore",
+        "Invite me with `/invite`, then resume the digest.",
+    ),
+    Pause.OUTSIDERS: (
+        "the channel is shared with people outside your company",
+        "Add the digest in another channel.",
+    ),
+    Pause.REFUSED: (
+        "Slack didn't accept the post",
+        "Ask your administrator to check my log, then resume the digest.",
+    ),
+    Pause.SCHEDULE: ("its schedule or time zone is no longer valid", "Edit the digest, then resume it."),
+}
+"""Why a digest stopped, and the next step; in mrkdwn with the names of facts in braces."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +117,6 @@ ACTIONS = {
 
 
 def text_message(mrkdwn: str) -> Message:
-    """A message with one sentence, in mrkdwn."""
     return Message(mrkdwn, (section(mrkdwn),))
 
 
@@ -88,7 +124,7 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
     """A channel's digests with their buttons for `user`, below `said`, the result of the last action."""
     blocks: list[Block] = list(said.blocks) if said else []
     if digests:
-        text = f"*{len(digests)} digest{'' if len(digests) == 1 else 's'} in this channel*"
+        text = f"*{counted(len(digests), 'digest')} in this channel*"
     else:
         text = "No digests in this channel yet."
     blocks.append(section(text))
@@ -106,14 +142,12 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
 
 
 def _entry(digest: Digest, user: Owner, wording: Wording) -> str:
-    about = " · ".join(
-        filter(None, (f"by {line(digest.owner_name)}", cut(filters_in_words(digest.plan), FILTERS)))
-    )
+    filters = cut(filters_in_words(digest.plan), FILTERS)
+    about = f"by {line(digest.owner_name)}" + (f" · {filters}" if filters else "")
     return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{status_line(digest, user, wording)}"
 
 
 def title(digest: Digest) -> str:
-    """A digest's number, project, channel and schedule."""
     return f"{_headed(digest)} in {where(digest)} · {when_of(digest.plan)}"
 
 
@@ -175,11 +209,11 @@ def exposing(digest: Digest, act: Act) -> Message:
     carried = action.carries(
         digest=digest.id, owner=digest.owner.user_id, agreed=digest.plan.project_id, personal=digest.personal
     )
-    return Message(text, (section(text), actions([button(action.label, carried, style="primary")])))
+    return Message(text, (section(text), button_row(action.label, carried)))
 
 
 def _exposed(digest: Digest) -> str:
-    readers = f"Everyone in {where(digest)} will see its {kind_words.noun(digest.plan)}."
+    readers = f"Everyone in {where(digest)} will see its {digest_message.noun(digest.plan)}."
     return f":warning: {line(digest.plan.project)} isn't public. {readers}"
 
 
@@ -199,35 +233,36 @@ def when_of(plan: Plan) -> str:
 
 def filters_in_words(plan: Plan) -> str:
     """The kind, filters and options that differ from the defaults; in mrkdwn."""
-    parts = [kind_words.explained(plan)] if kind_words.explained(plan) else []
-    parts += [_filter(kind, chosen) for kind, chosen in plan.filters.items()]
-    parts += [f"except {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()]
-    parts += [f"grouped by {plan.group}"] if plan.group != "tracker" else []
-    parts += ["posts even when there's nothing to show"] if plan.empty else []
-    return " · ".join(parts)
+    parts = (
+        digest_message.explained(plan),
+        *(_filter(kind, chosen) for kind, chosen in plan.filters.items()),
+        *(f"except {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()),
+        f"grouped by {plan.group}" if plan.group != "tracker" else "",
+        "posts even when there's nothing to show" if plan.empty else "",
+    )
+    return " · ".join(filter(None, parts))
 
 
 def _filter(kind: FilterKind, chosen: Sequence[Choice]) -> str:
-    return f"{kind_words.LABELS[kind].lower()} {line(series([one.name for one in chosen]))}"
+    return f"{digest_message.LABELS[kind].lower()} {line(series([one.name for one in chosen]))}"
 
 
 # Results
 
 
-def which_project(wanted: DigestSettings, projects: Sequence[Ref], saved: str) -> Message:
+def which_project(plan: Plan, projects: Sequence[Ref], form: OpenFilledForm) -> Message:
     """Asks for the project of a digest, the one thing that the command left out."""
-    text = f"Which project's {kind_words.noun(wanted)} should I post here {wanted.schedule.in_words()}?"
-    known = [(ChooseProject(project=one.id, saved=saved).pack(), one.name) for one in projects]
-    select = forms.choice(ChooseProject.action, known, None, "Choose a project")
-    form = button("Open form", OpenFilledForm(saved=saved))
-    return Message(text, (section(text), actions([select, form])))
+    when = parse(plan.schedule).in_words()
+    text = f"Which project's {digest_message.noun(plan)} should I post here {when}?"
+    known = [(ChooseDigestProject(project=one.id, saved=form.id).pack(), one.name) for one in projects]
+    select = forms.choice(ChooseDigestProject.action, known, None, "Choose a project")
+    return Message(text, (section(text), actions([select, button("Open form", form)])))
 
 
 def added(planned: Planned, service: str) -> Message:
-    """Confirms a new digest to its owner: its settings, when it is posted, and who will read it."""
     digest, plan = planned.digest, planned.digest.plan
     text = (
-        f"Digest {digest.id} is set up. I'll post {kind_words.noun(plan)} from {bold(plan.project)} in "
+        f"Digest {digest.id} is set up. I'll post {digest_message.noun(plan)} from {bold(plan.project)} in "
         f"{where(digest)} {when_of(plan)}."
     )
     blocks: list[Block] = [section(text)]
@@ -243,7 +278,6 @@ def added(planned: Planned, service: str) -> Message:
 
 
 def changed(planned: Planned) -> str:
-    """Confirms a change."""
     digest = planned.digest
     about = f" · {filters}" if (filters := filters_in_words(digest.plan)) else ""
     upcoming = "It's still paused." if digest.paused else f"Next: {moment(planned.times[0])}"
@@ -258,34 +292,27 @@ def paused(digest: Digest, user: Owner, wording: Wording) -> str:
 
 
 def resumed(planned: Planned) -> str:
-    """Confirms that a digest is active again."""
     digest = planned.digest
-    parts = (kind_words.resumed(digest.plan.kind), f"Next: {moment(planned.times[0])}")
+    parts = (digest_message.resumed(digest.plan.kind), f"Next: {moment(planned.times[0])}")
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 
 def taken_over(planned: Planned, service: str) -> str:
-    """Confirms to the new owner."""
-    return (
-        f"{_named(planned.digest)} is yours now. It shows what you can see in {escape(service)}. "
-        f"Next: {moment(planned.times[0])}"
-    )
+    named, upcoming = _named(planned.digest), moment(planned.times[0])
+    return f"{named} is yours now. It shows what you can see in {escape(service)}. Next: {upcoming}"
 
 
 def removed(digest: Digest, wording: Wording) -> Message:
-    """Confirms a removal, with two ways to undo it."""
     add_again = code(add_command(digest.plan, wording))
     return _undoable(f"{_named(digest)} is removed. To add it again later: {add_again}", digest)
 
 
 def restored(digest: Digest, user: Owner, wording: Wording) -> str:
-    """Confirms that a removal was undone."""
     status = "It's still paused." if digest.paused is Pause.PERSON else status_line(digest, user, wording)
     return f"{_named(digest)} is restored. {status}"
 
 
 def owner_notice(digest: Digest, who: str, act: Act) -> Message:
-    """Notifies a digest's owner of what a Slack user did with it."""
     text = (
         f"<@{who}> {ACTIONS[act].done} your digest of {bold(digest.plan.project)} in {where(digest)}, "
         f"{when_of(digest.plan)}."
@@ -307,7 +334,7 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
     if state is RunState.SENT:
         return f"I posted digest {digest.id} of {project} in {where(digest)}."
     if state is RunState.EMPTY:
-        return kind_words.nothing(digest)
+        return digest_message.nothing(digest)
     if stopped:
         return f"{_named(digest)} wasn't posted. {stopped}"
     return (
@@ -316,32 +343,60 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
     )
 
 
-def add_command(plan: Plan, wording: Wording) -> str:
-    """The command that adds such a digest."""
-    if plan.kind == "personal":
-        return f"{wording.command('digest')} me {plan.schedule} tz:{plan.zone}"
-    project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
-    words = [wording.command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
-    kind = f"stale:{plan.stale_days}d" if plan.kind == "stale" else f"kind:{plan.kind}"
-    words += [kind] if plan.kind != "new" else []
-    words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]
-    words += [f"-{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.excluded.items()]
-    words += [f"group:{plan.group}"] if plan.group != "tracker" else []
-    words += ["empty:yes"] if plan.empty else []
-    return " ".join(words)
-
-
-def _chosen(choice: Choice) -> str:
-    return _quoted(choice.name if _quotable(choice.name) else f"#{choice.id}")
-
-
-def _quotable(name: str) -> bool:
-    return _UNQUOTABLE.search(name) is None
-
-
-def _quoted(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS else f'"{name}"'
-
-
 def _named(digest: Digest) -> str:
     return f"Digest {digest.id} ({line(digest.plan.project)})"
+
+
+def preview(shown: Preview, wording: Wording) -> list[Block]:
+    """What a digest would show, or would have shown in a week: how many issues, and the first ones."""
+    plan, count = shown.plan, len(shown.issues)
+    many = ("more than " if shown.more and count > 1 else "") + digest_message.noun(plan, count)
+    posts = f" in {counted(shown.posts, 'post')}" if shown.posts and not shown.more else ""
+    would = f"In the last 7 days, this digest would have shown you {many}{posts}."
+    if plan.kind not in plans.HAPPENED:
+        would = f"Right now, this digest would show you {many}."
+    about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
+    day = plans.today(plan, shown.now)
+    rows = [
+        section(digest_message.row_text(plan.kind, issue, wording, day)) for issue in shown.issues[:PREVIEWED]
+    ]
+    rest = [context(f"and {count - PREVIEWED} more")] if count > PREVIEWED else []
+    return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
+
+
+def personal_listing(digest: Digest | None, wording: Wording, said: Message | None = None) -> Message:
+    """The user's own digest with its buttons, or an offer to set it up, below the result of an action."""
+    blocks: list[Block] = list(said.blocks) if said else []
+    if digest is None:
+        text = "You don't have a personal digest yet."
+        about = (
+            "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
+            "changed since the last one. I send it only if there are any."
+        )
+        blocks += [section(text), context(about)]
+        blocks.append(actions([button("Set up", SetUpPersonal(), style="primary")]))
+    else:
+        text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
+        blocks += [section(text), _buttons(digest, digest.owner)]
+    return Message(" ".join(filter(None, (said.text if said else "", text))), tuple(blocks))
+
+
+def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
+    """Why a digest is paused and what to do, as sentences for `user`, or for everyone in its channel."""
+    if digest.paused is None or digest.paused is Pause.PERSON:
+        return "Paused"
+    why, then = REASONS[digest.paused]
+    if digest.personal and digest.paused in {Pause.CHANNEL, Pause.OUTSIDERS}:
+        why, then = "Slack doesn't let me send you direct messages", "Resume the digest to try again."
+    owner, mine = line(digest.owner_name), user == digest.owner
+    if mine and digest.paused in {Pause.KEY, Pause.LEFT}:
+        then = f"Link your account with `{wording.command('tracker')} link`, then resume the digest."
+    if mine and digest.paused is Pause.NOT_PUBLIC:
+        then = f"If everyone in <#{digest.channel_id}> may see its issues, resume the digest."
+    facts = {
+        "who": "you" if mine else owner,
+        "whose": "your" if mine else f"{owner}'s",
+        "service": escape(wording.service),
+        "project": line(digest.plan.project),
+    }
+    return f"Stopped because {why.format(**facts)}. {then}"

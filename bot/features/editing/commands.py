@@ -1,21 +1,17 @@
 """Parses what follows an issue's number in `/issue 42 close` and `/issue close 42`."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
-from datetime import date
-from functools import partial
-from typing import TypeVar
 
 from bot.errors import UserError, WrongField
-from bot.features.editing.edits import Edit, Step
-from bot.features.issues.errors import NotUnderstood
-from bot.features.issues.fields import CHANGEABLE, SUBJECT, Kind
-from bot.features.issues.options import OptionReader
+from bot.features.editing.editing import Edit, Step
+from bot.features.issues.field_inputs import OptionReader
+from bot.features.issues.fields import CHANGEABLE, SUBJECT, Field, NotUnderstood
 from bot.service.models import Ref
-from bot.slack.grammar import values
-from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, same_option, understand
-from bot.slack.grammar.tokens import Atom, Value, split_first_line
-from bot.store.owner import Owner
+from bot.slack.language import values
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, same_option, understand
+from bot.slack.language.tokens import Atom, Value, split_first_line
+from bot.slack.language.values import Typist
 
 OPTIONS = (*CHANGEABLE, CUSTOM_FIELD)
 EDIT = frozenset({"edit", "change", "update", "set"})
@@ -28,77 +24,51 @@ NOTHING = frozenset({"none", "nobody", "empty", "-"})
 """Values that clear a field."""
 TO = frozenset({"to", "=", "as"})
 """Words between a field and its value: `assign to me`."""
-T = TypeVar("T")
 
 
-class WordsNotUnderstood(UserError):
-    """Words that are no change to an issue."""
-
-    text: str
-
-
-class NeverEmpty(UserError):
-    """A field that every issue has can't be cleared."""
-
-    key: str
-    label: str
-
-
-def edit_command(
-    text: str,
-    number: int,
-    today: date,
-    user: Owner,
-    fields: Collection[Ref] = (),
-    *,
-    base_url: str | None = None,
-) -> Edit:
+def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:
     """The change to issue `number` in `/issue <text>`; empty for the form.
 
     `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
     """
     first_line, below = split_first_line(text)
     parsed = _with_words_as_options(understand(first_line, OPTIONS, fields), number)
-    problems = list(parsed.problems)
-    reader = OptionReader(today, user, base_url)
     cleared = {key for key, (*_, last) in parsed.options.items() if last.text.lower() in NOTHING}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
-    problems += [
-        WrongField(CHANGEABLE[key].name, NeverEmpty(key, CHANGEABLE[key].label)) for key in unclearable
-    ]
     given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
 
-    def read(name: str, value: Callable[[], T]) -> T | None:
-        try:
-            return value()
-        except UserError as error:
-            problems.append(WrongField(name, error))
-            return None
-
-    rows = [row for row in CHANGEABLE.values() if row is not SUBJECT]
-    found = {row.key: read(row.name, partial(reader.value, given, row)) for row in rows}
+    reader = OptionReader(given, typist)
+    reader.problems += [
+        WrongField(CHANGEABLE[key].name, _never_empty(CHANGEABLE[key])) for key in unclearable
+    ]
+    found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
     steps = [STEPS[word.text.lower()] for word in given.words if word.text.lower() in STEPS]
     words = " ".join(word.source for word in given.words if word.text.lower() not in STEPS)
     left = " ".join(filter(None, [words, *given.left, below.strip()]))
     if left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
     elif left:
-        problems.append(WordsNotUnderstood(left))
+        unread = UserError(
+            "I don't understand “{text}”. Type what to change, such as `close`, `to:me`, or `due:friday`, or "
+            "open the form.",
+            text=left,
+        )
+        reader.problems.append(unread)
     edit = Edit(
-        subject=read(SUBJECT.name, partial(values.name, given, SUBJECT.key)) or "",
+        subject=reader.text(SUBJECT.key) or "",
         values=found,
-        custom_fields=read("", partial(values.custom_fields, given)) or {},
+        custom_fields=reader.custom_fields(),
         cleared=tuple(sorted(cleared - unclearable)),
         step=steps[-1] if steps else None,
-        unread={
-            row.key: given.options[row.key][0].text
-            for row in rows
-            if row.kind is Kind.HOURS and row.key in given.options and found[row.key] is None
-        },
+        unread=reader.unread,
     )
-    if problems:
-        raise NotUnderstood(edit, problems[0], tuple(problems[1:]))
+    if reader.problems:
+        raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)
     return edit
+
+
+def _never_empty(field: Field) -> UserError:
+    return UserError("{label} can't be empty. Type a value after `{key}:`.", label=field.label, key=field.key)
 
 
 def _with_words_as_options(parsed: Parsed, number: int) -> Parsed:

@@ -1,23 +1,185 @@
 """Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from enum import StrEnum
 
-from bot.errors import Refused, UserError
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.editing.edits import Edit, Editable, Wanted, held, marks
-from bot.features.issues.fields import CHANGEABLE, Field, Meant
-from bot.features.issues.issues import Issues
-from bot.features.issues.refusals import Refusals
-from bot.features.issues.service_changes import ServiceChange, service_changes, texts
-from bot.features.issues.updates import Updates
-from bot.features.projects.catalog import PARTS, Catalog, Catalogs, CustomField, Part
-from bot.features.users.people import People
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.catalog import PARTS, Catalog, CustomField, Part
+from bot.access.name_matching import UnknownName, listed, pick
+from bot.access.people import People
+from bot.errors import Refused, UserError, WrongField
+from bot.features.issues.fields import (
+    CHANGEABLE,
+    Draft,
+    Field,
+    ResolvedValue,
+    custom_inputs,
+    resolved,
+    sent,
+    typed_hours,
+)
+from bot.features.issues.issues import Issues, ServiceChange, Updates, explained, same, service_changes, texts
 from bot.service.conventions import IssueDetailInclude
-from bot.service.models import Issue
+from bot.service.inputs import CustomFieldInput, IssueChanges
+from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
+from bot.spelling import mark, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
+
+
+class Step(StrEnum):
+    """A change of status by what it does."""
+
+    CLOSE = "close"
+    REOPEN = "reopen"
+
+
+class Edit(Draft):
+    """Changes to an issue; fields that aren't in it keep their values.
+
+    `cleared` are the names of fields to empty, as in `held`.
+    """
+
+    cleared: tuple[str, ...] = ()
+    step: Step | None = None
+
+
+@dataclass(frozen=True)
+class Editable:
+    """An issue with the choices that its user has for it: only the statuses that it can get from them."""
+
+    issue: Issue
+    catalog: Catalog
+    every_status: tuple[Ref, ...]
+
+    async def wanted(self, edit: Edit, session: Session, people: People) -> tuple["Wanted", list[WrongField]]:
+        """The values that `edit` means, and an error for each name that can't be used."""
+        found, errors = await resolved(edit, people, session, self.catalog)
+        errors = [self._explained(error) for error in errors]
+        values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
+        values |= {key: value for key, value in found.items() if key in CHANGEABLE}
+        if edit.subject.strip():
+            values["subject"] = edit.subject.strip()
+        if edit.step and "status" not in values:
+            try:
+                values["status"] = self._stepped(edit.step)
+            except UserError as error:
+                errors.append(WrongField("status", error))
+        values = {key: values[key] for key in CHANGEABLE if key in values}
+        emptied = (name.removeprefix("cf_") for name in edit.cleared if name not in CHANGEABLE)
+        custom = tuple(map(self._several, custom_inputs(edit, self.catalog)))
+        custom += tuple(CustomFieldInput(id=int(number), value="") for number in emptied)
+        return Wanted(values, custom, edit.unread), errors
+
+    def _several(self, field: CustomFieldInput) -> CustomFieldInput:
+        """The same with its values apart, if the field takes several."""
+        several = {held.id for held in self.issue.custom_fields if held.multiple}
+        if field.id not in several or not isinstance(field.value, str):
+            return field
+        parts = (part.strip() for part in field.value.split(","))
+        return CustomFieldInput(id=field.id, value=tuple(filter(None, parts)))
+
+    def _explained(self, error: WrongField) -> WrongField:
+        """The error about a status that exists, but not for this user and this issue."""
+        if not (error.field == "status" and isinstance(error.error, UnknownName)):
+            return error
+        try:
+            status = pick("status", error.error.wanted, self.every_status)
+        except UserError:
+            return error
+        refused = UserError(
+            "{service} doesn't let you set #{number} to {status}. Choose {choices}.",
+            number=self.issue.id,
+            status=status.name,
+            choices=listed(self.catalog.lists["statuses"]),
+        )
+        return WrongField("status", refused)
+
+    def _stepped(self, step: Step) -> Ref:
+        """The first status in the service's order that closes or reopens the issue.
+
+        That is the current one if it is closed or open already. Raises UserError.
+        """
+        closes, current, allowed = step is Step.CLOSE, self.issue.status, self.catalog.lists["statuses"]
+        fitting = [
+            status for status in allowed if isinstance(status, IssueStatus) and status.is_closed is closes
+        ]
+        for status in fitting:
+            if current and status.id == current.id:
+                return status
+        if not fitting:
+            raise UserError(
+                "{service} doesn't let you {step} #{number}. The {can} {choices}.",
+                step=step,
+                number=self.issue.id,
+                can="status you can choose is" if len(allowed) == 1 else "statuses you can choose are",
+                choices=listed(allowed, "and"),
+            )
+        return fitting[0]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Values for an issue's fields by option key, None to clear one.
+
+    `unread` are durations that couldn't be read, as typed.
+    """
+
+    values: Mapping[str, ResolvedValue | None]
+    custom: tuple[CustomFieldInput, ...]
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    def new_to(self, issue: Issue) -> "Wanted":
+        """Those that the issue doesn't have."""
+        held = {one.id: texts(one) for one in issue.custom_fields}
+        return replace(
+            self,
+            values={k: v for k, v in self.values.items() if not same(v, CHANGEABLE[k].answered(issue))},
+            custom=tuple(one for one in self.custom if sorted(texts(one)) != sorted(held.get(one.id, ()))),
+        )
+
+    @property
+    def by_name(self) -> dict[str, ResolvedValue | None]:
+        """The values as `held` has those of an issue."""
+        return {**self.values, **{f"cf_{one.id}": _text(one) for one in self.custom}}
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.by_name)
+
+    def request(self) -> IssueChanges:
+        fields = {CHANGEABLE[key].sent: value and sent(value) for key, value in self.values.items()}
+        return IssueChanges.model_validate(fields | ({"custom_fields": self.custom} if self.custom else {}))
+
+
+def held(issue: Issue) -> dict[str, ResolvedValue | None]:
+    """The issue's values by name: option keys, or `cf_7` for a custom field."""
+    found = {key: field.answered(issue) for key, field in CHANGEABLE.items()}
+    return found | {f"cf_{field.id}": _text(field) for field in issue.custom_fields}
+
+
+def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
+    return ", ".join(texts(custom)) or None
+
+
+def marks(issue: Issue) -> dict[str, str]:
+    """A mark of each value as the form shows it, by the form's names, to notice that somebody changed it."""
+    fields = {field.name: mark(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
+    return fields | {f"cf_{field.id}": mark(*texts(field)) for field in issue.custom_fields}
+
+
+def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
+    """What a form's field holds for a value."""
+    match value:
+        case Ref():
+            return (str(value.id),)
+        case Decimal():
+            return (typed_hours(value),) if value else ()
+    return () if value is None else (str(value),)
 
 
 @dataclass(frozen=True)
@@ -26,8 +188,8 @@ class Changed:
 
     label: str
     field: Field | None
-    before: Meant | None
-    after: Meant | None
+    before: ResolvedValue | None
+    after: ResolvedValue | None
 
 
 @dataclass(frozen=True)
@@ -57,6 +219,8 @@ class EditConflict(UserError):
     with the value of the other user and that of this one.
     """
 
+    says = "Someone else changed {labels} while you were editing. Check below, then save again."
+    labels: str
     editable: Editable
     wanted: Wanted
     fields: tuple[Changed, ...]
@@ -64,13 +228,7 @@ class EditConflict(UserError):
 
 @dataclass(frozen=True)
 class Editing:
-    """Changes issues with the requesting user's key."""
-
-    accounts: Accounts
-    issues: Issues
-    catalogs: Catalogs
-    people: People
-    updates: Updates
+    access: Access
 
     async def editable(
         self, owner: Owner, number: int, edit: Edit, parts: Collection[Part] = PARTS
@@ -79,10 +237,10 @@ class Editing:
 
         Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
         """
-        self.updates.check_supported(number)
-        async with self.accounts.reading(owner) as session:
+        Updates(self.access).check_supported(number)
+        async with self.access.accounts.reading(owner) as session:
             editable = await self._editable(session, number, edit, parts)
-            wanted, errors = await editable.wanted(edit, session, self.people)
+            wanted, errors = await editable.wanted(edit, session, self.access.people)
         return editable, wanted, list(errors)
 
     async def apply(
@@ -90,14 +248,14 @@ class Editing:
     ) -> Edited:
         """Change an issue; only what differs from it is sent.
 
-        `opened` are the marks of the values that the user saw in the form. Raises EditConflict if somebody
+        `opened` are the `marks` of the issue that the form was opened with. Raises EditConflict if somebody
         changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
         `Updates.apply`.
         """
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
             editable = await self._editable(session, number, edit, parts)
-            everything, errors = await editable.wanted(edit, session, self.people)
+            everything, errors = await editable.wanted(edit, session, self.access.people)
         if errors:
             raise errors[0]
         before, wanted = editable.issue, everything.new_to(editable.issue)
@@ -106,18 +264,19 @@ class Editing:
             return Edited(before, already=_changes(everything.by_name, before, values, values))
         now = marks(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
-        if conflicting := [name for name in wanted.by_name if name in others]:
-            async with self.accounts.reading(owner) as session:
+        if conflicting := [name for name in wanted.by_name if _in_form(name) in others]:
+            async with self.access.accounts.reading(owner) as session:
                 editable = replace(await self._editable(session, number, edit, PARTS), issue=before)
-            raise EditConflict(editable, wanted, _changes(conflicting, before, values, wanted.by_name))
+            changed = _changes(conflicting, before, values, wanted.by_name)
+            labels = series([change.label for change in changed], "and")
+            raise EditConflict(labels, editable, wanted, changed)
         try:
-            after = await self.updates.apply(
+            after = await Updates(self.access).apply(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
             )
         except Refused as error:
-            refusals, project_id = Refusals(self.accounts, self.catalogs), editable.catalog.project_id
-            assignee = wanted.values.get("to")
-            raise await refusals.explained(owner, error, project_id, assignee) from None
+            project_id, assignee = editable.catalog.project_id, wanted.values.get("to")
+            raise await explained(self.access, owner, error, project_id, assignee) from None
         not_taken = service_changes(wanted.values, wanted.custom, after)
         missed = wanted.new_to(after).names
         taken = [name for name in wanted.by_name if name not in missed]
@@ -125,12 +284,12 @@ class Editing:
         return Edited(after, changed, not_taken)
 
     async def _editable(self, session: Session, number: int, edit: Edit, parts: Collection[Part]) -> Editable:
-        issue = await self.issues.detailed(session, number, STATUSES)
+        issue = await Issues(self.access).detailed(session, number, STATUSES)
         project_id = issue.project.id if issue.project else None
-        catalog = await self.catalogs.of(session, project_id, parts, edit.custom_fields)
+        catalog = await self.access.catalogs.of(session, project_id, parts, edit.custom_fields)
         if "custom_fields" in parts:
             held = [field.id for field in issue.custom_fields]
-            catalog = await self.catalogs.with_values(session, catalog, held)
+            catalog = await self.access.catalogs.with_values(session, catalog, held)
         statuses = catalog.lists.get("statuses", ())
         lists = {**catalog.lists, "statuses": issue.allowed_statuses or statuses}
         return Editable(
@@ -148,7 +307,10 @@ def _with_held(catalog: Catalog, issue: Issue) -> tuple[CustomField, ...]:
 
 
 def _changes(
-    names: Iterable[str], issue: Issue, before: Mapping[str, Meant | None], after: Mapping[str, Meant | None]
+    names: Iterable[str],
+    issue: Issue,
+    before: Mapping[str, ResolvedValue | None],
+    after: Mapping[str, ResolvedValue | None],
 ) -> tuple[Changed, ...]:
     """The fields' values before and after; custom fields are labeled as in `issue`."""
     labels = {f"cf_{field.id}": field.name for field in issue.custom_fields}
@@ -157,3 +319,7 @@ def _changes(
         Changed(labels.get(name, name), CHANGEABLE.get(name), before.get(name), after.get(name))
         for name in names
     )
+
+
+def _in_form(name: str) -> str:
+    return CHANGEABLE[name].name if name in CHANGEABLE else name

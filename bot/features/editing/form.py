@@ -1,32 +1,29 @@
 """Builds the form that edits an issue, and reads back what was changed in it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import Field
 
-from bot.errors import UserError, WrongField
-from bot.features.editing.edits import Edit, Editable, Wanted, custom_mark, mark, marks
-from bot.features.issues.fields import CHANGEABLE, SUBJECT, Meant, Value
-from bot.features.issues.fields import Field as IssueField
-from bot.features.issues.inputs import (
+from bot.features.editing.editing import Edit, Editable, Wanted, marks
+from bot.features.issues.field_inputs import (
     custom_input,
     entered,
     entered_custom_fields,
-    entered_hours,
     field_input,
     focus,
     names_in,
 )
-from bot.features.issues.service_changes import texts
+from bot.features.issues.fields import CHANGEABLE, SUBJECT, ResolvedValue
+from bot.features.issues.fields import Field as IssueField
+from bot.features.issues.issues import texts
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, section
-from bot.slack.buttons import Number
-from bot.slack.grammar.durations import hours
-from bot.slack.metadata import Metadata
-from bot.slack.text import prose
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, section
+from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.view import Metadata
+from bot.slack.text.mrkdwn import prose
 
 CALLBACK_ID = "issue.edit"
 CUSTOM_FIELDS = 30
@@ -34,7 +31,7 @@ CUSTOM_FIELDS = 30
 
 
 class EditMetadata(Metadata):
-    """`opened` are the marks of the values that the form was opened with, by the fields' names."""
+    """`opened` are the `marks` of the issue that the form was opened with, of the fields that it shows."""
 
     issue: Number
     opened: dict[str, str] = Field(default_factory=dict)
@@ -58,14 +55,17 @@ def edit_form(
     `said` and `notes` are what is wrong, and `wrong` names the fields that it is about.
     """
     issue, catalog = editable.issue, editable.catalog
-    values: dict[str, Meant | None] = {key: field.answered(issue) for key, field in CHANGEABLE.items()}
+    values: dict[str, ResolvedValue | None] = {
+        key: field.answered(issue) for key, field in CHANGEABLE.items()
+    }
     values |= wanted.values
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     subject = forms.text(SUBJECT.name, str(values["subject"]), most=SUBJECT_LENGTH)
     inputs = [forms.field(SUBJECT.name, SUBJECT.label, subject, optional=False)]
     for key, field in CHANGEABLE.items():
         refs = _choices(field, editable)
-        if field is SUBJECT or (field.choices and not refs):
+        too_long = len(str(values[key])) > forms.TEXT
+        if field is SUBJECT or (field.choices and not refs) or too_long:
             continue
         shown = values[key] if key in wanted.values else wanted.unread.get(key, values[key])
         inputs.append(field_input(field, shown, refs, "", needed=field.always))
@@ -79,7 +79,8 @@ def edit_form(
     focus(inputs, wrong[0] if wrong else None)
     tag = _tag(editable)
     blocks += [*notes, *(block | {"block_id": block["block_id"] + tag} for block in inputs)]
-    opened = {name: value for name, value in marks(issue).items() if name in _keys(inputs)}
+    names: set[str] = {block["block_id"] for block in inputs}
+    opened = {name: mark for name, mark in marks(issue).items() if name in names}
     metadata = EditMetadata(issue=issue.id, opened=opened, place=place)
     return forms.form(CALLBACK_ID, title(issue.id), blocks, submit="Save", metadata=metadata.dump())
 
@@ -98,42 +99,24 @@ def _tag(editable: Editable) -> str:
     return f":{project.id if project else 0}:{round(updated.timestamp()) if updated else 0}"
 
 
-def _keys(inputs: Sequence[Block]) -> set[str]:
-    """The keys of the fields that the form has."""
-    names = {field.name: key for key, field in CHANGEABLE.items()}
-    shown: list[str] = [block["block_id"] for block in inputs]
-    return {names.get(name, name) for name in shown}
+def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
+    """What the user changed in the form; `opened` are the marks of the issue that it was opened with.
 
-
-def submitted(view: JSON, opened: dict[str, str]) -> Edit:
-    """What the user changed in the form; `opened` are the marks of the values that it was opened with.
-
-    What comes back as it was shown isn't read: the form may show values that it doesn't take. Raises
-    WrongField for a duration that can't be read, and UserError for a value that the form didn't offer.
+    What comes back as the issue has it isn't read: the form may show values that it doesn't take. Raises what
+    `entered` raises.
     """
-    values, shown = forms.Values(view), names_in(view)
-    found: dict[str, Value | bool | None] = {}
-    for key, field in CHANGEABLE.items():
-        if field is not SUBJECT and field.name in shown:
-            found[key] = entered(values, field, None)
-    for key, typed in entered_hours(values).items():
-        try:
-            found[key] = typed if mark(typed) == opened.get(key) else hours(typed)
-        except UserError as error:
-            raise WrongField(CHANGEABLE[key].name, error) from None
-    custom = entered_custom_fields(values)
-    changed = {key: value for key, value in found.items() if mark(value) != opened.get(key)}
-    new = {n: value for n, value in custom.items() if _custom_mark(value) != opened.get(f"cf_{n}")}
-    empty = (name for name in shown if name.startswith("cf_") and forms.number_in(name[3:]) not in custom)
-    emptied = [name for name in empty if opened.get(name) != mark(None)]
-    subject = values.text(SUBJECT.name) or ""
+    values = forms.Values(view)
+    changed = {name for name in names_in(view) if values.changed(name, opened)}
+    found = {
+        key: entered(values, field, locale)
+        for key, field in CHANGEABLE.items()
+        if field is not SUBJECT and field.name in changed
+    }
+    custom = {n: value for n, value in entered_custom_fields(values).items() if f"cf_{n}" in changed}
+    emptied = {name for name in changed if name.startswith("cf_") and forms.number_in(name[3:]) not in custom}
     return Edit(
-        subject=subject if mark(subject) != opened.get(SUBJECT.key) else "",
-        values=changed,
-        custom_fields=new,
-        cleared=tuple(sorted([*(key for key, value in changed.items() if value is None), *emptied])),
+        subject=values.text(SUBJECT.name) or "" if SUBJECT.name in changed else "",
+        values=found,
+        custom_fields=custom,
+        cleared=tuple(sorted([*(key for key, value in found.items() if value is None), *emptied])),
     )
-
-
-def _custom_mark(value: str | tuple[str, ...]) -> str:
-    return custom_mark((value,) if isinstance(value, str) else value)

@@ -1,40 +1,44 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
+from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
-from bot.features.editing.buttons import EditIssue, OpenEdit
 from bot.features.editing.commands import edit_command
-from bot.features.editing.editing import EditConflict, Edited, Editing
-from bot.features.editing.edits import Edit
+from bot.features.editing.editing import Edit, EditConflict, Edited, Editing
 from bot.features.editing.form import EditMetadata
-from bot.features.issues.actions import open_buttons, opening
-from bot.features.issues.errors import NotUnderstood, fields_of
-from bot.features.issues.issues import Assigned, IssueNotFound
-from bot.features.issues.updates import UpdatesUnsupported
+from bot.features.issues.buttons import EditIssue
+from bot.features.issues.fields import NotUnderstood, fields_of
+from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
+from bot.features.issues.views import open_buttons, opening
+from bot.features.parts import Parts
 from bot.service.models import Ref
-from bot.slack import forms
-from bot.slack.blocks import Block, button_row
-from bot.slack.errors import FormExpired
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult
-from bot.slack.grammar.errors import UnknownField
-from bot.slack.interaction import ButtonPress, FormSubmission
-from bot.slack.redaction import without_keys
-from bot.slack.replies import Reply
-from bot.store.saved_input import SavedInput
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.language.options import UnknownOption
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import Block
+from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.forms import FormResult
 
 
-@dataclass(frozen=True)
+class OpenEdit(SavedDraft):
+    """Opens the form with a change that was typed; `wrong` are the fields that the error is about."""
+
+    action = "issue.open_edit"
+    command = "issue"
+    issue: Number
+    edit: Edit
+    wrong: tuple[str, ...] = ()
+
+
 class EditHandlers:
-    """Changes issues."""
-
-    editing: Editing
-    saved: SavedInput
-    assigned: Assigned
+    def __init__(self, parts: Parts) -> None:
+        self.editing, self.messenger = Editing(parts), AssignmentMessenger(parts)
 
     def feature(self) -> Feature:
         return Feature(
@@ -56,13 +60,11 @@ class EditHandlers:
 
     async def _read(self, reply: Reply, number: int, text: str) -> Edit:
         """The change; the issue's custom fields are read only if an option may be one of them."""
-        parse = partial(
-            edit_command, text, number, await reply.today(), reply.owner, base_url=reply.wording.base_url
-        )
+        parse = partial(edit_command, text, number, await reply.typist())
         try:
             return parse()
         except NotUnderstood as error:
-            if not any(isinstance(problem, UnknownField) for problem in (error.problem, *error.others)):
+            if not any(isinstance(problem, UnknownOption) for problem in error.errors):
                 raise
         editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), parts=())
         return parse([Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields])
@@ -79,22 +81,14 @@ class EditHandlers:
             or not isinstance(error, UserError | Refused)
         ):
             return open_buttons(number, reply.wording)
-        said = without_keys(reply.wording.sentence(error))
-        payload = {
-            "edit": edit.model_dump(mode="json", exclude_defaults=True),
-            "said": said,
-            "wrong": fields_of(error),
-        }
-        return button_row(
-            "Open form", OpenEdit(issue=number, saved=await self.saved.put(reply.owner, payload))
-        )
+        return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error)
 
     async def _tell(self, reply: Reply, edited: Edited) -> None:
         await reply.privately(
             views.edited(edited, reply.wording, shareable=reply.place.channel_id is not None)
         )
         if edited.assigned:
-            await self.assigned(reply.owner, edited.issue)
+            await self.messenger.told(reply.owner, edited.issue)
 
     # The form
 
@@ -105,13 +99,9 @@ class EditHandlers:
 
     async def open_saved(self, press: ButtonPress[OpenEdit], reply: Reply) -> None:
         """*Open form*: the form with the change that was typed."""
-        number = press.button.issue
-        await reply.open(forms.loading(edit_form.title(number)))
-        saved = await self.saved.get(reply.owner, press.button.saved)
-        if saved is None:
-            raise FormExpired("issue")
-        edit = Edit.model_validate(saved["edit"])
-        await self._fill(reply, number, edit, said=saved["said"], wrong=tuple(saved["wrong"]))
+        saved = press.button
+        await reply.open(forms.loading(edit_form.title(saved.issue)))
+        await self._fill(reply, saved.issue, saved.edit, said=saved.said, wrong=saved.wrong)
 
     async def _fill(
         self, reply: Reply, number: int, edit: Edit, *, said: str = "", wrong: tuple[str, ...] = ()
@@ -132,7 +122,7 @@ class EditHandlers:
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Save what was changed in the form, unless somebody else changed the same fields meanwhile."""
         metadata = EditMetadata.of(form.view)
-        edit = edit_form.submitted(form.view.json, metadata.opened)
+        edit = edit_form.submitted(form.view.json, metadata.opened, (await reply.profile()).locale)
         try:
             edited = await self.editing.apply(reply.owner, metadata.issue, edit, metadata.opened)
         except EditConflict as error:
@@ -145,7 +135,7 @@ class EditHandlers:
 
         async def tell() -> None:
             if edited.assigned:
-                await self.assigned(reply.owner, edited.issue)
+                await self.messenger.told(reply.owner, edited.issue)
 
         return FormResult(view=forms.said(f"#{edited.issue.id}", blocks), then=tell)
 

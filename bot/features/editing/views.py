@@ -1,13 +1,12 @@
 """Messages about changes to issues."""
 
 from bot.features.editing.editing import Changed, Edited
-from bot.features.issues.actions import SHARE, issue_buttons
 from bot.features.issues.buttons import ShareListedIssue
-from bot.features.issues.fields import Field, Kind, Meant
-from bot.features.issues.views import service_change, title, value_text
-from bot.slack.blocks import Block, Message, actions, button, section
-from bot.slack.text import escape, line
-from bot.slack.wording import Wording
+from bot.features.issues.fields import Field, Kind, ResolvedValue
+from bot.features.issues.views import SHARE, issue_buttons, service_change, title, value_text
+from bot.slack.surfaces.blocks import Block, Message, actions, button, section
+from bot.slack.text.mrkdwn import escape, line
+from bot.slack.text.wording import Wording
 
 
 def edited(edited: Edited, wording: Wording, *, shareable: bool) -> Message:
@@ -52,7 +51,7 @@ def _already(change: Changed) -> str:
     return f"{line(change.label)} is already {value}"
 
 
-def _value(field: Field | None, value: Meant | None) -> str:
+def _value(field: Field | None, value: ResolvedValue | None) -> str:
     if value is None:
         return "Unassigned" if field and field.kind is Kind.PERSON else "none"
     return value_text(field, value)

@@ -6,13 +6,18 @@ works once, so repeating the same change of an issue can't attach a file twice.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum, auto
 from http import HTTPStatus
 
 import structlog
+from pydantic import BaseModel, ConfigDict
 
+from bot.access.access import Access
+from bot.access.accounts import Session
 from bot.errors import (
     BotError,
     InProgress,
@@ -23,26 +28,133 @@ from bot.errors import (
     TooLarge,
     UserError,
 )
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.files.batch import Batch, BatchFile, State
-from bot.features.files.errors import Loss, LostFile
 from bot.features.issues.issues import Issues
-from bot.service.client import Client
+from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
 from bot.service.optional import UPDATE_ISSUE
-from bot.store.claims import Claim
-from bot.store.claims import State as ClaimState
+from bot.store.claims import Claim, State
 from bot.store.owner import Owner
-from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
 PARALLEL_UPLOADS = 3
+
+
+class FileToAttach(BaseModel):
+    """A file by its ID in Slack, and the name to attach it under."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    description: str = ""
+
+
+class MissingFile(BaseModel):
+    """A message's file that can't be downloaded, and why, as a sentence."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file's content, which can be read once, in chunks, and what Slack says about it."""
+
+    content: AsyncGenerator[bytes, None]
+    content_type: str | None = None
+    size: int | None = None
+
+
+class FileState(Enum):
+    WAITING = auto()
+    UPLOADING = auto()
+    UPLOADED = auto()
+    ATTACHING = auto()
+    ATTACHED = auto()
+    FAILED = auto()
+    """Certainly not attached; can be retried."""
+    UNSURE = auto()
+    """It may or may not be attached; a retry checks first."""
+    REFUSED = auto()
+    """The service doesn't accept it because of its size or type; a retry won't help."""
+    CLAIMED = auto()
+    """Another request attached this file to this issue, or with the error InProgress, is doing so now."""
+
+
+@dataclass(eq=False)
+class BatchFile:
+    """One file of a batch, and how far it is."""
+
+    wanted: FileToAttach
+    source: Download
+    state: FileState = field(default=FileState.WAITING, init=False)
+    sent: int = field(default=0, init=False)
+    error: BotError | None = field(default=None, init=False)
+    upload: UploadInput | None = field(default=None, init=False)
+    upload_id: int | None = field(default=None, init=False)
+    attachment: Attachment | None = field(default=None, init=False)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The content; `sent` counts its bytes."""
+        async with aclosing(self.source.content) as content:
+            async for chunk in content:
+                self.sent += len(chunk)
+                yield chunk
+
+    def end(self, state: FileState, error: BotError | None = None) -> None:
+        self.state, self.error = state, error
+
+    def matches(self, attachment: Attachment, user_id: int, since: datetime | None) -> bool:
+        """Whether this attachment is this file, attached by that user since then (at any time for None)."""
+        size = self.sent if self.upload else self.source.size
+        fits = attachment.filename == stored_name(self.wanted.name) and size in (None, attachment.filesize)
+        mine = attachment.author is not None and attachment.author.id == user_id
+        made = attachment.created_on
+        recent = since is None or (made is not None and made >= since - CLOCK_SKEW)
+        return fits and mine and recent
+
+
+@dataclass(eq=False)
+class Batch:
+    """Files that are attached together. `since` is the first attempt; `again` is set on later ones.
+
+    `in_order` uploads one after the other, since the service lists files in the order of their uploads.
+    """
+
+    files: tuple[BatchFile, ...]
+    since: datetime = field(default_factory=lambda: datetime.now(UTC))
+    again: bool = False
+    in_order: bool = False
+
+    def in_state(self, *states: FileState) -> tuple[BatchFile, ...]:
+        return tuple(file for file in self.files if file.state in states)
+
+    @property
+    def newly_attached(self) -> int:
+        """How many files this attempt attached, or found attached by the one that it repeats."""
+        return sum(bool(file.upload) or self.again for file in self.in_state(FileState.ATTACHED))
+
+    def match(self, attachments: Sequence[Attachment], user_id: int, since: datetime | None) -> None:
+        """Mark the files that are among the attachments; each attachment matches at most one file."""
+        known = {file.attachment.id for file in self.files if file.attachment}
+        for file in self.files:
+            free = [a for a in attachments if a.id not in known and file.matches(a, user_id, since)]
+            if file.attachment or not free:
+                continue
+            found = next((a for a in free if a.id == file.upload_id), free[0])
+            file.attachment = found
+            file.end(FileState.ATTACHED)
+            known.add(found.id)
+
+
 SETTLED = {
-    State.ATTACHED: ClaimState.DONE,
-    State.ATTACHING: ClaimState.UNKNOWN,
-    State.UNSURE: ClaimState.UNKNOWN,
+    FileState.ATTACHED: State.DONE,
+    FileState.ATTACHING: State.UNKNOWN,
+    FileState.UNSURE: State.UNKNOWN,
 }
 """What becomes of the claim on a file in this state; the other claims are freed."""
 
@@ -50,26 +162,12 @@ SETTLED = {
 class CantAttach(UserError):
     """The service accepts files only while an issue is created."""
 
-
-class NotUploader(UserError):
-    """Another user attached the file."""
+    says = "{service} can't add files to an existing issue. Create a new issue with them."
 
 
-class AttachmentGone(UserError):
-    """The file isn't attached to the issue."""
-
-    issue: int
-
-
-@dataclass(frozen=True)
 class Files:
-    """Uploads and attaches files with the asking user's key."""
-
-    client: Client
-    accounts: Accounts
-    issues: Issues
-    store: Store
-    looks: Sequence[float]
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, Issues(access)
 
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
         """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
@@ -77,16 +175,16 @@ class Files:
         Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
         can't be read or the key can't be verified.
         """
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
-        if self.client.optional.is_missing(UPDATE_ISSUE):
+        if self.access.client.optional.is_missing(UPDATE_ISSUE):
             raise CantAttach
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
         async with self.claimed(session, issue, batch):
             uploads = await self.upload(session, batch)
             if uploads:
-                session = await self.accounts.reverified(session)  # files may take minutes
+                session = await self.access.accounts.reverified(session)  # files may take minutes
                 await self._put(session, number, batch)
         await self._match_attachments(session, number, batch)
 
@@ -99,15 +197,15 @@ class Files:
         """
         claims: dict[BatchFile, Claim] = {}
         try:
-            for file in batch.in_state(State.WAITING):
-                claims[file] = await self.store.claims.take(_claim(session.owner, issue.id, file))
+            for file in batch.in_state(FileState.WAITING):
+                claims[file] = await self.access.store.claims.take(_claim(session.owner, issue.id, file))
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
                 _look_up(claims, now.attachments, session.user_id)
             yield
         finally:
             for file, claim in claims.items():
-                await self.store.claims.settle(claim, SETTLED.get(file.state))
+                await self.access.store.claims.settle(claim, SETTLED.get(file.state))
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -118,9 +216,9 @@ class Files:
                 await self._upload(session, file)
 
         async with asyncio.TaskGroup() as sending:
-            for file in batch.in_state(State.WAITING):
+            for file in batch.in_state(FileState.WAITING):
                 sending.create_task(upload_in_turn(file))
-        return tuple(file.upload for file in batch.in_state(State.UPLOADED) if file.upload)
+        return tuple(file.upload for file in batch.in_state(FileState.UPLOADED) if file.upload)
 
     async def attached(self, owner: Owner, number: int, batch: Batch) -> None:
         """Record that an issue was created with the uploaded files.
@@ -129,22 +227,22 @@ class Files:
         """
         if not batch.files:
             return
-        for file in batch.in_state(State.UPLOADED):
-            file.end(State.ATTACHED)
+        for file in batch.in_state(FileState.UPLOADED):
+            file.end(FileState.ATTACHED)
             try:
-                claim = await self.store.claims.take(_claim(owner, number, file))
-                await self.store.claims.settle(claim, ClaimState.DONE)
+                claim = await self.access.store.claims.take(_claim(owner, number, file))
+                await self.access.store.claims.settle(claim, State.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
         with suppress(ServiceError, UserError):
-            async with self.accounts.reading(owner) as session:
+            async with self.access.accounts.reading(owner) as session:
                 await self._match_attachments(session, number, batch)
-        for file in batch.in_state(State.WAITING):
-            file.end(State.FAILED, LostFile(Loss.NOT_ATTACHED))
+        for file in batch.in_state(FileState.WAITING):
+            file.end(FileState.FAILED, UserError("It isn't among the issue's files. Try again."))
 
     async def own_attachment(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
         """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             return await self._own_attachment(session, number, attachment_id)
 
     async def describe(
@@ -154,22 +252,17 @@ class Files:
 
         Raises UserError if someone else attached it, NotLinked, and ServiceError.
         """
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             await self._own_attachment(session, number, attachment_id)
         changes = AttachmentChanges(filename=name, description=description)
         try:
-            await self.client.update_attachment(session.key, attachment_id, changes)
+            await self.access.client.update_attachment(session.key, attachment_id, changes)
         except OutcomeUnknown:
-            if not await self._is_described(session, number, attachment_id, description):
-                raise
-
-    async def _is_described(
-        self, session: Session, number: int, attachment_id: int, description: str
-    ) -> bool:
-        with suppress(ServiceError, UserError):
-            now = await self._own_attachment(session, number, attachment_id)
-            return (now.description or "") == description
-        return False
+            with suppress(ServiceError, UserError):
+                now = await self._own_attachment(session, number, attachment_id)
+                if (now.description or "") == description:
+                    return
+            raise
 
     async def _own_attachment(self, session: Session, number: int, attachment_id: int) -> Attachment:
         issue = await self.issues.one(session, number)
@@ -177,23 +270,27 @@ class Files:
             if attachment.id == attachment_id and attachment.author:
                 if attachment.author.id == session.user_id:
                     return attachment
-                raise NotUploader
-        raise AttachmentGone(number)
+                raise UserError("Someone else attached this file. Only they can rename or describe it here.")
+        raise UserError(
+            "This file is no longer attached to #{number}. To attach it again, type "
+            "`{/issue} attach {number}`.",
+            number=number,
+        )
 
     async def _upload(self, session: Session, file: BatchFile) -> None:
         wanted, source = file.wanted, file.source
-        file.state = State.UPLOADING
+        file.state = FileState.UPLOADING
         chunks = file.chunks()
         try:
-            upload = await self.client.upload_file(
+            upload = await self.access.client.upload_file(
                 session.key, chunks, filename=wanted.name, size=source.size
             )
         except OutcomeUnknown:
-            file.end(State.FAILED, LostFile(Loss.NOT_UPLOADED))
+            file.end(FileState.FAILED, UserError("The connection to {service} was lost. Try again."))
         except (ServiceError, UserError) as error:
-            file.end(State.REFUSED if _is_final(error) else State.FAILED, error)
+            file.end(FileState.REFUSED if _is_final(error) else FileState.FAILED, error)
         except (TimeoutError, ValueError):  # raised by the client that sends the download
-            file.end(State.FAILED, LostFile(Loss.INCOMPLETE))
+            file.end(FileState.FAILED, UserError("The download from Slack was incomplete. Try again."))
         else:
             file.upload_id = upload.id
             file.upload = UploadInput.model_validate(
@@ -201,50 +298,50 @@ class Files:
                 | ({"content_type": source.content_type} if source.content_type else {})
                 | ({"description": wanted.description} if wanted.description else {})
             )
-            file.end(State.UPLOADED)
+            file.end(FileState.UPLOADED)
         finally:
             await chunks.aclose()
 
     async def _put(self, session: Session, number: int, batch: Batch) -> None:
         """Attach the uploaded files. Raises CantAttach."""
-        files = batch.in_state(State.UPLOADED)
+        files = batch.in_state(FileState.UPLOADED)
         try:
             await self._change(session, number, files)
         except NotFound:  # the issue was just read, so the endpoint is missing
-            self.client.optional.note_missing(UPDATE_ISSUE)
+            self.access.client.optional.note_missing(UPDATE_ISSUE)
             for file in files:
-                file.end(State.FAILED)
+                file.end(FileState.FAILED)
             raise CantAttach from None
         except OutcomeUnknown:
             await self._after_unknown(session, number, batch)
         except ServiceError as error:
             for file in files:
-                file.end(State.FAILED, error)
+                file.end(FileState.FAILED, error)
 
     async def _change(self, session: Session, number: int, files: tuple[BatchFile, ...]) -> None:
         for file in files:
-            file.state = State.ATTACHING
+            file.state = FileState.ATTACHING
         uploads = tuple(file.upload for file in files if file.upload)
-        await self.client.optional.update_issue(session.key, number, IssueChanges(uploads=uploads))
+        await self.access.client.optional.update_issue(session.key, number, IssueChanges(uploads=uploads))
         for file in files:
-            file.end(State.ATTACHED)
+            file.end(FileState.ATTACHED)
 
     async def _after_unknown(self, session: Session, number: int, batch: Batch) -> None:
         """Check whether the change was saved; if not, repeat it with the same tokens."""
-        for wait in self.looks:
+        for wait in self.access.delays.lookups:
             await asyncio.sleep(wait)
             await self._match_attachments(session, number, batch)
-            if not batch.in_state(State.ATTACHING):
+            if not batch.in_state(FileState.ATTACHING):
                 return
         try:
-            session = await self.accounts.reverified(session)
-            await self._change(session, number, batch.in_state(State.ATTACHING))
+            session = await self.access.accounts.reverified(session)
+            await self._change(session, number, batch.in_state(FileState.ATTACHING))
         except Refused:
             await self._match_attachments(session, number, batch)
         except (ServiceError, UserError):
             pass
-        for file in batch.in_state(State.ATTACHING):
-            file.end(State.UNSURE)
+        for file in batch.in_state(FileState.ATTACHING):
+            file.end(FileState.UNSURE)
 
     async def _match_attachments(self, session: Session, number: int, batch: Batch) -> None:
         """Match the files with the issue's attachments; does nothing if the issue can't be read."""
@@ -264,8 +361,8 @@ def _look_up(claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment
     for file, claim in claims.items():
         if not claim.won or claim.tried_at:
             Batch((file,)).match(attachments, user_id, claim.tried_at)
-        if not claim.won and file.state is State.WAITING:
-            file.end(State.CLAIMED, None if claim.done else InProgress())
+        if not claim.won and file.state is FileState.WAITING:
+            file.end(FileState.CLAIMED, None if claim.done else InProgress())
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:

@@ -1,11 +1,6 @@
 """What the buttons about files carry."""
 
-from bot.slack.buttons import Button, Number
-
-
-class OpenFilesForm(Button):
-    action = "files.open"
-    issue: Number
+from bot.slack.surfaces.buttons import Button, Number
 
 
 class AttachFromMessage(Button):
@@ -17,16 +12,12 @@ class AttachFromMessage(Button):
 
 
 class DescribeFile(Button):
-    """Opens the form for an attached file's name and description."""
-
     action = "files.open_describe"
     issue: Number
     attachment: Number
 
 
 class RetryFiles(Button):
-    """Attaches a saved job's files again."""
-
     action = "files.retry"
     shows_progress = True
     job: str

@@ -2,51 +2,41 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import structlog
 
 from bot.errors import ServiceError, Unauthorized, UserError
-from bot.features.accounts.accounts import Session
 from bot.features.files import views
-from bot.features.files.attach import CantAttach, Files
-from bot.features.files.batch import Batch, FileToAttach, State
-from bot.features.files.buttons import AttachFromMessage, DescribeFile, OpenFilesForm, RetryFiles
-from bot.features.files.errors import MissingFile
-from bot.features.files.jobs import FileJobs, Job, new_batch
-from bot.features.files.slack_files import name_of
+from bot.features.files.attach import Batch, CantAttach, Files, FileState, FileToAttach
+from bot.features.files.buttons import AttachFromMessage, DescribeFile, RetryFiles
+from bot.features.files.jobs import FileJobs, Job, name_of, new_batch
+from bot.features.issues.buttons import OpenFilesForm
+from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound
 from bot.features.issues.publicity import Publicity
 from bot.features.issues.views import issue_option, told
-from bot.slack import forms, posting
-from bot.slack.blocks import JSON, Message
-from bot.slack.buttons import ActionExpired, Number
-from bot.slack.claims import claimed
-from bot.slack.failures import Failures
-from bot.slack.feature import Feature, Form
-from bot.slack.form_submission import follow
-from bot.slack.forms import FormResult, loading
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut
-from bot.slack.message_text import issue_named, text_of
-from bot.slack.metadata import Metadata
-from bot.slack.replies import Reply
-from bot.slack.saved_payload import message_saveable
+from bot.features.parts import Parts
+from bot.slack.incoming.failures import finish
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.form_submission import follow
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.claims import claimed
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.buttons import ActionExpired, Number
+from bot.slack.surfaces.drafts import message_saveable
+from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.view import Metadata
 
 log = structlog.get_logger(__name__)
 
+TITLE = "Files"
 DOING = "Uploading files to {service}…"
-
-
-class RetriedAlready(UserError):
-    """*Retry* was pressed before."""
-
-
-class NothingToAttach(UserError):
-    """None of a message's files can be downloaded."""
-
-    missing: tuple[MissingFile, ...]
 
 
 class AttachMetadata(Metadata):
@@ -61,18 +51,12 @@ class DescribeMetadata(Metadata):
     attachment: Number
 
 
-@dataclass(frozen=True)
 class FileHandlers:
-    """Attaches files, retries the failed ones, and renames or describes attached ones.
-
-    `progress_seconds` is the interval between two looks at the progress of a retry.
-    """
-
-    files: Files
-    publicity: Publicity
-    jobs: FileJobs
-    failures: Failures
-    progress_seconds: float
+    def __init__(self, parts: Parts) -> None:
+        self.files, self.jobs, self.issues = Files(parts), FileJobs(parts), IssueHandlers(parts)
+        self.publicity = Publicity(parts)
+        self.progress_seconds = parts.delays.progress
+        """The interval between two looks at the progress of a retry."""
 
     def feature(self) -> Feature:
         return Feature(
@@ -91,14 +75,13 @@ class FileHandlers:
         )
 
     async def open_pressed(self, press: ButtonPress[OpenFilesForm], reply: Reply) -> None:
-        """The button *Attach files*."""
         await self.open_form(reply, press.button.issue)
 
     async def open_form(self, reply: Reply, number: int | None) -> None:
         """Open the form; the user chooses the issue in it if none is given, or they can't see it."""
         await reply.open(loading("Attach files"))
         said = None
-        async with self.files.accounts.reading(reply.owner) as session:
+        async with self.files.access.accounts.reading(reply.owner) as session:
             if number is not None:
                 try:
                     await self.files.issues.one(session, number)
@@ -113,30 +96,29 @@ class FileHandlers:
         reply, message = await reply.opened_for(shortcut, loading("Attach files")), shortcut.message
         # The upload may take longer than the response URL works.
         reply = reply.at(replace(reply.place, response_url=None))
-        async with self.files.accounts.reading(reply.owner) as session:
-            job = await self.jobs.from_message(reply, message)
-            issue = await self._named_issue(reply, session, message)
+        job = await self.jobs.from_message(reply, message)
+        about = await self.issues.about(reply, message)
         job_id = await self.jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
-        await self._show_message_form(reply, job, job_id, issue)
+        await self._show_message_form(reply, job, job_id, issue_option(about) if about else None)
 
     async def open_with_message(self, press: ButtonPress[AttachFromMessage], reply: Reply) -> None:
         """*Attach files* on an issue that was found from a message: choose files of the message."""
         await reply.open(loading("Attach files"))
         job = await self.jobs.load(reply, press.button.job)
-        async with self.files.accounts.reading(reply.owner) as session:
+        async with self.files.access.accounts.reading(reply.owner) as session:
             issue = issue_option(await self.files.issues.one(session, press.button.issue))
         await self._show_message_form(reply.at(Place.from_json(job.place)), job, press.button.job, issue)
 
     async def _show_message_form(self, reply: Reply, job: Job, job_id: str, issue: JSON | None) -> None:
         if not job.files:
-            raise NothingToAttach(job.missing)
+            why = " ".join(f"{file.name}: {file.why}" for file in job.missing)
+            raise UserError("I can't attach these files. {why}", why=why)
         known = [(file.id, file.name) for file in job.files]
-        files = views.files_field(known, job.missing, reply.wording, optional=False)
+        files = views.files_field(known, job.missing, optional=False)
         metadata = AttachMetadata(files=job_id, place=reply.place.as_json())
         await reply.show(views.message_form(known, files, issue, job_id, metadata.dump()))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Attach the files, and show each one's progress."""
         metadata, values = AttachMetadata.of(form.view), forms.Values(form.view.json)
         number = metadata.issue or values.number("issue")
         if number is None:
@@ -164,18 +146,18 @@ class FileHandlers:
         pressed = reply.place
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
-        async with claimed(self.files.store.claims, f"retry:{job_id}", RetriedAlready()):
+        retried = UserError("You've already retried these files. Check the issue.")
+        async with claimed(self.files.access.store.claims, f"retry:{job_id}", retried):
             await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)
         if not in_form:
             await posting.dismiss(reply.slack, pressed)
-        await self.failures.finish(reply, result)
+        await finish(reply, result)
         if result.then:
             await result.then()
 
     async def describe_pressed(self, press: ButtonPress[DescribeFile], reply: Reply) -> None:
-        """The button *Rename or describe*."""
         issue, attachment = press.button.issue, press.button.attachment
         await reply.open(loading("Rename or describe"))
         found = await self.files.own_attachment(reply.owner, issue, attachment)
@@ -187,29 +169,26 @@ class FileHandlers:
         metadata, values = DescribeMetadata.of(form.view), forms.Values(form.view.json)
         name, description = values.text("name") or "", values.text("description") or ""
         await self.files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
-        return _shown(views.described(metadata.issue, name, description, reply.wording))
+        return FormResult.told(TITLE, views.described(metadata.issue, name, description, reply.wording))
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues in all projects, by number or subject."""
-        async with self.files.accounts.reading(reply.owner) as session:
-            found = await self.files.issues.suggest(session, request.text, None)
-        return [issue_option(issue) for issue in found]
+        return [issue_option(issue) for issue in await self.files.issues.suggest(reply.owner, request.text)]
 
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: Job) -> FormResult:
         try:
             await self.files.attach(reply.owner, number, batch)
         except CantAttach as error:
             job_id = await self.jobs.save(reply, job.model_copy(update={"issue": number}))
-            return _shown(views.new_instead(number, error, job_id, reply.wording))
+            return FormResult.told(TITLE, views.new_instead(number, error, job_id, reply.wording))
         except ServiceError as error:
             if not job.own:
                 raise
             if isinstance(error, Unauthorized):
-                await self.files.accounts.whoami(reply.owner)  # raises if the key is dead
+                await self.files.access.accounts.whoami(reply.owner)  # raises if the key is dead
             # Slack can't refill a form's file input, so a retry button takes the form's place.
-            for file in batch.in_state(State.WAITING, State.UPLOADED):
-                file.end(State.FAILED, error)
-        result = _shown(await self.jobs.results(reply, number, batch, job))
+            for file in batch.in_state(FileState.WAITING, FileState.UPLOADED):
+                file.end(FileState.FAILED, error)
+        result = FormResult.told(TITLE, await self.jobs.results(reply, number, batch, job))
         if job.message and (count := batch.newly_attached):
             return replace(result, then=partial(self._announce, reply, number, count, job.message))
         return result
@@ -235,15 +214,6 @@ class FileHandlers:
         if answer := views.attached(issue, count, reply.wording, announced):
             await reply.privately(answer)
 
-    async def _named_issue(self, reply: Reply, session: Session, message: JSON) -> JSON | None:
-        """The issue that the message names, if the user can see it."""
-        number = issue_named(text_of(message), reply.wording.base_url)
-        if number is None:
-            return None
-        with suppress(UserError):
-            return issue_option(await self.files.issues.one(session, number))
-        return None
-
 
 def _chosen(files: Sequence[FileToAttach], values: forms.Values) -> tuple[FileToAttach, ...]:
     """The checked files, with the names and descriptions given in the form."""
@@ -257,10 +227,6 @@ def _chosen(files: Sequence[FileToAttach], values: forms.Values) -> tuple[FileTo
         for index, file in enumerate(files)
         if file.id in checked
     )
-
-
-def _shown(message: Message) -> FormResult:
-    return FormResult(view=forms.said("Files", message.blocks), message=message)
 
 
 def _progress(reply: Reply, batch: Batch) -> str:

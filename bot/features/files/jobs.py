@@ -1,38 +1,39 @@
-"""The files that a user wants attached, saved between two interactions: their ids, never their contents.
+"""The files that a user wants attached: their IDs, saved between two interactions, and their download.
 
-Slack's file objects are looked up again whenever they are needed, so a job can wait for a day.
+Slack's file objects are looked up again whenever they are needed, so a job can wait for a day. The token is
+sent to Slack's file hosts only, and redirects are never followed.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
+import aiohttp
 from pydantic import BaseModel, ConfigDict, ValidationError
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import UserError
 from bot.features.files import views
-from bot.features.files.batch import Batch, BatchFile, FileToAttach, State
-from bot.features.files.errors import LostFile, MissingFile
-from bot.features.files.slack_files import download, look_up, name_of
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, Message
-from bot.slack.buttons import ActionExpired
-from bot.slack.interaction import FormSubmission
-from bot.slack.replies import Reply
-from bot.slack.saved_payload import message_saveable
-from bot.store.saved_input import SavedInput
+from bot.features.files.attach import Batch, BatchFile, Download, FileState, FileToAttach, MissingFile
+from bot.features.parts import Parts
+from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, reason
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, Message
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.drafts import message_saveable
 
 MAX_FILES = 100
-
-
-class MessageWithoutFiles(UserError):
-    """Files of a message were asked for, and it has none."""
-
-
-class JobExpired(UserError):
-    """The saved job was deleted, or belongs to another user."""
+CHUNK = 64 * 1024
+TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
+INVITE = "Invite me to the conversation with `/invite @Issue Bot`, then try again."
+UPLOAD = "Download it, then upload it to Slack."
 
 
 class Job(BaseModel):
@@ -61,20 +62,19 @@ def new_batch(attempted: datetime | None) -> Batch:
 
 @dataclass(frozen=True)
 class FileJobs:
-    """Saves jobs, and makes batches of their files. Slack's token is sent to `file_hosts` only."""
+    """Saves jobs, and makes batches of their files."""
 
-    saved: SavedInput
-    file_hosts: frozenset[str]
+    parts: Parts
 
     async def from_message(self, reply: Reply, message: JSON) -> Job:
-        """A job for the files of a message. Raises MessageWithoutFiles."""
+        """A job for the files of a message. Raises UserError if it has none."""
         given = (message.get("files") or [])[:MAX_FILES]
         if not given:
-            raise MessageWithoutFiles
+            raise UserError("This message has no files. Choose a message that has some.")
         files, missing = [], []
         for file, found in zip(given, await look_up(reply.slack, given), strict=True):
-            if isinstance(found, LostFile):
-                missing.append(MissingFile(name_of(file), found.why, found.place))
+            if isinstance(found, UserError):
+                missing.append(MissingFile(name=name_of(file), why=reply.wording.sentence(found)))
             else:
                 files.append(FileToAttach(id=found["id"], name=name_of(found)))
         return Job(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
@@ -86,14 +86,13 @@ class FileJobs:
         return await self.save(reply, job.model_copy(update=about))
 
     async def save(self, reply: Reply, job: Job) -> str:
-        """Save a job for a day, for its user only; returns its id."""
-        return await self.saved.put(reply.owner, job.model_dump(mode="json"))
+        return await self.parts.store.saved_input.put(reply.owner, job.model_dump(mode="json"))
 
     async def load(self, reply: Reply, job_id: str) -> Job:
-        """The user's saved job. Raises JobExpired."""
-        payload = await self.saved.get(reply.owner, job_id)
+        """The user's saved job. Raises UserError if it isn't stored anymore."""
+        payload = await self.parts.store.saved_input.get(reply.owner, job_id)
         if payload is None:
-            raise JobExpired
+            raise UserError("This has expired. Attach the files again.")
         try:
             return Job.model_validate(payload)
         except ValidationError:
@@ -121,7 +120,7 @@ class FileJobs:
         """
         uploader, known = reply.owner.user_id if own else None, known or {}
         stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in wanted]
-        downloads = (download(reply.slack, self.file_hosts, stub, uploader) for stub in stubs)
+        downloads = (download(reply.slack, self.parts.platform.file_hosts, stub, uploader) for stub in stubs)
         batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
 
     async def form_field(self, reply: Reply, job_id: str | None) -> list[Block]:
@@ -129,7 +128,7 @@ class FileJobs:
         if not job_id:
             return []
         job = await self.load(reply, job_id)
-        return views.files_field([(file.id, file.name) for file in job.files], job.missing, reply.wording)
+        return views.files_field([(file.id, file.name) for file in job.files], job.missing)
 
     async def fill_from_form(
         self, reply: Reply, form: FormSubmission, batch: Batch, of_thread: Sequence[JSON] = ()
@@ -150,16 +149,150 @@ class FileJobs:
         failed ones.
         """
         job = job or Job(files=())
-        rows = job.rows
-        retryable = batch.in_state(State.FAILED, State.UNSURE)
+        retryable = batch.in_state(FileState.FAILED, FileState.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
-        rows += tuple(views.row(number, file, reply.wording) for file in settled)
-        failed = [file.wanted for file in retryable]
+        rows = (*job.rows, *(views.row(number, file, reply.wording) for file in settled))
         retry = None
-        if failed:
-            place = reply.place.as_json()
-            retried = Job(files=tuple(failed), issue=number, place=place, since=batch.since, rows=rows)
-            retried = retried.model_copy(update={"own": job.own, "message": job.message})
-            retry = await self.save(reply, retried)
+        if retryable:
+            failed, place = tuple(file.wanted for file in retryable), reply.place.as_json()
+            about = {"files": failed, "missing": (), "issue": number, "place": place}
+            again = job.model_copy(update={**about, "since": batch.since, "rows": rows})
+            retry = await self.save(reply, again)
         rows += tuple(views.row(number, file, reply.wording) for file in retryable)
         return views.results(number, rows, reply.wording, retry)
+
+
+async def look_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | UserError]:
+    """For each file, its complete Slack file object, or the reason why it can't be downloaded."""
+
+    async def one(file: JSON) -> JSON | UserError:
+        try:
+            return await _complete(slack, file)
+        except UserError as lost:
+            return lost
+
+    return list(await asyncio.gather(*(one(file) for file in files)))
+
+
+async def _complete(slack: AsyncWebClient, file: JSON) -> JSON:
+    """Complete a file object that Slack abbreviated (docs/slack.md, Files). Raises UserError."""
+    known = download_url(file) or file.get("is_external") or file.get("mode") == "tombstone"
+    if not known or file.get("file_access") == "check_file_info":
+        file = await _info(slack, str(file.get("id") or ""))
+    mode = file.get("mode")
+    if mode == "tombstone":
+        raise _deleted()
+    if file.get("is_external") or mode == "external":
+        place = str(file.get("external_type") or "elsewhere")
+        raise UserError("It's stored in {place}, not in Slack. {how}", place=place, how=UPLOAD)
+    if file.get("file_access") == "access_denied":
+        raise _hidden()
+    if mode == "hidden_by_limit" or not download_url(file):
+        raise UserError("Slack no longer provides it. It may be too old for your Slack plan.")
+    return file
+
+
+def _deleted() -> UserError:
+    return UserError("It was deleted in Slack.")
+
+
+def _hidden() -> UserError:
+    return UserError("I can't see it in Slack. {how}", how=INVITE)
+
+
+def _unreached() -> UserError:
+    return UserError("I can't reach Slack. Try again in a minute.")
+
+
+async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
+    try:
+        answer = await slack.files_info(file=file_id)
+    except SlackApiError as error:
+        match reason(error):
+            case "file_deleted":
+                raise _deleted() from None
+            case "ratelimited":
+                raise UserError("Slack is limiting my downloads. Try again in a minute.") from None
+            case why:
+                raise (_unreached() if why in OUTCOME_UNKNOWN else _hidden()) from None
+    except (aiohttp.ClientError, TimeoutError):
+        raise _unreached() from None
+    file: JSON = answer.get("file") or {}
+    return file
+
+
+async def download(
+    slack: AsyncWebClient, hosts: frozenset[str], file: JSON, uploader: str | None = None
+) -> Download:
+    """A file of a message or form that is downloaded when its content is read, which raises UserError.
+
+    `uploader` must own the file: the token can read files of every conversation that the bot is in.
+    """
+    [found] = await look_up(slack, [file])
+    if uploader is not None and not isinstance(found, UserError) and found.get("user") != uploader:
+        found = UserError("Someone else uploaded it to Slack. Use “Attach files” on their message.")
+    content = _fetch(slack, hosts, found)
+    if isinstance(found, UserError):
+        return Download(content)
+    size = found.get("size")
+    return Download(content, found.get("mimetype"), size if isinstance(size, int) else None)
+
+
+def name_of(file: JSON) -> str:
+    return str(file.get("name") or file.get("title") or "file")
+
+
+def download_url(file: JSON) -> str:
+    """The URL to download a file from; empty if unknown."""
+    return str(file.get("url_private_download") or file.get("url_private") or "")
+
+
+async def _fetch(
+    slack: AsyncWebClient, hosts: frozenset[str], file: JSON | UserError
+) -> AsyncGenerator[bytes, None]:
+    """Stream a file that was looked up. Raises UserError if Slack doesn't provide it."""
+    if isinstance(file, UserError):
+        raise file
+    url = download_url(file)
+    if not _may_have_token(slack, hosts, url):
+        raise UserError("It isn't stored on Slack's own servers. {how}", how=UPLOAD)
+    if slack.session is None:
+        raise _unreached()
+    headers = {"Authorization": f"Bearer {slack.token}", "Accept-Encoding": "identity"}
+    try:
+        async with slack.session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
+            _check(answer, file)
+            async for chunk in answer.content.iter_chunked(CHUNK):
+                yield chunk
+    except (aiohttp.ClientError, TimeoutError):
+        raise UserError("The connection to Slack was lost. Try again.") from None
+
+
+def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
+    """Raises UserError unless the answer is the file.
+
+    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
+    """
+    if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
+        raise UserError("Slack redirected the download, so I stopped. {how}", how=UPLOAD)
+    match answer.status:
+        case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
+            raise _deleted()
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            raise _hidden()
+        case status if status != HTTPStatus.OK:
+            raise UserError("Slack couldn't send it. Try again in a minute.")
+    if answer.content_type == "text/html" and file.get("mimetype") != "text/html":
+        raise UserError("Slack sent a web page instead of the file. {how}", how=INVITE)
+    size, length = file.get("size"), answer.content_length
+    if isinstance(size, int) and length is not None and length != size:
+        raise UserError(
+            "Slack sent {length} bytes instead of {size}. {how}", length=length, size=size, how=INVITE
+        )
+
+
+def _may_have_token(slack: AsyncWebClient, hosts: frozenset[str], url: str) -> bool:
+    target, api = urlsplit(url), urlsplit(slack.base_url)
+    if target.netloc == api.netloc:
+        return target.scheme == api.scheme
+    return target.scheme == "https" and target.netloc.lower() in hosts

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from bot.errors import BotError, Refused
-from bot.features.files.batch import Batch, BatchFile, State
+from bot.features.files.attach import Batch, BatchFile, FileState, MissingFile
 from bot.features.files.buttons import DescribeFile, RetryFiles
-from bot.features.files.errors import Loss, LostFile, MissingFile
 from bot.features.issues.buttons import NewIssueWithFiles
 from bot.features.issues.views import format_size, title, with_reason
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment, Issue
-from bot.slack import forms
-from bot.slack.blocks import (
+from bot.slack.outgoing.posting import Announced
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     Message,
@@ -22,14 +22,21 @@ from bot.slack.blocks import (
     section,
     shortened,
 )
-from bot.slack.posting import Announced
-from bot.slack.text import bold, line, link, prose
-from bot.slack.wording import Wording
+from bot.slack.text.mrkdwn import bold, line, link, prose
+from bot.slack.text.wording import Wording
+from bot.spelling import counted
 
 MAX_FILES = 10
 MAX_NAMED = 5
 MAX_LOST = 5
 CREATE = "Create issue with files"
+ICONS = {
+    FileState.WAITING: "white_circle",
+    FileState.UPLOADING: "arrow_up",
+    FileState.UNSURE: "grey_question",
+    **dict.fromkeys((FileState.FAILED, FileState.REFUSED, FileState.CLAIMED), "x"),
+}
+"""What stands beside a file's name; a check mark beside the others."""
 
 
 def files_form(number: int | None, metadata: str) -> JSON:
@@ -65,7 +72,7 @@ def _issue_field(chosen: JSON | None) -> Block:
 
 
 def files_field(
-    known: Sequence[forms.Choice], missing: Sequence[MissingFile], wording: Wording, *, optional: bool = True
+    known: Sequence[forms.Choice], missing: Sequence[MissingFile], *, optional: bool = True
 ) -> list[Block]:
     """Checkboxes for a message's files, all checked, and why some files are left out."""
     blocks: list[Block] = []
@@ -73,13 +80,12 @@ def files_field(
         boxes = forms.boxes("files", known, "Choose files")
         blocks.append(forms.field("files", "Files", boxes, optional=optional))
     if missing:
-        lines = (why_missing(file, wording) for file in missing[:MAX_LOST])
-        blocks.append(context(*(f":warning: {prose(said)}" for said in lines)))
+        lines = (f":warning: {prose(f'{file.name}: {file.why}')}" for file in missing[:MAX_LOST])
+        blocks.append(context(*lines))
     return blocks
 
 
 def describe_form(attachment: Attachment, metadata: str) -> JSON:
-    """The form for an attached file's name and description."""
     fields = _name_and_description("", attachment.filename, attachment.description or "")
     return forms.form("files.describe", "Rename or describe", fields, submit="Save", metadata=metadata)
 
@@ -101,7 +107,6 @@ def _name_and_description(suffix: str, name: str, description: str) -> list[Bloc
 
 
 def described(number: int, name: str, description: str, wording: Wording) -> Message:
-    """A file's new name and description."""
     text = f":white_check_mark: Saved {bold(name)} on {_issue(number, wording)}"
     text += f"\n{line(description)}" if description else ""
     return Message(text, (section(text),))
@@ -111,18 +116,9 @@ def progress(batch: Batch, doing: str) -> str:
     """The sentence `doing` and each file's progress, in mrkdwn."""
     lines = [prose(doing)]
     for file in batch.files:
-        name = line(shortened(file.wanted.name, 100))
-        match file.state:
-            case State.WAITING:
-                lines.append(f":white_circle: {name}")
-            case State.UPLOADING:
-                lines.append(f":arrow_up: {name} {_how_far(file)}")
-            case State.FAILED | State.REFUSED | State.CLAIMED:
-                lines.append(f":x: {name}")
-            case State.UNSURE:
-                lines.append(f":grey_question: {name}")
-            case _:
-                lines.append(f":white_check_mark: {name}")
+        icon, name = ICONS.get(file.state, "white_check_mark"), line(shortened(file.wanted.name, 100))
+        how_far = f" {_how_far(file)}" if file.state is FileState.UPLOADING else ""
+        lines.append(f":{icon}: {name}{how_far}")
     return "\n".join(lines)
 
 
@@ -147,19 +143,15 @@ def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | N
 def announced(issue: Issue, count: int, wording: Wording, by: str, permalink: str | None) -> str:
     """What is said, as mrkdwn, about files of a message that `by` attached to an issue."""
     message = link(permalink, "this message") if permalink else "this message"
-    return f"{line(by)} attached {_files(count)} from {message} to {title(issue, wording)}"
+    return f"{line(by)} attached {counted(count, 'file')} from {message} to {title(issue, wording)}"
 
 
 def attached(issue: Issue, count: int, wording: Wording, announced: Announced | None) -> Message | None:
     """The private answer to whoever attached files of a message, if that wasn't announced."""
-    text = f"Attached {_files(count)} to {title(issue, wording)}."
+    text = f"Attached {counted(count, 'file')} to {title(issue, wording)}."
     answer = Message(text, (section(text),))
     explained = with_reason(answer, issue, announced)
     return None if explained is answer else explained
-
-
-def _files(count: int) -> str:
-    return f"{count} file{'' if count == 1 else 's'}"
 
 
 def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> Message:
@@ -176,52 +168,21 @@ def _line(number: int, file: BatchFile, wording: Wording) -> str:
     name = bold(shortened(file.wanted.name, 200))
     why = ""
     match file.state, file.error:
-        case State.ATTACHED, _:
+        case FileState.ATTACHED, _:
             description = file.attachment.description if file.attachment else file.wanted.description
             about = f" · {line(description)}" if description else ""
             return f":white_check_mark: {name} attached{about}"
-        case State.UNSURE, _:
+        case FileState.UNSURE, _:
             return f":grey_question: {name} may not be attached. “Retry” checks before it uploads again."
-        case State.CLAIMED, None:
+        case FileState.CLAIMED, None:
             return f":x: {name} was attached to #{number} before. Check the issue."
-        case State.CLAIMED, _:
+        case FileState.CLAIMED, _:
             return f":x: {name} is being attached to #{number} right now. Check the issue in a moment."
-        case _, LostFile() as lost:
-            why = why_lost(lost, wording)
         case _, Refused(errors=errors) if errors:
             why = f"{wording.service} rejected it: {'; '.join(errors)}"
         case _, BotError() as error:
             why = wording.sentence(error)
     return f":x: {name} wasn't attached. {prose(why)}".rstrip()
-
-
-def why_missing(file: MissingFile, wording: Wording) -> str:
-    """A message's file, and why it can't be downloaded, in plain text."""
-    return f"{file.name}: {why_lost(LostFile(file.why, file.place), wording)}"
-
-
-def why_lost(lost: LostFile, wording: Wording) -> str:
-    """Why a file was lost and what to do, in plain text."""
-    invite = "Invite me to the conversation with `/invite @Issue Bot`, then try again."
-    upload = "Download it, then upload it to Slack."
-    return {
-        Loss.DELETED: "It was deleted in Slack.",
-        Loss.ELSEWHERE: f"It's stored in {lost.place}, not in Slack. {upload}",
-        Loss.HIDDEN: f"I can't see it in Slack. {invite}",
-        Loss.NOT_OFFERED: "Slack no longer provides it. It may be too old for your Slack plan.",
-        Loss.NOT_OWN: "Someone else uploaded it to Slack. Use “Attach files” on their message.",
-        Loss.FOREIGN_HOST: f"It isn't stored on Slack's own servers. {upload}",
-        Loss.REDIRECTED: f"Slack redirected the download, so I stopped. {upload}",
-        Loss.RATE_LIMITED: "Slack is limiting my downloads. Try again in a minute.",
-        Loss.UNREACHED: "I can't reach Slack. Try again in a minute.",
-        Loss.FAILED: "Slack couldn't send it. Try again in a minute.",
-        Loss.PAGE: f"Slack sent a web page instead of the file. {invite}",
-        Loss.WRONG_SIZE: f"Slack sent {lost.received} bytes instead of {lost.expected}. {invite}",
-        Loss.CUT_OFF: "The connection to Slack was lost. Try again.",
-        Loss.INCOMPLETE: "The download from Slack was incomplete. Try again.",
-        Loss.NOT_UPLOADED: f"The connection to {wording.service} was lost. Try again.",
-        Loss.NOT_ATTACHED: "It isn't among the issue's files. Try again.",
-    }[lost.why]
 
 
 def _issue(number: int, wording: Wording) -> str:

@@ -1,65 +1,128 @@
-"""Starts and stops following issues in threads."""
+"""Reads an issue as the post that follows it shows it, and starts and stops following issues in threads."""
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from bot.errors import UserError
-from bot.features.accounts.accounts import Accounts
-from bot.features.following.reading import IssueReader, Seen
-from bot.store.followed import Followed, StoredFollowed
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.errors import AnswerTooLarge, ServiceBroken, UserError
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.publicity import Exposure, Publicity, exposure_of
+from bot.service.conventions import IssueDetailInclude
+from bot.service.models import Issue
+from bot.store.followed import Followed
 from bot.store.owner import Owner
 
-MOST_FOLLOWED = 500
+JOURNALS: tuple[IssueDetailInclude, ...] = ("journals",)
+MAX_FOLLOWED = 500
 
 
 @dataclass(frozen=True)
-class Thread:
-    """A thread of a conversation."""
+class Seen:
+    """An issue, who can see it, and who commented last for everyone to see."""
 
+    issue: Issue
+    exposure: Exposure
+    closed: bool
+    commenter: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal posts."""
+        issue = self.issue
+        refs = (issue.project, issue.status, issue.priority, issue.assigned_to)
+        shown = [issue.subject, *(ref and ref.name for ref in refs), str(issue.due_date)]
+        return hashlib.sha256(json.dumps([*shown, self.closed, self.commenter]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class IssueReader:
+    access: Access
+
+    async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
+        """Several issues, None for those that the user can't see. Raises ServiceError.
+
+        Leaves out those that the service fails to send, so that the others don't wait for them.
+        """
+        found: dict[int, Seen | None] = {}
+        projects: dict[int | None, Exposure] = {}
+        for number in numbers:
+            with suppress(ServiceBroken, AnswerTooLarge):
+                try:
+                    found[number] = await self.read(session, number, projects)
+                except IssueNotFound:
+                    found[number] = None
+        return found
+
+    async def read(self, session: Session, number: int, projects: dict[int | None, Exposure]) -> Seen:
+        """One issue, and its project unless `projects` has it. Raises IssueNotFound, ServiceError."""
+        issue = await Issues(self.access).detailed(session, number, JOURNALS)
+        unread = exposure_of(issue)
+        if unread.project_id not in projects:
+            projects[unread.project_id] = await Publicity(self.access).read(session, unread)
+        public = [j for j in issue.journals if j.notes and j.private_notes is False]
+        commenters = [journal.user.name for journal in public if journal.user]
+        return Seen(
+            issue,
+            replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at),
+            await self._is_closed(session, issue),
+            commenters[-1] if commenters else "",
+        )
+
+    async def _is_closed(self, session: Session, issue: Issue) -> bool:
+        """Services that don't send whether a status is closed may list it."""
+        if issue.status is None or issue.status.is_closed is not None:
+            return bool(issue.status and issue.status.is_closed)
+        statuses = await self.access.client.optional.issue_statuses(session.key) or ()
+        return any(status.id == issue.status.id and status.is_closed for status in statuses)
+
+
+@dataclass(frozen=True)
+class ThreadPlace:
     channel_id: str
     ts: str
 
 
-class PrivateIssueNotFollowed(UserError):
-    """A private issue is never followed."""
-
-    number: int
-
-
-class AlreadyFollowed(UserError):
-    """The thread follows the issue already."""
-
-    number: int
+def _already_followed(number: int) -> UserError:
+    return UserError(
+        "This thread already follows #{number}. Its post here is kept up to date.", number=number
+    )
 
 
 class TooManyFollowed(UserError):
-    """The user follows MOST_FOLLOWED issues already."""
+    most: int = MAX_FOLLOWED
+    says = (
+        "You already follow {most} issues, the most allowed. Stop following one that you don't need, in the "
+        "menu of its post."
+    )
 
 
-@dataclass(frozen=True)
 class Following:
-    """What threads follow."""
-
-    accounts: Accounts
-    followed: StoredFollowed
-    reader: IssueReader
+    def __init__(self, access: Access) -> None:
+        self.access, self.followed = access, access.store.followed
 
     async def seen(self, owner: Owner, number: int) -> Seen:
         """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
-        async with self.accounts.reading(owner) as session:
-            return await self.reader.read(session, number)
+        async with self.access.accounts.reading(owner) as session:
+            return await IssueReader(self.access).read(session, number, {})
 
-    async def may_follow(self, owner: Owner, number: int, thread: Thread) -> Seen:
-        """As `seen`; raises PrivateIssueNotFollowed, AlreadyFollowed and TooManyFollowed, too."""
+    async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> Seen:
+        """As `seen`; raises UserError, too: it's private, followed already, or one too many."""
         seen = await self.seen(owner, number)
         if seen.issue.is_private:
-            raise PrivateIssueNotFollowed(number)
+            raise UserError(
+                "#{number} is private, so a thread can't follow it. Type `{/issue} {number}` to see it.",
+                number=number,
+            )
         if await self.followed.in_thread(thread.channel_id, thread.ts, number):
-            raise AlreadyFollowed(number)
+            raise _already_followed(number)
         await self._require_room(owner)
         return seen
 
-    async def post_in(self, thread: Thread, number: int) -> str | None:
-        """The `ts` of the post that follows the issue in the thread, if there is one."""
+    async def post_in(self, thread: ThreadPlace, number: int) -> str | None:
         followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
         return followed.ts if followed else None
 
@@ -67,14 +130,14 @@ class Following:
         self,
         owner: Owner,
         seen: Seen,
-        thread: Thread,
+        thread: ThreadPlace,
         ts: str,
         *,
         agreed: int | None,
         posted_by: str | None = None,
         created: bool = False,
     ) -> None:
-        """Keep the post with this `ts` up to date from now on. Raises AlreadyFollowed, TooManyFollowed.
+        """Keep the post with this `ts` up to date from now on. Raises UserError, TooManyFollowed too.
 
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
         issue, and `agreed` the project that isn't public which the owner agreed to show.
@@ -92,14 +155,14 @@ class Following:
             closed=seen.closed,
         )
         if not await self.followed.add(followed):
-            raise AlreadyFollowed(seen.issue.id)
+            raise _already_followed(seen.issue.id)
 
-    async def stop(self, owner: Owner, number: int, thread: Thread) -> None:
+    async def stop(self, owner: Owner, number: int, thread: ThreadPlace) -> None:
         """Leave the thread's post as it is. Only those who can see the issue can: raises as `seen`."""
         await self.seen(owner, number)
         if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
             await self.followed.end([followed])
 
     async def _require_room(self, owner: Owner) -> None:
-        if await self.followed.count(owner) >= MOST_FOLLOWED:
+        if await self.followed.count(owner) >= MAX_FOLLOWED:
             raise TooManyFollowed

@@ -1,50 +1,42 @@
 """Handles *Follow in this thread* and *Stop following*, and follows what was created from a message."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
 import structlog
 
 from bot.errors import UserError
 from bot.features.following import views
-from bot.features.following.buttons import FollowIssue, StopFollowing
-from bot.features.following.following import Following, Thread, TooManyFollowed
-from bot.features.following.poster import built
-from bot.features.following.reading import Seen
+from bot.features.following.following import Following, Seen, ThreadPlace, TooManyFollowed
+from bot.features.following.poster import ThreadPoster, built
+from bot.features.following.runs import FollowRuns
+from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.creating import Created
 from bot.features.issues.publicity import Publicity, exposure_of
-from bot.slack import posting
-from bot.slack.blocks import sentence
-from bot.slack.buttons import ActionExpired
-from bot.slack.claims import announced_once
-from bot.slack.feature import Feature
-from bot.slack.interaction import ButtonPress, Place
-from bot.slack.posting import Announced, NotAnnounced, NotDelivered
-from bot.slack.replies import Reply
-from bot.slack.retractable import poster_of
-from bot.store.claims import Claims
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.claims import announced_once
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, NotDelivered, Place, poster_of
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import sentence
+from bot.slack.surfaces.buttons import ActionExpired
 
 log = structlog.get_logger(__name__)
 
 
-class NotFollowed(UserError):
-    """The thread can't follow the issue, or it is unknown whether its post is there."""
-
-    number: int
-    why: NotAnnounced
-
-
-@dataclass(frozen=True)
 class FollowHandlers:
-    """Follows issues in threads."""
-
-    following: Following
-    publicity: Publicity
-    claims: Claims
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.following, self.publicity = parts, Following(parts), Publicity(parts)
+        self.claims = parts.store.claims
 
     def feature(self) -> Feature:
-        return Feature(buttons={FollowIssue: self.follow_pressed, StopFollowing: self.stop_pressed})
+        runs = FollowRuns(self.parts, ThreadPoster(self.parts))
+        return Feature(
+            buttons={FollowIssue: self.follow_pressed, StopFollowing: self.stop_pressed},
+            work={"followed issues": runs},
+        )
 
     async def follow_created(self, reply: Reply, made: Created, ts: str) -> None:
         """Keep the announcement of an issue that was created from a message up to date; never raises."""
@@ -62,7 +54,9 @@ class FollowHandlers:
         """*Follow in this thread*: keep the post up to date, or from a card, a new one."""
         pressed = press.button
         thread = _thread_of(reply, pressed.thread)
-        await self._stop_if_deleted(reply, pressed.issue, thread)
+        ts = await self.following.post_in(thread, pressed.issue)
+        if ts and await posting.is_deleted(reply.slack, thread.channel_id, ts):
+            await self.following.stop(reply.owner, pressed.issue, thread)  # the thread can follow it again
         seen = await self.following.may_follow(reply.owner, pressed.issue, thread)
         if seen.exposure.asks(pressed.agreed):
             await reply.privately(views.question(seen, reply.wording, thread.ts))
@@ -71,13 +65,9 @@ class FollowHandlers:
         else:
             await self._follow_in_post(press, reply, seen, thread)
 
-    async def _stop_if_deleted(self, reply: Reply, number: int, thread: Thread) -> None:
-        """Stop following in a post that was deleted, so that the thread can follow the issue again."""
-        ts = await self.following.post_in(thread, number)
-        if ts and await posting.is_deleted(reply.slack, thread.channel_id, ts):
-            await self.following.stop(reply.owner, number, thread)
-
-    async def _follow_in_new_post(self, reply: Reply, seen: Seen, thread: Thread, agreed: int | None) -> None:
+    async def _follow_in_new_post(
+        self, reply: Reply, seen: Seen, thread: ThreadPlace, agreed: int | None
+    ) -> None:
         number = seen.issue.id
         ts: str | None = None
 
@@ -93,23 +83,23 @@ class FollowHandlers:
         twice = f"follow:{thread.channel_id}:{thread.ts}:{number}"
         announced = await announced_once(self.claims, twice, announce)
         if announced is not Announced.YES:
-            raise NotFollowed(number, announced)
+            raise _not_followed(number, announced)
         if ts:
             await self.following.start(reply.owner, seen, thread, ts, agreed=agreed)
 
     async def _follow_in_post(
-        self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: Thread
+        self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: ThreadPlace
     ) -> None:
         owner, channel, ts = reply.owner, thread.channel_id, str(press.message.get("ts"))
         why_not = await reply.platform.audiences.why_not_share(reply.slack, owner.team_id, channel)
         if why_not is not None:
-            raise NotFollowed(seen.issue.id, why_not)
+            raise _not_followed(seen.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner
         stop = StopFollowing(issue=seen.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, seen, stop)
         agreed = press.button.agreed
         if not await self.publicity.may_post(owner, seen.exposure, agreed):
-            raise NotFollowed(seen.issue.id, Announced.HIDDEN)
+            raise _not_followed(seen.issue.id, Announced.HIDDEN)
         await self.following.start(
             owner, seen, thread, ts, agreed=agreed, posted_by=poster.user_id, created=created
         )
@@ -125,9 +115,15 @@ class FollowHandlers:
             await reply.privately(sentence("I stopped updating this post."))
 
 
-def _thread_of(reply: Reply, carried: str = "") -> Thread:
+def _not_followed(number: int, why: Announced) -> UserError:
+    if why is Announced.UNSURE:
+        return UserError("Slack didn't confirm the post. Check the thread before you try again.")
+    return UserError("#{number} can't be followed here: {why}.", number=number, why=NOT_ANNOUNCED[why])
+
+
+def _thread_of(reply: Reply, carried: str = "") -> ThreadPlace:
     """The thread where a button was pressed, or that it carried. Raises ActionExpired if there's none."""
     channel, ts = reply.place.channel_id, carried or reply.place.thread_ts
     if not channel or not ts:
         raise ActionExpired
-    return Thread(channel, ts)
+    return ThreadPlace(channel, ts)

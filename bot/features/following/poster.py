@@ -1,22 +1,21 @@
 """Keeps the posts that follow issues up to date in Slack, and adds the lines below them."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.accounts.views import link_offer
 from bot.features.following import views
-from bot.features.following.buttons import FollowIssue, StopFollowing
-from bot.features.following.reading import Seen
+from bot.features.following.following import Seen
+from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.publicity import Publicity
-from bot.slack.blocks import Message
+from bot.features.parts import Parts
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import ChannelStatus, Found, Outcome
-from bot.slack.replies import Platform
-from bot.slack.retractable import deletable
-from bot.slack.workspaces import Workspaces
+from bot.slack.outgoing.outcomes import Found, Outcome
+from bot.slack.outgoing.posting import deletable
+from bot.slack.outgoing.replies import Platform
+from bot.slack.surfaces.blocks import Message
 from bot.store.followed import Followed
 from bot.store.owner import Owner
 
@@ -37,57 +36,44 @@ async def built(
     return deletable(message, poster, profile.first_name, platform.wording.service)
 
 
-@dataclass(frozen=True)
 class ThreadPoster:
-    """Writes to the threads that follow issues, through the outbox."""
-
-    workspaces: Workspaces
-    platform: Platform
-    publicity: Publicity
-
-    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
-        return await self.platform.outbox.channel_status(owner, channel_id)
-
-    def slack_time(self) -> datetime | None:
-        return self.platform.outbox.slack_time()
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.outbox, self.wording = parts, parts.platform.outbox, parts.platform.wording
+        self.channel_status, self.slack_time = self.outbox.channel_status, self.outbox.slack_time
 
     async def update(self, followed: Followed, seen: Seen, begin: Begin) -> Outcome | None:
         """Show the issue in its post. Repeating it is safe."""
         owner = followed.owner
         poster = Owner(owner.enterprise_id, owner.team_id, followed.posted_by)
         follow = StopFollowing(issue=followed.issue_id, created=followed.created)
-        slack = await self.workspaces.client(owner.enterprise_id, owner.team_id)
-        message = await built(slack, self.platform, poster, seen, follow)
+        slack = await self.parts.workspaces.client(owner.enterprise_id, owner.team_id)
+        message = await built(slack, self.parts.platform, poster, seen, follow)
         post = Post(owner=owner, channel_id=followed.channel_id, ts=followed.ts)
-        return await self._sent(post, message, self._if_public(followed, seen, begin))
+        return await self._sent(post, message, followed, seen, begin)
 
     async def tell(self, followed: Followed, seen: Seen, begin: Begin) -> Outcome | None:
         """Add the line that says whether the issue is closed."""
-        message = views.closed_line(seen, self.platform.wording)
-        return await self._sent(_line(followed), message, self._if_public(followed, seen, begin))
-
-    def _if_public(self, followed: Followed, seen: Seen, begin: Begin) -> Begin:
-        """`begin`, unless the thread may not be shown the issue anymore; the next read of it tells why."""
-
-        async def checked() -> bool:
-            agreed = followed.agreed_project
-            return await self.publicity.may_post(followed.owner, seen.exposure, agreed) and await begin()
-
-        return checked
+        message = views.closed_line(seen, self.wording)
+        return await self._sent(_line(followed), message, followed, seen, begin)
 
     async def find_line(self, followed: Followed, within: tuple[datetime, datetime]) -> Found:
-        return await self.platform.outbox.find(_line(followed), within, followed.searched_to)
+        return await self.outbox.find(_line(followed), within, followed.searched_to)
 
     async def notify_owner(self, owner: Owner, posts: int) -> None:
         """Tell the user that this many posts stopped because their key doesn't work anymore."""
-        offer = link_offer(views.key_rejected(self.platform.wording, posts))
-        await self.platform.outbox.tell(owner, offer)
+        await self.outbox.tell(owner, link_offer(views.key_rejected(self.wording, posts)))
 
-    async def _sent(self, post: Post, message: Message, begin: Begin) -> Outcome | None:
+    async def _sent(
+        self, post: Post, message: Message, followed: Followed, seen: Seen, begin: Begin
+    ) -> Outcome | None:
+        """Write, unless the thread may not be shown the issue anymore; the next read of it tells why."""
+
         async def ready() -> Message | None:
-            return message if await begin() else None
+            agreed = followed.agreed_project
+            public = await Publicity(self.parts).may_post(followed.owner, seen.exposure, agreed)
+            return message if public and await begin() else None
 
-        return await self.platform.outbox.send(post, ready, due_at=datetime.now(UTC))
+        return await self.outbox.send(post, ready, due_at=datetime.now(UTC))
 
 
 def _line(followed: Followed) -> Post:

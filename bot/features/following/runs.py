@@ -2,35 +2,33 @@
 
 A follower's issues are read in pages of 100, at most once in `Timings.follow_every`: those updated since the
 last read, and from time to time all of them, to notice the ones that aren't visible anymore. Only issues that
-changed are then read one by one, with a key that is verified before anything is posted.
+changed are then read one by one, with a key that is verified before anything is posted. A change is shown in
+its thread once, or the issue isn't followed anymore.
 """
 
 import asyncio
-import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 
-from bot.errors import BotError, KeyRejected, KeySuspended, KeyUnreadable, NotLinked, Unauthorized
-from bot.features.accounts.accounts import Accounts
-from bot.features.following.reading import IssueReader, Seen
-from bot.features.following.showing import Showing
-from bot.service.client import Client
+from bot.access.access import Access
+from bot.errors import KeyRejected, KeyUnreadable, NotLinked, Unauthorized
+from bot.features.background import Background
+from bot.features.following.following import IssueReader, Seen
+from bot.features.following.poster import ThreadPoster
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue
+from bot.slack.outgoing import outcomes
+from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.followed import Followed, Follower
-from bot.store.owner import Owner
-from bot.store.store import Store
 
 MAX_IN_FLIGHT = 200
 """How many followers one process may have claimed at a time."""
-READERS = 8
-"""How many followers' issues are read at once."""
-MOST_CHANGES = 50
+MAX_CHANGES = 50
 """How many changed issues of one follower are read one by one; the others wait for the next read."""
 ALL_EVERY = 10
 """Every how many reads all issues are read."""
@@ -39,123 +37,92 @@ OVERLAP = timedelta(minutes=15)
 QUIET = timedelta(days=30)
 """After this long without a change, an issue isn't followed anymore."""
 LONGEST_TURN = 300.0
-
+SAME_SECOND = timedelta(seconds=5)
+"""For how long after an update another one may get the same time, with some room for unequal clocks."""
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
 class Poll:
-    """The followed issues that have to be read one by one, and up to when all changes are known."""
+    """The followed issues that have to be shown, as they are now, and up to when all changes are known.
 
-    changed: tuple[Followed, ...]
+    `seen` lacks those that the service failed to send, and has None for those that aren't visible.
+    """
+
+    changed: Sequence[Followed]
     covered_to: datetime | None
+    seen: Mapping[int, Seen | None]
 
 
-@dataclass(frozen=True)
-class FollowRuns:
-    """Updates posts in one process."""
+class FollowRuns(Background[Follower, Poll]):
+    """Updates posts and adds lines below them in one process."""
 
-    client: Client
-    store: Store
-    accounts: Accounts
-    reader: IssueReader
-    showing: Showing
-    _readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(READERS), init=False)
-    _tasks: dict[Owner, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    name = "follow"
+    readers = 8
 
-    async def run_due(self) -> None:
-        """Claim followers whose issues are due to be read, and start; `idle` waits for them."""
-        self.showing.clock.set(await self.store.processes.now())
-        if (free := MAX_IN_FLIGHT - len(self._tasks)) <= 0:
-            return
-        now = self.showing.clock.now()
-        claimed = await self.store.followed.claim(
+    def __init__(self, access: Access, poster: ThreadPoster) -> None:
+        super().__init__(access)
+        self.poster = poster
+        self._stored = access.store.followed
+
+    async def due(self, now: datetime) -> AsyncIterator[Sequence[Follower]]:
+        claimed = await self._stored.claim(
             now,
-            free,
-            lease_until=self.showing.lease_until(),
-            next_at=now + timedelta(seconds=self.showing.timings.follow_every),
-            excluding=set(self._tasks),
+            MAX_IN_FLIGHT - len(self.in_flight),
+            lease_until=self.lease_until(),
+            next_at=now + timedelta(seconds=self.access.timings.follow_every),
+            excluding={follower.owner for follower in self.in_flight.values()},
         )
         for follower in claimed:
-            task = self._tasks[follower.owner] = asyncio.create_task(self._run_logged(follower))
-            task.add_done_callback(partial(self._done, follower.owner))
+            yield [follower]
 
-    async def idle(self) -> None:
-        """Wait until everything in flight is done."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks.values()))
-
-    async def stop(self, seconds: float) -> None:
-        """Give work in flight `seconds` to finish. Another process continues the rest."""
-        if self._tasks:
-            await asyncio.wait(set(self._tasks.values()), timeout=seconds)
-        for task in (left := set(self._tasks.values())):
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-    def _done(self, owner: Owner, _: asyncio.Task[None]) -> None:
-        del self._tasks[owner]
-
-    async def _run_logged(self, follower: Follower) -> None:
-        """One follower's turn; all its log lines share one reference."""
-        owner = follower.owner
-        who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
-        with structlog.contextvars.bound_contextvars(**who):
-            covered_to = follower.covered_to
-            try:
-                async with asyncio.timeout(LONGEST_TURN):
-                    covered_to = await self._turn(follower)
-            except KeyUnreadable:  # the operator may restore the right encryption key
-                log.warning("stored key can't be decrypted", action="follow.key_unreadable")
-            except KeySuspended as error:
-                log.info("key suspended", action="follow.key_suspended", seconds=round(error.retry_after))
-            except BotError as error:
-                why = str(error) or type(error).__name__
-                log.warning("followed issues not read", action="follow.not_read", error=why)
-            except Exception:
-                log.exception("followed issues not handled", action="follow.failed")
-            try:
-                await self.store.followed.release(follower, covered_to)
-            except Exception:
-                log.exception("follower not released", action="follow.not_released")
-
-    async def _turn(self, follower: Follower) -> datetime | None:
-        """Handle a follower's changes; returns up to when they are handled."""
-        owner = follower.owner
-        followed = await self._without_quiet(await self.store.followed.of(owner))
-        try:
-            async with self._readers:
-                poll = await self._poll(follower, followed)
-                if not poll.changed:
-                    return poll.covered_to
-                seen = await self._read(follower, poll.changed)
-        except KeyRejected:
-            await self.showing.end(followed, "key")
-            await self.showing.poster.notify_owner(owner, len(followed))
-            return None
-        except NotLinked:
-            await self.showing.end(followed, "unlinked")
-            return None
-        # At once, so that a busy channel doesn't hold up the others.
-        shown = await asyncio.gather(*(self._shown(one, seen) for one in poll.changed))
-        return poll.covered_to if all(shown) else follower.covered_to
-
-    async def _shown(self, one: Followed, seen: Mapping[int, Seen | None]) -> bool:
-        """Whether an issue's change is handled, so that it isn't tried again."""
-        try:
-            return one.issue_id in seen and await self.showing.show(one, seen[one.issue_id])
-        except Exception:
-            log.exception("followed issue not shown", action="follow.not_shown", issue=one.issue_id)
-            return False
-
-    async def _without_quiet(self, followed: Sequence[Followed]) -> Sequence[Followed]:
-        oldest = self.showing.clock.now() - QUIET
+    async def ready(self, items: Sequence[Follower]) -> Sequence[Follower]:
+        """The follower with what they follow, without what has been quiet for long."""
+        (follower,) = items
+        oldest = self.clock.now() - QUIET
+        followed = await self._stored.of(follower.owner)
         quiet = {one.id: one for one in followed if one.changed_at and one.changed_at < oldest}
-        await self.showing.end([*quiet.values()], "quiet")
-        return [one for one in followed if one.id not in quiet]
+        await self._end([*quiet.values()], "quiet")
+        return [replace(follower, followed=tuple(one for one in followed if one.id not in quiet))]
 
-    async def _poll(self, follower: Follower, followed: Sequence[Followed]) -> Poll:
-        """One request for each hundred issues. Raises NotLinked, KeyRejected, ServiceError."""
+    async def read(self, items: Sequence[Follower]) -> Sequence[tuple[Follower, Poll]]:
+        """What changed, and each such issue. Raises NotLinked, KeyRejected, ServiceError."""
+        (follower,) = items
+        changed, covered_to = await self._changed(follower)
+        seen: Mapping[int, Seen | None] = {}
+        if numbers := sorted({one.issue_id for one in changed}):
+            first = follower.reads * MAX_CHANGES % len(numbers)  # each read goes on after the one before
+            async with self.access.accounts.reading(follower.owner, background=True) as session:
+                seen = await IssueReader(self.access).read_all(
+                    session, (numbers[first:] + numbers[:first])[:MAX_CHANGES]
+                )
+        return [(follower, Poll(changed, covered_to, seen))]
+
+    async def post(self, item: Follower, content: Poll) -> None:
+        """Show the changes; those that can't be shown now are read again in the follower's next turn."""
+        async with asyncio.timeout(LONGEST_TURN):
+            # At once, so that a busy channel doesn't hold up the others.
+            shown = await asyncio.gather(*(self._shown(one, content.seen) for one in content.changed))
+        covered_to = content.covered_to if all(shown) else item.covered_to
+        await self._stored.release(item, covered_to)
+
+    async def failed(self, items: Sequence[Follower], error: Exception) -> None:
+        """Leave all changes to the follower's next turn; without a key, stop following."""
+        (follower,) = items
+        covered_to = follower.covered_to
+        if isinstance(error, NotLinked) and not isinstance(error, KeyUnreadable):
+            await self._end(follower.followed, "key" if isinstance(error, KeyRejected) else "unlinked")
+            covered_to = None
+        if isinstance(error, KeyRejected):
+            await self.poster.notify_owner(follower.owner, len(follower.followed))
+        await self._stored.release(follower, covered_to)
+
+    async def _changed(self, follower: Follower) -> tuple[Sequence[Followed], datetime | None]:
+        """What has to be read, by one request for each hundred issues, and up to when changes are known then.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
+        followed = follower.followed
         everything = follower.covered_to is None or follower.reads % ALL_EVERY == 0
         since = follower.covered_to
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
@@ -168,26 +135,108 @@ class FollowRuns:
                 updated_on=updated_on,
                 sort=(Sort("id"),),
             )
-            link = await self.accounts.background_link(follower.owner)  # it may be gone by now
+            link = await self.access.accounts.background_link(follower.owner)  # it may be gone by now
             try:
-                page = await self.client.list_issues(link.key, filters)
+                page = await self.access.client.list_issues(link.key, filters)
             except Unauthorized:
-                async with self.accounts.reading(follower.owner, background=True):
+                async with self.access.accounts.reading(follower.owner, background=True):
                     raise
             found |= {issue.id: issue for issue in page.items}
         changed = [one for one in followed if _changed(one, found.get(one.issue_id), everything=everything)]
         moments = [issue.updated_on for issue in found.values() if issue.updated_on]
         latest = max([*moments, *([since] if since else [])], default=None)
         # Not past now: an issue dated in the future would hide all others until then.
-        covered_to = min(latest, self.showing.clock.now()) if latest else None
-        return Poll(tuple(changed), covered_to)
+        return changed, min(latest, self.clock.now()) if latest else None
 
-    async def _read(self, follower: Follower, changed: Sequence[Followed]) -> dict[int, Seen | None]:
-        """The issues as they are now, None for those that aren't visible. Raises as `_poll`."""
-        numbers = sorted({one.issue_id for one in changed})
-        first = follower.reads * MOST_CHANGES % len(numbers)  # each read goes on after the one before
-        async with self.accounts.reading(follower.owner, background=True) as session:
-            return await self.reader.read_all(session, (numbers[first:] + numbers[:first])[:MOST_CHANGES])
+    async def _shown(self, one: Followed, seen: Mapping[int, Seen | None]) -> bool:
+        """Whether an issue's change is handled, so that it isn't tried again."""
+        try:
+            return one.issue_id in seen and await self._show_or_end(one, seen[one.issue_id])
+        except Exception:
+            log.exception("followed issue not shown", action="follow.not_shown", issue=one.issue_id)
+            return False
+
+    async def _end(self, followed: Sequence[Followed], why: str) -> None:
+        """Stop following. The posts stay as they are."""
+        if followed:
+            await self._stored.end(followed)
+        for one in followed:
+            about = {"issue": one.issue_id, "channel": one.channel_id}
+            log.info("stopped following an issue", action="follow.ended", why=why, **about)
+
+    async def _show_or_end(self, one: Followed, seen: Seen | None) -> bool:
+        """Show an issue as it is now, None if it isn't visible; returns False to try again later."""
+        status = await self.poster.channel_status(one.owner, one.channel_id)
+        if status is ChannelStatus.UNKNOWN:
+            return False
+        if why := _why_not(one, seen, status):
+            await self._end([one], why)
+        elif seen is not None:
+            return await self._show(one, seen)
+        return True
+
+    async def _show(self, one: Followed, seen: Seen) -> bool:
+        settled = await self._settled(one)
+        if settled is None:
+            return False
+        for write in (self._update, self._tell):
+            match await write(settled, seen):
+                case outcomes.PostRefused():
+                    await self._end([one], "post gone")
+                    return True
+                case outcomes.Delayed() | outcomes.Unsure():
+                    return False
+        now, updated_on = self.clock.now(), seen.issue.updated_on
+        # Times are in whole seconds: another change may still get the same one.
+        settled_on = updated_on if updated_on and updated_on < now - SAME_SECOND else None
+        await self._stored.record(one, seen_on=settled_on, changed_at=now)
+        return True
+
+    async def _settled(self, one: Followed) -> Followed | None:
+        """The same once it is known whether a line that was being sent arrived; None if it isn't yet."""
+        if one.telling is None:
+            return one
+        sent_at = one.telling_at or self.clock.now()
+        last = sent_at + timedelta(seconds=self.access.timings.longest_post)
+        found = await self.poster.find_line(one, (sent_at, last))
+        log.info("line looked up", action="follow.looked_up", issue=one.issue_id, found=type(found).__name__)
+        if isinstance(found, outcomes.Unfinished):
+            await self._stored.record(one, searched_to=found.searched_to)
+            return None
+        closed = one.closed if isinstance(found, outcomes.Absent) else one.telling
+        await self._stored.record(one, telling=None, closed=closed)
+        return replace(one, telling=None, closed=closed)
+
+    async def _update(self, one: Followed, seen: Seen) -> outcomes.Outcome | None:
+        """Show the issue in its post, unless the post shows it already."""
+        if seen.fingerprint == one.shown:
+            return None
+        outcome = await self.poster.update(one, seen, partial(self._begin, one))
+        if isinstance(outcome, outcomes.Posted):
+            await self._stored.record(one, shown=seen.fingerprint)
+        return outcome or outcomes.Delayed(0)
+
+    async def _tell(self, one: Followed, seen: Seen) -> outcomes.Outcome | None:
+        """Add the line that the issue was closed or reopened, if it was."""
+        if seen.closed == one.closed:
+            return None
+        line = replace(one, told=one.told + 1)
+
+        async def begin() -> bool:
+            at = self.poster.slack_time() or self.clock.now()
+            telling = replace(line, telling=seen.closed, telling_at=at, searched_to=None)
+            return await self._begin(telling)
+
+        outcome = await self.poster.tell(line, seen, begin)
+        if isinstance(outcome, outcomes.Posted):
+            await self._stored.record(one, closed=seen.closed, telling=None)
+        elif not isinstance(outcome, outcomes.Unsure):
+            await self._stored.record(one, telling=None)
+        return outcome or outcomes.Delayed(0)
+
+    async def _begin(self, one: Followed) -> bool:
+        """Renew the lease right before a write; False if this process lost it, or the thread stopped."""
+        return await self._stored.begin_writing(one, self.lease_until())
 
 
 def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:
@@ -197,3 +246,14 @@ def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:
     if issue is None:
         return everything
     return issue.updated_on != one.seen_on or issue.is_private
+
+
+def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | None:
+    """Why the thread may not be shown the issue anymore, or None."""
+    if status is not ChannelStatus.OPEN:
+        return f"channel {status.value}"
+    if seen is None:
+        return "issue not visible"
+    if seen.issue.is_private:
+        return "issue private"
+    return None if seen.exposure.may_show(one.agreed_project) else "project not public"

@@ -1,12 +1,11 @@
 """How followed issues look in their threads."""
 
-from bot.features.following.buttons import FollowIssue, StopFollowing
-from bot.features.following.reading import Seen
-from bot.features.issues.actions import FOLLOW, post_menu
-from bot.features.issues.views import priority_and_assignee, title
-from bot.slack.blocks import JSON, Block, Message, button_row, menu_option, section
-from bot.slack.text import day, line
-from bot.slack.wording import Wording
+from bot.features.following.following import Seen
+from bot.features.issues.buttons import FollowIssue, StopFollowing
+from bot.features.issues.views import FOLLOW, post_menu, priority_and_assignee, title
+from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section
+from bot.slack.text.mrkdwn import day, line
+from bot.slack.text.wording import Wording
 
 
 def post(seen: Seen, wording: Wording, by: str, follow: FollowIssue | StopFollowing) -> Message:
@@ -48,14 +47,12 @@ def stopped(post: JSON, stop: StopFollowing) -> Message:
 
 
 def closed_line(seen: Seen, wording: Wording) -> Message:
-    """The line that the issue was closed or reopened."""
     did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
     text = f"{did}: {title(seen.issue, wording)}"
     return Message(text, (section(text),))
 
 
 def key_rejected(wording: Wording, posts: int) -> str:
-    """The direct message to a user whose key stopped working."""
     stopped = "the post that follows an issue" if posts == 1 else f"the {posts} posts that follow issues"
     return (
         f"{wording.service} no longer accepts your API key, so I stopped updating {stopped} for you. Link "

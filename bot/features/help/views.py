@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from bot.features.help.buttons import ShowHelp
 from bot.features.issues.fields import FIELDS, Kind
-from bot.slack.blocks import Element, Message, button, context, section
-from bot.slack.text import escape
+from bot.slack.surfaces.blocks import Element, Message, button, context, section
+from bot.slack.surfaces.buttons import Button
+from bot.slack.text.mrkdwn import escape
 
 *_OPTIONS, _DESCRIPTION = (
     f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
@@ -78,6 +78,10 @@ OPTIONS = {
     "and a minus before one leaves out what it names. "
     "Options: `group:tracker|priority|category|assignee empty:yes tz:`",
 }
+
+
+class ShowHelp(Button):
+    action = "help"
 
 
 def overview(command: Callable[[str], str]) -> Message:

@@ -1,34 +1,38 @@
 """Publishes the Home tab, first from the bot's database, then with issues from the service."""
 
-from dataclasses import dataclass
-
 import structlog
 
 from bot.errors import BotError, NotLinked
 from bot.features.home import views
-from bot.features.home.home import Home, StoredItems
+from bot.features.home.views import StoredItems
+from bot.features.parts import Parts
+from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
-from bot.slack.feature import Feature
-from bot.slack.interaction import Event
-from bot.slack.posting import SLACK_FAILED, why
-from bot.slack.replies import Reply
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import Event
+from bot.slack.outgoing.posting import SLACK_FAILED, why
+from bot.slack.outgoing.replies import Reply
+from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True)
+ISSUES, CREATED, ENTRIES = 10, 5, 5
+"""How many open issues, and created issues and time entries, the tab shows."""
+
+
 class HomeHandlers:
-    home: Home
+    """Reads what a user's tab shows with its owner's key, and publishes it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.client, self.store, self.accounts = parts.client, parts.store, parts.accounts
 
     def feature(self) -> Feature:
         return Feature(events={"app_home_opened": self.opened})
 
-    async def refresh(self, reply: Reply) -> None:
-        """Publish the tab again after an action on it. Logs errors, since the action itself succeeded."""
-        try:
-            await self.show(reply, None, again=True)
-        except Exception:
-            log.exception("Home tab not refreshed", action="home.not_refreshed")
+    async def publish(self, reply: Reply) -> None:
+        """Publish the tab again after an action on it."""
+        await self.show(reply, None, again=True)
 
     async def opened(self, event: Event, reply: Reply) -> None:
         """Publish the Home tab when the user opens it, but not for the app's other tabs."""
@@ -40,7 +44,7 @@ class HomeHandlers:
 
         The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
         """
-        stored = await self.home.stored(reply.owner)
+        stored = await self._stored(reply.owner)
         if stored is None:
             await self._publish(reply, None)
             return
@@ -48,19 +52,33 @@ class HomeHandlers:
             try:
                 await self._publish(reply, stored)
             except SLACK_FAILED as error:  # the second publish may still succeed
-                log.info(
-                    "Home tab not published",
-                    action="home.not_published",
-                    error=why(error),
-                )
+                log.info("Home tab not published", action="home.not_published", error=why(error))
         try:
-            open_issues = await self.home.open_issues(reply.owner)
+            open_issues = await self._open_issues(reply.owner)
         except NotLinked as error:
             await self._publish(reply, None, error=error)
         except BotError as error:
             await self._publish(reply, stored, error=error)
         else:
             await self._publish(reply, stored, open_issues)
+
+    async def _stored(self, owner: Owner) -> StoredItems | None:
+        """The user's items in the bot's database. None if they aren't linked."""
+        link = await self.accounts.linked_as(owner)
+        if link is None:
+            return None
+        created = await self.store.created_issues.latest(owner, CREATED)
+        entries = await self.store.time_entries.latest(owner, ENTRIES)
+        digests = await self.store.digests.of_owner(owner)
+        told = await self.store.assignment_messages.wanted(owner)
+        return StoredItems(link, created, entries, digests, told)
+
+    async def _open_issues(self, owner: Owner) -> Page[Issue]:
+        """The first open issues assigned to the user or their groups, highest priority first."""
+        sort = (Sort("priority", descending=True), Sort("updated_on", descending=True))
+        filters = IssueFilters(assigned_to=("me",), status="open", sort=sort)
+        async with self.accounts.reading(owner) as session:
+            return await self.client.list_issues(session.key, filters, limit=ISSUES)
 
     async def _publish(
         self,

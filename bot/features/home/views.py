@@ -1,27 +1,50 @@
 """The Home tab, which is complete in every state, even before the service has answered."""
 
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
 from bot.features.accounts import views as accounts
-from bot.features.assigned.views import switch
+from bot.features.assigned.messenger import switch
 from bot.features.digests import views as digests
 from bot.features.digests.buttons import Act
 from bot.features.help.views import help_button
-from bot.features.home.home import StoredItems
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
 from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
 from bot.service.models import Issue, Page
-from bot.slack import rich_text
-from bot.slack.blocks import JSON, Block, actions, button, context, divider, header, section, shortened
-from bot.slack.text import day, line, link, prose
-from bot.slack.wording import Wording
-from bot.store.time_entries import Entry
+from bot.slack.surfaces import rich_text
+from bot.slack.surfaces.blocks import (
+    JSON,
+    Block,
+    actions,
+    button,
+    context,
+    divider,
+    header,
+    section,
+    shortened,
+)
+from bot.slack.text.mrkdwn import day, line, link, prose
+from bot.slack.text.wording import Wording
+from bot.store.activity import CreatedIssue, Entry
+from bot.store.digests import Digest
+from bot.store.links import Link
 
 DIGESTS = 15
 LOADING = ":hourglass_flowing_sand: Loading…"
+
+
+@dataclass(frozen=True)
+class StoredItems:
+    """A linked user's link, issues, time entries and digests in the bot's database."""
+
+    link: Link
+    created: tuple[CreatedIssue, ...]
+    entries: tuple[Entry, ...]
+    digests: tuple[Digest, ...]
+    told_when_assigned: bool
 
 
 def home(

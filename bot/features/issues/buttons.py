@@ -1,6 +1,6 @@
 """What the buttons, menus and selects of issues carry."""
 
-from bot.slack.buttons import Button, Number
+from bot.slack.surfaces.buttons import Button, Number
 
 
 class ShowIssue(Button):
@@ -45,6 +45,48 @@ class TakeIssue(AssignToMe):
     digest: str = ""
 
 
+class EditIssue(Button):
+    action = "issue.edit"
+    issue: Number
+
+
+class CommentOnIssue(Button):
+    action = "comment.open"
+    issue: Number
+
+
+class OpenTimeForm(Button):
+    action = "time.open"
+    issue: Number
+
+
+class OpenFilesForm(Button):
+    action = "files.open"
+    issue: Number
+
+
+class FollowIssue(Button):
+    """On a post in a thread, which is then kept up to date; `created` is whether it announces the issue.
+
+    On a card, and on a post about something else, `thread` is where a new post goes. `agreed` is the project
+    that isn't public which its question asks about, if it asks.
+    """
+
+    action = "issue.follow"
+    issue: Number
+    created: bool = False
+    agreed: Number | None = None
+    thread: str = ""
+
+
+class StopFollowing(Button):
+    """On the post that is kept up to date."""
+
+    action = "issue.unfollow"
+    issue: Number
+    created: bool = False
+
+
 class DeleteAnnouncement(Button):
     """On the private answer to the user who created the issue; `ts` is the announcement's."""
 
@@ -56,13 +98,6 @@ class DeleteAnnouncement(Button):
 
 class OpenIssueForm(Button):
     action = "home.create"
-
-
-class OpenDraft(Button):
-    """Opens the create form with a saved draft; `saved` is its ID."""
-
-    action = "issue.open_draft"
-    saved: str
 
 
 class MoreFields(Button):

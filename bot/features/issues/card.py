@@ -2,27 +2,15 @@
 
 from datetime import date
 
-from bot.features.following.buttons import FollowIssue
-from bot.features.issues.actions import FOLLOW, SHARE, issue_buttons
-from bot.features.issues.buttons import ShowMore
-from bot.features.issues.issues import Shown
+from bot.features.issues import views
+from bot.features.issues.buttons import FollowIssue, ShowMore
+from bot.features.issues.issues import IssueDetails
 from bot.features.issues.publicity import seemed_public
-from bot.features.issues.views import (
-    agreed,
-    confirm_exposing,
-    due,
-    format_size,
-    kind,
-    name_of,
-    rich_title,
-    share_button,
-    spent_and_estimated,
-)
 from bot.service.models import Issue, Relation
-from bot.slack import rich_text
-from bot.slack.blocks import Block, Message, actions, button, context, fields, section, shortened
-from bot.slack.text import LONGEST, bold, cut, day, line, link
-from bot.slack.wording import Wording
+from bot.slack.surfaces import rich_text
+from bot.slack.surfaces.blocks import Block, Message, actions, button, context, fields, section, shortened
+from bot.slack.text.mrkdwn import LONGEST, bold, cut, day, line, link
+from bot.slack.text.wording import Wording
 
 DESCRIPTION = 2500
 SUMMARY, SPARE = 300, 100
@@ -46,7 +34,7 @@ INVERSE = {
 
 
 def card(
-    shown: Shown,
+    shown: IssueDetails,
     wording: Wording,
     description: str,
     today: date,
@@ -64,8 +52,8 @@ def card(
     """
     issue, project = shown.issue, shown.project
     blocks: list[Block] = [
-        rich_text.paragraph(rich_title(issue, wording, bold=True)),
-        context(kind(issue, with_status=False)),
+        rich_text.paragraph(views.rich_title(issue, wording, bold=True)),
+        context(views.kind(issue, with_status=False)),
         *fields(_facts(issue, today)),
     ]
     if description:
@@ -73,17 +61,16 @@ def card(
     blocks += _connected(shown, wording)
     if asks_first:
         why = f"{line(project.name)} isn't public" if project else "The project may not be public"
-        blocks.append(context(f"{why}, so *{SHARE}* asks first."))
+        blocks.append(context(f"{why}, so *{views.SHARE}* asks first."))
     first = []
     if shareable and not issue.is_private:
         public = seemed_public(issue, project)
-        first.append(share_button(issue, public=public))
+        first.append(views.share_button(issue, public=public))
         if thread:
-            carries = FollowIssue(issue=issue.id, agreed=agreed(issue, public=public), thread=thread)
-            question = confirm_exposing("Follow this issue here?", "Follow issue", public=public)
-            first.append(button(FOLLOW, carries, confirm=question))
-    blocks.append(actions(issue_buttons(issue.id, wording, *first), block_id=f"issue-{issue.id}"))
-    return Message(f"#{issue.id} {line(issue.subject)} · {kind(issue)}", tuple(blocks))
+            follow = FollowIssue(issue=issue.id, thread=thread)
+            first.append(views.exposing(views.FOLLOW, follow, issue, "Follow", public=public))
+    blocks.append(actions(views.issue_buttons(issue.id, wording, *first), block_id=f"issue-{issue.id}"))
+    return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))
 
 
 def _description(issue: Issue, wording: Wording, description: str, *, whole: bool) -> Block:
@@ -101,16 +88,16 @@ def _facts(issue: Issue, today: date) -> list[tuple[str, str]]:
     done = issue.done_ratio or 0
     full = max(0, min(10, done // 10))
     facts = [
-        ("Status", name_of(issue.status)),
-        ("Priority", name_of(issue.priority)),
-        ("Assignee", name_of(issue.assigned_to) or "Unassigned"),
-        ("Author", name_of(issue.author)),
-        ("Category", name_of(issue.category)),
-        ("Target version", name_of(issue.fixed_version)),
+        ("Status", views.name_of(issue.status)),
+        ("Priority", views.name_of(issue.priority)),
+        ("Assignee", views.name_of(issue.assigned_to) or "Unassigned"),
+        ("Author", views.name_of(issue.author)),
+        ("Category", views.name_of(issue.category)),
+        ("Target version", views.name_of(issue.fixed_version)),
         ("Start date", day(issue.start_date) if issue.start_date else ""),
-        ("Due date", due(issue, today).removeprefix("due ")),
+        ("Due date", views.due(issue, today).removeprefix("due ")),
         ("Progress", f"{'▰' * full}{'▱' * (10 - full)} {done}%" if done else ""),
-        ("Time", spent_and_estimated(issue)),
+        ("Time", views.spent_and_estimated(issue)),
     ]
     for custom in issue.custom_fields:
         value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
@@ -119,7 +106,7 @@ def _facts(issue: Issue, today: date) -> list[tuple[str, str]]:
     return [(label, value) for label, value in facts if value][:FACTS]
 
 
-def _connected(shown: Shown, wording: Wording) -> list[Block]:
+def _connected(shown: IssueDetails, wording: Wording) -> list[Block]:
     """The parent, subtasks, related issues and files, if there are any."""
     issue, url = shown.issue, wording.url
 
@@ -141,7 +128,7 @@ def _connected(shown: Shown, wording: Wording) -> list[Block]:
     if issue.attachments:
         files = [
             link(file.content_url or url(issue.id), shortened(file.filename, SUBJECT))
-            + (f" ({format_size(file.filesize)})" if file.filesize is not None else "")
+            + (f" ({views.format_size(file.filesize)})" if file.filesize is not None else "")
             for file in issue.attachments
         ]
         lines.append(f"*Files* {_first(files)}")

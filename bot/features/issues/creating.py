@@ -1,7 +1,7 @@
 """Creates an issue once, although the service may not answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,27 +10,19 @@ from typing import Any, NamedTuple
 
 import structlog
 
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.people import has_permission
+from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.issues.errors import IssueRefused, fields_of
-from bot.features.issues.fields import Draft, Meant
-from bot.features.issues.issues import Issues
-from bot.features.issues.refusals import Refusals
-from bot.features.issues.resolution import request, resolved
-from bot.features.issues.service_changes import ServiceChange, service_changes
-from bot.features.lost_writes import CLOCK_SKEW, looked_for
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.permissions import may
-from bot.features.projects.projects import KnownProject, Projects
-from bot.features.users.people import People
-from bot.service.client import Client
-from bot.service.conventions import SETS_PRIVACY
+from bot.features.issues.fields import Draft, IssueRefused, ResolvedValue, fields_of, request, resolved
+from bot.features.issues.issues import Issues, ServiceChange, explained, service_changes
+from bot.service.conventions import CLOCK_SKEW, SETS_PRIVACY, poll_until_found
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewIssue, UploadInput
 from bot.service.models import Issue, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
-from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
@@ -40,16 +32,6 @@ Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
 """Finds open issues with a similar subject in a project."""
 SIMILAR_SECONDS = 1.0
 """How long a created issue waits for similar ones."""
-
-
-class SubjectMissing(UserError):
-    """An issue without a subject."""
-
-
-class PrivateIssuesForbidden(UserError):
-    """The user's roles in the project don't let them create private issues."""
-
-    project: str
 
 
 class Source(NamedTuple):
@@ -85,17 +67,8 @@ class Created:
 
 
 @dataclass(frozen=True)
-class Creating:
-    """Creates issues with the requesting user's key."""
-
-    client: Client
-    store: Store
-    accounts: Accounts
-    projects: Projects
-    catalogs: Catalogs
-    people: People
-    issues: Issues
-    looks: Sequence[float]
+class IssueCreator:
+    access: Access
 
     async def create(
         self,
@@ -118,19 +91,27 @@ class Creating:
         didn't find the issue either.
         """
         if not draft.subject.strip():
-            raise SubjectMissing
-        async with self.accounts.reading(owner) as session:
+            raise UserError("Add a subject: `{/issue} new The login page is blank`.")
+        async with self.access.accounts.reading(owner) as session:
             project, _ = await asyncio.gather(
-                self.projects.chosen(session, draft.project, channel),
-                self.catalogs.prefetch(session, draft.parts),
+                self.access.projects.chosen(session, draft.project, channel),
+                self.access.catalogs.prefetch(session, draft.parts),
             )
-            catalog = await self.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
-            meant, errors = await resolved(draft, self.people, session, catalog)
+            catalog = await self.access.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
+            meant, errors = await resolved(draft, self.access.people, session, catalog)
             if errors:
                 raise errors[0]
             new = request(draft, meant, project, catalog)
-            if draft.private and await may(self.client, session, project, SETS_PRIVACY) is False:
-                raise WrongField("private", PrivateIssuesForbidden(project.name))
+            if (
+                draft.private
+                and await has_permission(self.access.client, session, project, SETS_PRIVACY) is False
+            ):
+                forbidden = UserError(
+                    "{service} doesn't let you create private issues in {project}. "
+                    "Turn off Private, or ask a manager of the project for permission.",
+                    project=project.name,
+                )
+                raise WrongField("private", forbidden)
         looking = asyncio.create_task(similar(session, new.subject, project.id)) if similar else None
         try:
             issue = await self._once(session, new, attempted_at, upload)
@@ -142,22 +123,26 @@ class Creating:
                 looking.cancel()
                 await asyncio.gather(looking, return_exceptions=True)
         changes = service_changes(meant, new.custom_fields, issue)
-        mention = await self.issues.assignee_to_mention(owner, issue)
+        mention = await Issues(self.access).assignee_to_mention(owner, issue)
         created = Created(issue, project, changes, draft.private, mention, alike)
         await self._record(owner, created, source)
         return created
 
     async def _refused(
-        self, owner: Owner, error: Refused, draft: Draft, meant: Mapping[str, Meant], project: KnownProject
+        self,
+        owner: Owner,
+        error: Refused,
+        draft: Draft,
+        meant: Mapping[str, ResolvedValue],
+        project: KnownProject,
     ) -> IssueRefused | WrongField:
         """The refusal with what it is about; remembers the custom fields that were left empty."""
-        refusals = Refusals(self.accounts, self.catalogs)
-        refused = await refusals.explained(owner, error, project.id, meant.get("to"))
+        refused = await explained(self.access, owner, error, project.id, meant.get("to"))
         custom = {int(name.removeprefix("cf_")) for name in fields_of(refused) if name.startswith("cf_")}
         tracker = meant.get("tracker")
         if empty := custom - draft.custom_fields.keys():
             tracker_id = tracker.id if isinstance(tracker, Ref) else None
-            self.catalogs.note_required(owner, project.id, tracker_id, empty)
+            self.access.catalogs.note_required(owner, project.id, tracker_id, empty)
         return refused
 
     async def _once(
@@ -167,15 +152,17 @@ class Creating:
         if attempted_at:
             if found := await self._find_own(session, new, attempted_at):
                 return found
-            session = await self.accounts.reverified(session)
+            session = await self.access.accounts.reverified(session)
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
-            session = await self.accounts.reverified(session)  # uploads may take minutes
+            session = await self.access.accounts.reverified(session)  # uploads may take minutes
         started = datetime.now(UTC)
         try:
-            return await self.client.create_issue(session.key, new)
+            return await self.access.client.create_issue(session.key, new)
         except OutcomeUnknown:
-            found = await looked_for(partial(self._find_own, session, new, started), self.looks)
+            found = await poll_until_found(
+                partial(self._find_own, session, new, started), self.access.delays.lookups
+            )
             if found is None and new.uploads:
                 found = await self._repeat(session, new, started)
             if found is None:
@@ -185,8 +172,8 @@ class Creating:
     async def _repeat(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """Repeat the create: upload tokens work once, so it can't create a second issue."""
         with suppress(ServiceError, UserError):
-            session = await self.accounts.reverified(session)
-            return await self.client.create_issue(session.key, new)
+            session = await self.access.accounts.reverified(session)
+            return await self.access.client.create_issue(session.key, new)
         with suppress(ServiceError):
             return await self._find_own(session, new, since)
         return None
@@ -196,7 +183,7 @@ class Creating:
         filters = IssueFilters(
             project_id=int(new.project_id), author=("me",), status="any", sort=(Sort("id", descending=True),)
         )
-        for issue in (await self.client.list_issues(session.key, filters, limit=25)).items:
+        for issue in (await self.access.client.list_issues(session.key, filters, limit=25)).items:
             recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
             mine = issue.author is not None and issue.author.id == session.user_id
             same = issue.subject == new.subject
@@ -207,7 +194,7 @@ class Creating:
     async def _is_older(self, issue: Issue, since: datetime) -> bool:
         """Whether the bot created it before `since`, by its own clock; True if that can't be looked up."""
         try:
-            return await self.store.created_issues.is_older(issue.id, issue.subject, since)
+            return await self.access.store.created_issues.is_older(issue.id, issue.subject, since)
         except Exception:
             log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
             return True
@@ -216,7 +203,7 @@ class Creating:
         """Record the issue. It exists, so an error here must not fail the request."""
         issue = created.issue
         try:
-            await self.store.created_issues.put(
+            await self.access.store.created_issues.put(
                 owner, issue.id, issue.subject, *(source or (None, None)), privacy_refused=created.exposed
             )
         except Exception:

@@ -1,11 +1,11 @@
-"""The optional fields of an issue, one row each.
+"""The optional fields of an issue, one row each, and a draft of their values with what it means.
 
 The command's options, the form, the request to the service, the check of its answer and the help all read
 this table. Project, subject and custom fields aren't in it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -13,20 +13,25 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
-from bot.features.projects.catalog import Catalog, CustomField, Part
+from bot.access.accounts import Session
+from bot.access.catalog import Catalog, Part
+from bot.access.name_matching import TOLD, Names, probable
+from bot.access.people import People
+from bot.access.projects import KnownProject
+from bot.errors import BotError, Refused, UserError, WrongField
+from bot.service.inputs import CustomFieldInput, NewIssue
 from bot.service.models import Issue, Parent, Ref
+from bot.spelling import is_key
 from bot.store.owner import Owner
 
 MINUTES, CENTS = 60, 100
 Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
 """A field's value as typed or chosen: choices and people by name, or by ID as `#5`."""
-Meant = Ref | tuple[Ref, ...] | str | int | date | Decimal
+ResolvedValue = Ref | tuple[Ref, ...] | str | int | date | Decimal
 """A field's value with names looked up."""
 
 
 class Kind(Enum):
-    """What a field holds."""
-
     CHOICE = "one of a project's choices"
     PERSON = "a person"
     PEOPLE = "people"
@@ -54,8 +59,6 @@ VALUES: dict[Kind, TypeAdapter[Any]] = {
 
 @dataclass(frozen=True)
 class Field:
-    """One row."""
-
     key: str
     """The command's option."""
     label: str
@@ -67,9 +70,11 @@ class Field:
 
     Privacy isn't here: `issues.Created.exposed` compares it.
     """
-    placeholder: str = ""
     choices: Part | None = None
     """Its choices' name in `Catalog`."""
+    _: KW_ONLY
+    placeholder: str = ""
+    """What its input shows without a value; for a choice it may be left to the form."""
     in_form: str = ""
     """Its name in the form, unless that is `key`."""
     first: bool = False
@@ -85,50 +90,59 @@ class Field:
         """The choices in a project."""
         return catalog.lists[self.choices] if self.choices else ()
 
-    def answered(self, issue: Issue) -> Meant | None:
-        """The value in the service's answer."""
-        value: Meant | Parent | None = getattr(issue, self.answer) if self.answer else None
-        return value.id if isinstance(value, Parent) else value
+    def answered(self, issue: Issue) -> ResolvedValue | None:
+        """The value in the service's answer; None if it has none."""
+        value: ResolvedValue | Parent | None = getattr(issue, self.answer) if self.answer else None
+        return value.id if isinstance(value, Parent) else None if value == "" else value
 
 
+# The option, the label, what it holds, its name in a request and in an answer, and its choices
 _ROWS = (
-    Field(
-        "tracker",
-        "Tracker",
-        Kind.CHOICE,
-        "tracker_id",
-        "tracker",
-        "Default",
-        "trackers",
-        first=True,
-        always=True,
-    ),
-    Field("status", "Status", Kind.CHOICE, "status_id", "status", "Default", "statuses", always=True),
-    Field(
-        "priority", "Priority", Kind.CHOICE, "priority_id", "priority", "Default", "priorities", always=True
-    ),
+    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "trackers", first=True, always=True),
+    Field("status", "Status", Kind.CHOICE, "status_id", "status", "statuses", always=True),
+    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "priorities", always=True),
     Field(
         "to",
         "Assignee",
         Kind.PERSON,
         "assigned_to_id",
         "assigned_to",
-        "Unassigned",
         "assignees",
-        "assignee",
+        in_form="assignee",
+        placeholder="Unassigned",
         first=True,
     ),
-    Field("category", "Category", Kind.CHOICE, "category_id", "category", "None", "categories"),
-    Field("version", "Target version", Kind.CHOICE, "fixed_version_id", "fixed_version", "None", "versions"),
-    Field("parent", "Parent issue", Kind.ISSUE, "parent_issue_id", "parent", "Search by number or subject"),
+    Field("category", "Category", Kind.CHOICE, "category_id", "category", "categories"),
+    Field("version", "Target version", Kind.CHOICE, "fixed_version_id", "fixed_version", "versions"),
+    Field(
+        "parent",
+        "Parent issue",
+        Kind.ISSUE,
+        "parent_issue_id",
+        "parent",
+        placeholder="Search by number or subject",
+    ),
     Field("start", "Start date", Kind.DAY, "start_date", "start_date"),
     Field("due", "Due date", Kind.DAY, "due_date", "due_date"),
     Field(
-        "estimate", "Estimated hours", Kind.HOURS, "estimated_hours", "estimated_hours", "e.g. 1.5 or 1h 30m"
+        "estimate",
+        "Estimated hours",
+        Kind.HOURS,
+        "estimated_hours",
+        "estimated_hours",
+        placeholder="e.g. 1.5 or 1h 30m",
     ),
-    Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", "0%", always=True),
-    Field("private", "Private", Kind.FLAG, "is_private", None, "Hide from people without permission"),
-    Field("watch", "Watchers", Kind.PEOPLE, "watcher_user_ids", None, "Add people", "people", "watchers"),
+    Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", placeholder="0%", always=True),
+    Field("private", "Private", Kind.FLAG, "is_private", placeholder="Hide from people without permission"),
+    Field(
+        "watch",
+        "Watchers",
+        Kind.PEOPLE,
+        "watcher_user_ids",
+        choices="people",
+        in_form="watchers",
+        placeholder="Add people",
+    ),
     Field("desc", "Description", Kind.TEXT, "description", in_form="description", first=True),
 )
 FIELDS = {field.key: field for field in _ROWS}
@@ -198,14 +212,104 @@ def _names_someone(value: Value) -> bool:
     return any(isinstance(one, str) and one != "me" for one in people)
 
 
-def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField]) -> tuple[str, ...]:
-    """The names in the form of the fields whose labels the service's sentences start with."""
-    labels = {"subject": "subject", "project": "project"}
-    labels |= {field.label.casefold(): field.name for field in FIELDS.values()}
-    labels |= {field.name.casefold(): f"cf_{field.id}" for field in custom_fields}
-    longest_first = sorted(labels, key=len, reverse=True)
-    found = (
-        next((labels[label] for label in longest_first if said.casefold().startswith(label)), None)
-        for said in sentences
-    )
-    return tuple(dict.fromkeys(name for name in found if name))
+class NotUnderstood(UserError):
+    """A new issue, or a change to one, is understood only in part: `draft`."""
+
+    says = "{errors}"
+    first: UserError
+    others: tuple[UserError, ...]
+    draft: Draft
+
+    @property
+    def errors(self) -> tuple[UserError, ...]:
+        return (self.first, *self.others)
+
+
+class IssueRefused(Refused):
+    """The service refused the issue; `fields` are those that its messages name, as the form names them."""
+
+    def __init__(self, refused: Refused, fields: tuple[str, ...]) -> None:
+        super().__init__(refused.method, refused.path, refused.status or 0, refused.errors)
+        self.fields = fields
+
+
+def fields_of(error: BotError) -> tuple[str, ...]:
+    """The names, in the form, of the fields that an error is about."""
+    match error:
+        case NotUnderstood():
+            return tuple(field for each in error.errors for field in fields_of(each))
+        case WrongField(field=field):
+            return (field,)
+        case IssueRefused(fields=fields):
+            return fields
+    return ()
+
+
+async def resolved(
+    draft: Draft, people: People, session: Session, catalog: Catalog
+) -> tuple[dict[str, ResolvedValue], list[WrongField]]:
+    """The draft's values by option key, and an error for each unknown or ambiguous name.
+
+    A misspelled name has the value that it probably means; other such names have none. Of a list, the first
+    `TOLD` such names are told.
+    """
+    found: dict[str, ResolvedValue] = {}
+    errors: list[WrongField] = []
+    parts = draft.parts
+    for key, value in draft.values.items():
+        field = FIELDS[key]
+        if field.choices is None:
+            found[key] = value
+            continue
+        refs, wrong = [], 0
+        looked_up = field.known(catalog) if field.choices in parts else ()
+        known = Names("person" if field.kind is not Kind.CHOICE else field.name, looked_up)
+        for name in value if field.kind is Kind.PEOPLE else (value,):
+            try:
+                if field.kind is Kind.CHOICE:
+                    refs.append(known.pick(name))
+                elif field.kind is Kind.PERSON:
+                    refs.append(await people.assignee(session, name, known, catalog.project_id))
+                else:
+                    refs.append(await people.find(session, name, known))
+            except UserError as error:
+                wrong += 1
+                if wrong <= TOLD:
+                    errors.append(WrongField(field.name, error))
+                    refs += filter(None, [probable(error)])
+        if refs:
+            found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
+    return found, errors
+
+
+def request(
+    draft: Draft, meant: Mapping[str, ResolvedValue], project: KnownProject, catalog: Catalog
+) -> NewIssue:
+    """The request that creates the issue, with the fields that have a value."""
+    fields: dict[str, object] = {FIELDS[key].sent: sent(value) for key, value in meant.items()}
+    if draft.custom_fields:
+        fields["custom_fields"] = custom_inputs(draft, catalog)
+    return NewIssue.model_validate({"project_id": project.id, "subject": draft.subject.strip(), **fields})
+
+
+def sent(value: ResolvedValue) -> object:
+    """A value as a request has it."""
+    if isinstance(value, tuple):
+        return tuple(ref.id for ref in value)
+    return value.id if isinstance(value, Ref) else value
+
+
+def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
+    """Custom field values spelled as in the service, which refuses list values in another case.
+
+    Raises WrongField for an option of a list that doesn't have it anymore.
+    """
+    found = []
+    for number, value in draft.custom_fields.items():
+        known = catalog.custom_field(number).known
+        meant = known(value) if isinstance(value, str) else tuple(map(known, value))
+        if any(map(is_key, (meant,) if isinstance(meant, str) else meant)):
+            gone = UserError("This value isn't in the list anymore. Choose another one.")
+            raise WrongField(f"cf_{number}", gone)
+        found.append(CustomFieldInput(id=number, value=meant))
+    return tuple(found)

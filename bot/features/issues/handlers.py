@@ -1,90 +1,53 @@
-"""Handles `/issue`, an issue's card, and sharing it."""
+"""Shows issues, shares them, announces those that users create, and finds the one that a message is about."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.errors import BotError, UserError, WrongField
-from bot.features.following.buttons import FollowIssue
-from bot.features.help import views as help_views
+from bot.access.projects import KnownProject
+from bot.errors import UserError
 from bot.features.issues import views
-from bot.features.issues.announce import announce_and_confirm
-from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShareListedIssue, ShowMore
-from bot.features.issues.buttons import ShowIssue as ShowPressed
-from bot.features.issues.card import card
-from bot.features.issues.commands import (
-    AddComment,
-    AttachFiles,
-    ChangeIssue,
-    CreateIssue,
-    IssueRequest,
-    ListTemplates,
-    NewTemplate,
-    OpenForm,
+from bot.features.issues.buttons import (
+    DeleteAnnouncement,
+    FollowIssue,
+    ShareIssue,
+    ShareListedIssue,
     ShowIssue,
-    issue_command,
-    unknown_field,
+    ShowMore,
+    StopFollowing,
 )
-from bot.features.issues.creating import Creating, Similar
-from bot.features.issues.errors import NotUnderstood, UnknownSubcommand
-from bot.features.issues.fields import Draft
-from bot.features.issues.issues import Assigned, Issues, Shown
-from bot.features.issues.publicity import Exposure, Publicity
-from bot.features.name_matching import AmbiguousName, UnknownName
-from bot.features.projects.custom_fields import CommandParser
-from bot.features.projects.projects import KnownProject, ProjectNotChosen
-from bot.slack import forms, posting
-from bot.slack.blocks import Block, Message, sentence
-from bot.slack.claims import announced_once
-from bot.slack.errors import NotYourPost, PostNotDeleted
-from bot.slack.feature import Feature
-from bot.slack.grammar.requests import Help
-from bot.slack.interaction import ButtonPress, Place, SlashCommand
-from bot.slack.posting import Announced, NotAnnounced
-from bot.slack.replies import Reply
-from bot.store.channels import Channel
-from bot.store.claims import Claims
-from bot.store.owner import Owner
+from bot.features.issues.card import card
+from bot.features.issues.creating import Created
+from bot.features.issues.issues import IssueDetails, Issues
+from bot.features.issues.publicity import Exposure, Publicity, exposure_of
+from bot.features.parts import Parts
+from bot.features.posts import delete_own
+from bot.service.models import Issue
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.outgoing.claims import announced_once
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, Announced, Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Message, sentence
+from bot.slack.text.message_text import issue_named, text_of
 
-
-class PrivateIssueNotShared(UserError):
-    """A private issue is never shared."""
-
-    number: int
-
-
-class NotShared(UserError):
-    """The issue wasn't shared, or it is unknown whether it was."""
-
-    number: int
-    why: NotAnnounced
+READ = 15
+"""Messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)."""
+LIKELY = 5
+"""How many issues that a message may be about are read."""
+Announcement = tuple[Announced | None, str | None]
+"""Whether an issue was announced, None if that wasn't tried, and the announcement's `ts`."""
 
 
 @dataclass(frozen=True)
 class IssueHandlers:
-    """Handles `/issue`, an issue's card and its buttons."""
-
-    issues: Issues
-    creating: Creating
-    publicity: Publicity
-    claims: Claims
-    parser: CommandParser
-    open_create_form: Callable[[Reply, Draft], Awaitable[None]]
-    offer_create_form: Callable[[Reply, Draft, BotError], Awaitable[Block | None]]
-    open_files_form: Callable[[Reply, int | None], Awaitable[None]]
-    comment: Callable[[Reply, int | None, str], Awaitable[None]]
-    list_templates: Callable[[Reply, str | None], Awaitable[None]]
-    open_template_form: Callable[[Reply, str | None], Awaitable[None]]
-    from_template: Callable[[Owner, Draft, Channel | None, str], Awaitable[Draft]]
-    change: Callable[[Reply, int, str], Awaitable[None]]
-    similar: Similar
-    assigned: Assigned
+    parts: Parts
 
     def feature(self) -> Feature:
         return Feature(
-            commands={"issue": self.command},
             buttons={
-                ShowPressed: self.show_pressed,
+                ShowIssue: self.show_pressed,
                 ShowMore: self.more_pressed,
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_pressed,
@@ -92,65 +55,7 @@ class IssueHandlers:
             },
         )
 
-    async def command(self, command: SlashCommand, reply: Reply) -> None:
-        """`/issue …`."""
-        reply.recovery = partial(self._way_on, reply)
-        match await self._request(command.text, reply):
-            case CreateIssue(draft):
-                await self._create(reply, draft)
-            case OpenForm(draft):
-                await self.open_create_form(reply, draft)
-            case ShowIssue(number):
-                await self.show(reply, number)
-            case ChangeIssue(number, text):
-                await self.change(reply, number, text)
-            case AttachFiles(number):
-                await self.open_files_form(reply, number)
-            case AddComment(number, text):
-                await self.comment(reply, number, text)
-            case ListTemplates(project):
-                await self.list_templates(reply, project)
-            case NewTemplate(project):
-                await self.open_template_form(reply, project)
-            case Help():
-                await reply.privately(help_views.of("issue", reply.wording.command))
-
-    async def _request(self, typed: str, reply: Reply) -> IssueRequest:
-        """The request; the project's custom fields are read only if an option may be one of them."""
-        base_url = reply.wording.base_url
-        parse = partial(issue_command, typed, await reply.today(), reply.owner, base_url=base_url)
-        try:
-            return parse()
-        except NotUnderstood as error:
-            if (unknown := unknown_field(error)) is None:
-                raise
-            draft = error.draft
-        try:
-            return parse(await self.parser.custom_fields(reply, unknown.project))
-        except (AmbiguousName, UnknownName) as error:
-            raise NotUnderstood(draft, WrongField("project", error), ()) from None
-
-    async def _create(self, reply: Reply, draft: Draft) -> None:
-        reply.recovery = partial(self.offer_create_form, reply, draft)
-        filled, text_format = draft, reply.wording.text_format
-        try:
-            if draft.template:
-                filled = await self.from_template(reply.owner, draft, reply.channel, text_format)
-            created = await self.creating.create(reply.owner, filled, reply.channel, similar=self.similar)
-        except ProjectNotChosen:
-            await self.open_create_form(reply, draft)
-        else:
-            await announce_and_confirm(reply, created, self.publicity)
-            await self.assigned(reply.owner, created.issue)
-
-    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
-        """The buttons below an error in reading the command."""
-        match error:
-            case NotUnderstood(draft=draft) | UnknownSubcommand(draft=draft):
-                return await self.offer_create_form(reply, draft, error)
-        return None
-
-    async def show_pressed(self, press: ButtonPress[ShowPressed], reply: Reply) -> None:
+    async def show_pressed(self, press: ButtonPress[ShowIssue], reply: Reply) -> None:
         """*Show*, on a message or in a menu."""
         await self.show(reply, press.button.issue)
 
@@ -163,58 +68,119 @@ class IssueHandlers:
         in_form = reply.in_form or reply.place.home
         if in_form and not whole:
             await reply.open(forms.loading(f"#{number}"))
-        shown = await self.issues.show(reply.owner, number)
+        shown = await Issues(self.parts).show(reply.owner, number)
         message = await self._card(reply, shown, shareable=not in_form, whole=whole)
         if in_form:
             await reply.show(forms.said(f"#{number}", message.blocks))
         else:
             await reply.privately(message, replace=whole)
 
-    async def _card(self, reply: Reply, shown: Shown, **how: bool) -> Message:
+    async def _card(self, reply: Reply, shown: IssueDetails, **how: bool) -> Message:
         description = await reply.wording.mrkdwn(shown.issue.description)
         today, thread = await reply.today(), reply.place.thread_ts
         return card(shown, reply.wording, description, today, thread=thread, **how)
-
-    async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
-        """*Delete post* on the private answer about a created issue."""
-        post, owner = press.button, reply.owner
-        if (post.team_id, post.user_id) != (owner.team_id, owner.user_id):
-            raise NotYourPost((await reply.profile_of(post.user_id)).first_name)
-        if not await posting.delete_post(reply.slack, Place(reply.place.channel_id), post.ts):
-            raise PostNotDeleted
-        said = sentence(f"The post is deleted. The issue stays in {reply.wording.service}.")
-        await reply.privately(said, replace=True)
 
     async def share_pressed(self, press: ButtonPress[ShareIssue | ShareListedIssue], reply: Reply) -> None:
         """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
         agreed = press.button.agreed if isinstance(press.button, ShareIssue) else None
         if seen := await self.share(reply, press.button.issue, agreed):
             project = KnownProject.of(seen.project) if seen.project else None
-            shown = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
+            shown = replace(await Issues(self.parts).show(reply.owner, press.button.issue), project=project)
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
     async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
         """Post an issue in the conversation, as seen with the user's key.
 
         Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
-        show. Raises PrivateIssueNotShared, NotShared.
+        show. Raises UserError.
         """
-        seen = await self.publicity.of(reply.owner, number)
+        seen = await Publicity(self.parts).of(reply.owner, number)
         if (issue := seen.issue) is None or issue.is_private:
-            raise PrivateIssueNotShared(number)
+            raise UserError("#{number} is private, so it can't be shared.", number=number)
         if seen.asks(agreed):
             return seen
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
         async def announce() -> Announced:
-            mention = await self.issues.assignee_to_mention(reply.owner, issue)
+            mention = await Issues(self.parts).assignee_to_mention(reply.owner, issue)
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            return await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen, agreed))
+            return await reply.announce(
+                post, partial(Publicity(self.parts).may_post, reply.owner, seen, agreed)
+            )
 
-        announced = await announced_once(self.claims, twice, announce)
+        announced = await announced_once(self.parts.store.claims, twice, announce)
+        if announced is Announced.UNSURE:
+            raise UserError(
+                "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",
+                number=number,
+            )
         if announced is not Announced.YES:
-            raise NotShared(number, announced)
+            raise UserError("#{number} wasn't shared: {why}.", number=number, why=NOT_ANNOUNCED[announced])
         return None
+
+    async def about(self, reply: Reply, message: JSON) -> Issue | None:
+        """The issue that a message is likeliest about, of those that the user can see.
+
+        That is one created from its thread or from itself, else one that its thread's first message or the
+        bot's posts in it name, else the one that it names. Raises NotLinked and ServiceError.
+        """
+        root, base_url = str(message.get("thread_ts") or message["ts"]), reply.wording.base_url
+        likely: list[int] = []
+        for ts in dict.fromkeys((root, str(message["ts"]))):
+            made = await self.parts.store.created_issues.from_message(
+                reply.owner.team_id, reply.place.channel_id or "", ts
+            )
+            likely += (issue.issue_id for issue in made)
+        thread = await _thread(reply, root) if "thread_ts" in message else []
+        posts = (post for post in thread[1:] if post.get("bot_id"))
+        named = (issue_named(text_of(each), base_url) for each in (*thread[:1], *posts, message))
+        likely = list(dict.fromkeys([*likely, *filter(None, named)]))[:LIKELY]
+        if not likely:
+            return None
+        async with self.parts.accounts.reading(reply.owner) as session:
+            visible = await Issues(self.parts).several(session, likely)
+        return next((visible[number] for number in likely if number in visible), None)
+
+    async def announce(self, reply: Reply, made: Created, *, followed: bool = False) -> Announcement:
+        """Announce a created issue in the conversation where it was requested, if everyone may see it.
+
+        `followed` is whether the thread will follow the issue in that post.
+        """
+        if made.private:
+            return None, None
+        seen = exposure_of(made.issue)
+        does = f"{(await reply.profile()).name} created"
+        button = StopFollowing if followed else FollowIssue if reply.place.thread_ts else None
+        carries = button(issue=made.issue.id, created=True) if button else None
+        post = views.posted(does, made.issue, reply.wording, made.mention, carries)
+        return await reply.post(post, partial(Publicity(self.parts).may_post, reply.owner, seen))
+
+    async def confirm(
+        self, reply: Reply, made: Created, announcement: Announcement, notes: Sequence[str] = ()
+    ) -> None:
+        """Tell the user privately what was understood, with `notes` in plain text."""
+        (announced, ts), owner = announcement, reply.owner
+        delete = DeleteAnnouncement(ts=ts, team_id=owner.team_id, user_id=owner.user_id) if ts else None
+        await reply.privately(views.created(made, reply.wording, announced, delete, notes))
+
+    async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
+        """*Delete post* on the private answer about a created issue."""
+        post, owner = press.button, reply.owner
+        own = (post.team_id, post.user_id) == (owner.team_id, owner.user_id)
+        await delete_own(reply, post.user_id, Place(reply.place.channel_id), post.ts, own=own)
+        said = sentence(f"The post is deleted. The issue stays in {reply.wording.service}.")
+        await reply.privately(said, replace=True)
+
+
+async def _thread(reply: Reply, root: str) -> list[JSON]:
+    """The start of a thread; empty if the bot can't read it."""
+    channel = reply.place.channel_id or ""
+    try:
+        answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=READ)
+    except SLACK_FAILED:
+        return []
+    messages: list[JSON] = answer.get("messages") or []
+    return messages

@@ -1,39 +1,70 @@
-"""Reads issues with the requesting user's key."""
+"""Reads and changes issues with the requesting user's key.
+
+The service may answer 200 and change nothing, or not answer a change that it made. So an issue is read again
+after each change, and a change is never sent twice.
+"""
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
 
 import structlog
 
-from bot.errors import ServiceError, UserError
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.projects.projects import KnownProject, Projects
-from bot.service.client import Client
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.catalog import CustomField, Part
+from bot.access.people import unassignable
+from bot.access.projects import KnownProject
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
+from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue
 from bot.service.conventions import IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
-from bot.service.models import Child, Issue
+from bot.service.inputs import CustomFieldInput, IssueChanges
+from bot.service.models import Child, CustomFieldValue, Issue, Ref
+from bot.service.optional import UPDATE_ISSUE
 from bot.store.owner import Owner
-from bot.store.store import Store
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
-Assigned = Callable[[Owner, Issue], Awaitable[None]]
-"""Tells an issue's assignee that a user assigned it to them; never raises."""
-MOST = 50
+SUGGESTED = 20
+MAX = 50
 """How many issues are read by their numbers."""
+WITHOUT_UPDATES = frozenset({404, 405})
+"""The issue was just read, so these mean that the endpoint is missing."""
+HALF_MINUTE = Decimal(30) / 3600
+"""Services round hours to minutes or to two places."""
+ASSIGNEE = FIELDS["to"].name
+Read = Callable[[Session, int], Awaitable[Issue]]
+"""Reads an issue by its number."""
 
 
 class IssueNotFound(UserError):
-    """The issue doesn't exist, or the user can't see it."""
+    says = (
+        "There's no issue #{number} in {service}, or you can't see it. Check the number, or search with "
+        "`{/issues}`."
+    )
+    number: int
 
+
+class UpdatesUnsupported(UserError):
+    says = "{service} doesn't let me change issues. Open #{number} to change it there."
+    number: int
+
+
+class UpdateUnconfirmed(UserError):
+    """The service didn't answer the change, and the issue doesn't show it."""
+
+    says = "{service} stopped responding, and #{number} doesn't show the change. Try again."
     number: int
 
 
 @dataclass(frozen=True)
-class Shown:
+class IssueDetails:
     """An issue with what its card adds: children, the subjects of related issues, its project."""
 
     issue: Issue
@@ -44,64 +75,67 @@ class Shown:
 
 @dataclass(frozen=True)
 class Issues:
-    """Reads issues with the requesting user's key."""
-
-    client: Client
-    store: Store
-    accounts: Accounts
-    projects: Projects
+    access: Access
 
     async def assignee_to_mention(self, owner: Owner, issue: Issue) -> str | None:
         """The assignee's Slack user, if they are linked and aren't the user; None if that can't be read."""
         if issue.assigned_to is None:
             return None
         try:
-            linked = await self.store.links.slack_users(owner, issue.assigned_to.id)
+            linked = await self.access.store.links.slack_users(owner, issue.assigned_to.id)
         except Exception:
             log.exception("assignee not looked up", action="issue.no_mention", issue=issue.id)
             return None
         return None if owner.user_id in linked else next(iter(linked), None)
 
-    async def show(self, owner: Owner, number: int) -> Shown:
+    async def show(self, owner: Owner, number: int) -> IssueDetails:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
-        async with self.accounts.reading(owner) as session:
-            detailed = await self.client.optional.get_issue(
-                session.key, number, ("children", "attachments", "relations")
+        async with self.access.accounts.reading(owner) as session:
+            details: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations")
+            found = await self._detailed_or(
+                session,
+                number,
+                details,
+                lambda: asyncio.gather(self.one(session, number), self._children(session, number)),
             )
-            if detailed is not None:
-                issue, children = detailed, detailed.children
-            else:
-                issue, children = await asyncio.gather(
-                    self.one(session, number), self._children(session, number)
-                )
-                self.client.optional.note_missing("get_issue")
+            issue, children = (found, found.children) if isinstance(found, Issue) else found
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
             others_seen, project = await asyncio.gather(
                 self.several(session, sorted(named)), self._project_of(session, issue)
             )
-            return Shown(issue, children, {n: other.subject for n, other in others_seen.items()}, project)
+            return IssueDetails(
+                issue, children, {n: other.subject for n, other in others_seen.items()}, project
+            )
 
-    async def suggest(self, session: Session, text: str, project_id: int | None) -> tuple[Issue, ...]:
-        """Issues whose number or subject matches, most recently updated first. Raises ServiceError."""
+    async def suggest(
+        self, owner: Owner, text: str, project_id: int | None = None, *, own_first: bool = False
+    ) -> tuple[Issue, ...]:
+        """Open issues whose number or subject matches, most recently updated first.
+
+        With `own_first`, the user's own before anything is typed. Raises NotLinked and ServiceError.
+        """
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
         try:
-            if re.fullmatch("[0-9]{1,9}", sought):
+            if own_first and not sought:
+                filters = IssueFilters(assigned_to=("me",), status="open", sort=latest)
+            elif re.fullmatch("[0-9]{1,9}", sought):
                 filters = IssueFilters(issue_ids=(int(sought),))
             else:
                 words = searchable(sought) or sought
                 filters = IssueFilters(project_id=project_id, subject=words, status="open", sort=latest)
         except ValueError:  # nothing to search for
             return ()
-        return (await self.client.list_issues(session.key, filters, limit=20)).items
+        async with self.access.accounts.reading(owner) as session:
+            return (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
 
     async def one(self, session: Session, number: int) -> Issue:
         """One issue from the service's list. Raises UserError if the user can't see it."""
         filters = IssueFilters(
             issue_ids=(number,), status="any", include=frozenset({"attachments", "relations"})
         )
-        items = (await self.client.list_issues(session.key, filters, limit=1)).items
+        items = (await self.access.client.list_issues(session.key, filters, limit=1)).items
         if not items:
             raise IssueNotFound(number)
         return items[0]
@@ -110,23 +144,39 @@ class Issues:
         self, session: Session, number: int, include: Collection[IssueDetailInclude] = ()
     ) -> Issue:
         """One issue with its details; as `one`, if the service doesn't tell them."""
-        optional = self.client.optional
-        if (issue := await optional.get_issue(session.key, number, include)) is None:
-            issue = await self.one(session, number)
-            optional.note_missing("get_issue")  # the issue exists, so the endpoint doesn't
-        return issue
+        return await self._detailed_or(session, number, include, lambda: self.one(session, number))
 
     async def several(self, session: Session, numbers: Sequence[int]) -> dict[int, Issue]:
-        """The first MOST of these issues, without those that the user can't see. Raises ServiceError."""
-        if not (wanted := numbers[:MOST]):
+        """The first MAX of these issues, without those that the user can't see. Raises ServiceError."""
+        if not (wanted := numbers[:MAX]):
             return {}
         filters = IssueFilters(issue_ids=tuple(wanted), status="any")
-        page = await self.client.list_issues(session.key, filters, limit=len(wanted))
+        page = await self.access.client.list_issues(session.key, filters, limit=len(wanted))
         return {issue.id: issue for issue in page.items if issue.id in wanted}
+
+    async def _detailed_or(
+        self,
+        session: Session,
+        number: int,
+        include: Collection[IssueDetailInclude],
+        read: Callable[[], Awaitable[T]],
+    ) -> Issue | T:
+        """One issue with its details, or what `read` returns if the service doesn't tell them.
+
+        It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
+        refused one request.
+        """
+        optional = self.access.client.optional
+        if issue := await optional.get_issue(session.key, number, include):
+            return issue
+        issue, other = await asyncio.gather(optional.get_issue(session.key, number, include), read())
+        if issue is None:
+            optional.note_missing("get_issue")  # the issue can be read otherwise, so it exists
+        return issue or other
 
     async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
         filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
-        page = await self.client.list_issues(session.key, filters, limit=100)
+        page = await self.access.client.list_issues(session.key, filters, limit=100)
         return tuple(
             Child(id=i.id, tracker=i.tracker, subject=i.subject)
             for i in page.items
@@ -136,5 +186,152 @@ class Issues:
     async def _project_of(self, session: Session, issue: Issue) -> KnownProject | None:
         """The issue's project as of the last minute; None if it can't be read."""
         with suppress(ServiceError):
-            return await self.projects.by_id(session, issue.project.id) if issue.project else None
+            return await self.access.projects.by_id(session, issue.project.id) if issue.project else None
         return None
+
+
+@dataclass(frozen=True)
+class Updates:
+    access: Access
+
+    async def apply(
+        self,
+        session: Session,
+        before: Issue,
+        changes: IssueChanges,
+        arrived: Callable[[Issue], bool],
+        *,
+        read: Read | None = None,
+    ) -> Issue:
+        """Send `changes` once, and return the issue as read afterwards.
+
+        It is sent even if the endpoint was missing a moment ago, since a proxy may have answered then.
+
+        `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
+        only if the service didn't answer. `read` reads more of the issue than its entry in the list.
+
+        Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
+        the issue can't be read afterwards.
+        """
+        optional = self.access.client.optional
+        lost: OutcomeUnknown | None = None
+        try:
+            await optional.update_issue(session.key, before.id, changes)
+        except (NotFound, Refused) as error:
+            if error.status not in WITHOUT_UPDATES:
+                raise
+            optional.note_missing(UPDATE_ISSUE)
+            raise UpdatesUnsupported(before.id) from None
+        except OutcomeUnknown as error:
+            lost = error
+        seen = await self._look(
+            session, before.id, arrived if lost else None, read or Issues(self.access).one
+        )
+        if seen is None:
+            raise lost or OutcomeUnknown("PUT", f"/issues/{before.id}.json", None, "could not be read again")
+        if lost and not arrived(seen):
+            raise UpdateUnconfirmed(before.id)
+        return seen
+
+    def check_supported(self, number: int) -> None:
+        """Raise UpdatesUnsupported for issue `number` if the service is known not to change issues."""
+        if self.access.client.optional.is_missing(UPDATE_ISSUE):
+            raise UpdatesUnsupported(number)
+
+    async def _look(
+        self, session: Session, number: int, arrived: Callable[[Issue], bool] | None, read: Read
+    ) -> Issue | None:
+        """The issue after the change, None if it can't be read. With `arrived`, read until that is true."""
+        seen: Issue | None = None
+        for wait in (0.0, *self.access.delays.lookups):
+            await asyncio.sleep(wait)
+            with suppress(ServiceError, UserError):
+                seen = await read(session, number)
+                if arrived is None or arrived(seen):
+                    break
+        return seen
+
+
+async def explained(
+    access: Access, owner: Owner, error: Refused, project_id: int | None, assignee: ResolvedValue | None
+) -> IssueRefused | WrongField:
+    """A refusal with the fields that it names, or the assignee who can't be assigned; never raises.
+
+    The service's messages may be in any language, so its list of members decides about the assignee, too.
+    """
+    custom_fields: tuple[CustomField, ...] = ()
+    who, project, barred = assignee if isinstance(assignee, Ref) else None, "", False
+    parts: list[Part] = ["custom_fields", "assignees"] if who else ["custom_fields"]
+    with suppress(ServiceError, UserError):
+        async with access.accounts.reading(owner) as session:
+            catalog = await access.catalogs.of(session, project_id, parts)
+            project = await access.catalogs.project_name(session, project_id)
+            listed = who is not None and await access.catalogs.lists_members(session, project_id)
+        custom_fields = catalog.custom_fields
+        if who and listed:
+            barred = who.id not in {ref.id for ref in catalog.lists["assignees"]}
+    fields = fields_named(error.errors, custom_fields)
+    about_assignee = ASSIGNEE in fields if fields else barred
+    if who and project and about_assignee and len(error.errors) == 1:
+        return WrongField(ASSIGNEE, unassignable(who.name, project))
+    return IssueRefused(error, fields)
+
+
+def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField]) -> tuple[str, ...]:
+    """The names in the form of the fields whose labels the service's sentences start with."""
+    labels = {"subject": "subject", "project": "project"}
+    labels |= {field.label.casefold(): field.name for field in FIELDS.values()}
+    labels |= {field.name.casefold(): f"cf_{field.id}" for field in custom_fields}
+    longest_first = sorted(labels, key=len, reverse=True)
+    found = (
+        next((labels[label] for label in longest_first if said.casefold().startswith(label)), None)
+        for said in sentences
+    )
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+@dataclass(frozen=True)
+class ServiceChange:
+    """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.
+
+    `wanted` is None for a value that should be cleared.
+    """
+
+    label: str
+    field: Field | None
+    wanted: ResolvedValue | None
+    got: ResolvedValue | None
+
+
+def service_changes(
+    meant: Mapping[str, ResolvedValue | None], custom_fields: Sequence[CustomFieldInput], got: Issue
+) -> tuple[ServiceChange, ...]:
+    """The values, by option key, that the service replaced or dropped, except privacy."""
+    found = []
+    for key, wanted in meant.items():
+        if (field := CHANGEABLE.get(key)) and not same(wanted, answer := field.answered(got)):
+            found.append(ServiceChange(field.label, field, wanted, answer))
+    answers = {custom.id: custom for custom in got.custom_fields}
+    for custom in custom_fields:
+        held = answers.get(custom.id)
+        asked, values = texts(custom), texts(held)
+        if sorted(values) != sorted(asked):
+            label = held.name if held else f"cf_{custom.id}"
+            found.append(ServiceChange(label, None, ", ".join(asked) or None, ", ".join(values) or None))
+    return tuple(found)
+
+
+def same(wanted: ResolvedValue | None, answer: ResolvedValue | None) -> bool:
+    """Whether two values of a field are the same to the service."""
+    if isinstance(wanted, Ref) and isinstance(answer, Ref):
+        return wanted.id == answer.id
+    if isinstance(wanted, Decimal) and isinstance(answer, Decimal):
+        return abs(wanted - answer) <= HALF_MINUTE
+    if isinstance(wanted, str) and isinstance(answer, str):
+        return wanted.strip().splitlines() == answer.strip().splitlines()
+    return wanted == answer
+
+
+def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:
+    value = field.value if field else None
+    return (value,) if isinstance(value, str) and value else tuple(value or ())

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.projects import KnownProject
 from bot.errors import Forbidden, NotFound, ServiceError, UserError
-from bot.features.accounts.accounts import Session
 from bot.features.issues.issues import Issues
-from bot.features.projects.projects import KnownProject
 from bot.service.client import Client
 from bot.service.models import Issue, Project
 from bot.store.owner import Owner
-from bot.timings import DEFAULT
 
 log = structlog.get_logger(__name__)
 
@@ -74,10 +74,6 @@ class Exposure:
             return False
         return self.project_id == agreed or may_show(self.project, None)
 
-    @property
-    def public(self) -> bool:
-        return self.may_show()
-
     def asks(self, agreed: int | None) -> bool:
         """Whether a user who `agreed` to that has to be asked before others see it."""
         return self.project_id is not None and not self.may_show(agreed)
@@ -90,39 +86,36 @@ def exposure_of(issue: Issue) -> Exposure:
 
 @dataclass(frozen=True)
 class Publicity:
-    """Reads who can see what, with the requesting user's key."""
-
-    issues: Issues
-    fresh: float = DEFAULT.fresh
+    access: Access
 
     async def of(self, owner: Owner, number: int) -> Exposure:
         """An issue's exposure. Raises IssueNotFound, NotLinked, ServiceError."""
-        async with self.issues.accounts.reading(owner) as session:
-            return await self.read(session, exposure_of(await self.issues.detailed(session, number)))
+        async with self.access.accounts.reading(owner) as session:
+            return await self.read(session, exposure_of(await Issues(self.access).detailed(session, number)))
 
     async def now(self, owner: Owner, seen: Exposure) -> Exposure:
         """The same with its project as it is now. Raises NotLinked, ServiceError."""
-        async with self.issues.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             return await self.read(session, seen)
 
     async def read(self, session: Session, seen: Exposure) -> Exposure:
         """The same with its project as it is now. Raises ServiceError."""
         read_at, project = time.monotonic(), None
         if seen.project_id is not None:
-            project = await visible_project(self.issues.client, session, seen.project_id)
+            project = await visible_project(self.access.client, session, seen.project_id)
         return replace(seen, project=project, read_at=read_at)
 
     async def may_post(self, owner: Owner, seen: Exposure, agreed: int | None = None) -> bool:
         """Whether a channel may be shown it, asked right before the post; reads again what is too old."""
-        oldest = time.monotonic() - self.fresh
+        oldest = time.monotonic() - self.access.timings.fresh
         if min(seen.issue_at, seen.read_at) >= oldest or not seen.may_show(seen.project_id):
             return seen.may_show(agreed)
         try:
             # A key that no longer works shows what everyone can see: it needs no verification here.
-            link = await self.issues.accounts.link_of(owner)
+            link = await self.access.store.links.required(owner)
             session = Session(owner, link.key, link.user_id, link.name)
             if seen.issue is not None and seen.issue_at < oldest:
-                seen = exposure_of(await self.issues.detailed(session, seen.issue.id))
+                seen = exposure_of(await Issues(self.access).detailed(session, seen.issue.id))
             return (await self.read(session, seen)).may_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
@@ -132,19 +125,19 @@ class Publicity:
 
     async def meant_private(self, number: int) -> bool:
         """Whether an issue that the service shows to others was to be private: it isn't announced."""
-        return number in await self.issues.store.created_issues.refused_privacy()
+        return number in await self.access.store.created_issues.refused_privacy()
 
     async def public(self, owner: Owner, numbers: Sequence[int]) -> list[Exposure]:
         """Those of a few issues that may be announced.
 
         Raises NotLinked, KeyRejected, ServiceError.
         """
-        async with self.issues.accounts.reading(owner) as session:
-            visible = await self.issues.several(session, numbers)
-            hidden = await self.issues.store.created_issues.refused_privacy()
+        async with self.access.accounts.reading(owner) as session:
+            visible = await Issues(self.access).several(session, numbers)
+            hidden = await self.access.store.created_issues.refused_privacy()
             found = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
             read = await asyncio.gather(*(self._read_or_hidden(session, each) for each in found))
-        return [each for each in read if each.public]
+        return [each for each in read if each.may_show()]
 
     async def _read_or_hidden(self, session: Session, seen: Exposure) -> Exposure:
         with suppress(ServiceError):

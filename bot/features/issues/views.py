@@ -1,19 +1,35 @@
-"""How issues look in Slack: list rows, posts and confirmations; cards are in `card`."""
+"""How issues look in Slack: list rows, posts, confirmations, and their actions; cards are in `card`.
 
-from collections.abc import Mapping, Sequence
+The actions are the same ones in the same order on an issue's card, in rows and on posts.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
-from bot.features.following.buttons import FollowIssue, StopFollowing
-from bot.features.issues.actions import SHARE, open_buttons, post_menu, row_menu
-from bot.features.issues.buttons import DeleteAnnouncement, ShareIssue, ShowIssue
+from bot.errors import BotError
+from bot.features.issues.buttons import (
+    AssignToMe,
+    CommentOnIssue,
+    DeleteAnnouncement,
+    EditIssue,
+    FollowIssue,
+    OpenFilesForm,
+    OpenTimeForm,
+    ShareIssue,
+    ShareListedIssue,
+    ShowIssue,
+    StopFollowing,
+)
 from bot.features.issues.creating import Created
-from bot.features.issues.fields import Field, Kind, Meant
+from bot.features.issues.fields import Field, Kind, ResolvedValue
+from bot.features.issues.issues import ServiceChange
 from bot.features.issues.publicity import seemed_public
-from bot.features.issues.service_changes import ServiceChange
 from bot.service.models import Issue, Ref
-from bot.slack import rich_text
-from bot.slack.blocks import (
+from bot.service.optional import UPDATE_ISSUE
+from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, delete_question, not_posted
+from bot.slack.surfaces import rich_text
+from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     Element,
@@ -22,19 +38,108 @@ from bot.slack.blocks import (
     button,
     confirm,
     context,
+    link_button,
+    menu,
+    menu_link,
+    menu_option,
     option,
     section,
     shortened,
 )
-from bot.slack.posting import Announced
-from bot.slack.retractable import delete_question
-from bot.slack.sentences import not_posted
-from bot.slack.text import day, escape, line, link, prose
-from bot.slack.wording import Wording
+from bot.slack.surfaces.buttons import Button
+from bot.slack.text.mrkdwn import day, escape, line, link, prose
+from bot.slack.text.wording import Wording
 
 NOTHING: Mapping[str, int] = {}
 PROJECT = 200
 KILOBYTE = 1000
+SHARE, ASSIGN = "Share here", "Assign to me"
+FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
+Action = tuple[str, Button]
+"""A button's text, and what it carries."""
+
+
+def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
+    """The actions in their order. Those that change the issue are left out if the service can't do that."""
+    number = assign.issue
+    changes: list[Action] = [
+        (ASSIGN, assign),
+        ("Edit", EditIssue(issue=number)),
+        ("Comment", CommentOnIssue(issue=number)),
+    ]
+    others: list[Action] = [
+        ("Log time", OpenTimeForm(issue=number)),
+        ("Attach files", OpenFilesForm(issue=number)),
+    ]
+    return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
+
+
+def issue_buttons(number: int, wording: Wording, *first: Element) -> list[Element]:
+    """The buttons of an issue's card, after the `first` ones."""
+    others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number), wording)]
+    return [*first, *others, link_button(*_page(number, wording))]
+
+
+def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
+    """Buttons for an issue's card, for its page in the service, and `more`."""
+    show = button("Show issue", ShowIssue(issue=number))
+    return actions([show, link_button(*_page(number, wording)), *more], block_id=f"open-{number}")
+
+
+def opening(number: int | None, wording: Wording) -> Callable[[BotError], Awaitable[Block | None]]:
+    """Offers the buttons of an issue below an error, if the issue is known."""
+
+    async def open_it(_: BotError) -> Block | None:
+        return open_buttons(number, wording) if number else None
+
+    return open_it
+
+
+def open_option(number: int, wording: Wording) -> JSON:
+    """The menu option that opens an issue's page in the service."""
+    return menu_link(*_page(number, wording))
+
+
+def row_menu(number: int, wording: Wording, *, share: bool) -> Element:
+    """The `…` menu of an issue in a list that one person sees."""
+    share_option = [menu_option(SHARE, ShareListedIssue(issue=number))] if share else []
+    return _menu(share_option, AssignToMe(issue=number), wording, room=MENU_OPTIONS)
+
+
+def post_menu(
+    number: int,
+    wording: Wording,
+    *,
+    assign: AssignToMe | None = None,
+    follow: FollowIssue | StopFollowing | None = None,
+    thread: str | None = None,
+) -> Element:
+    """The `…` menu of an issue in a post, with room for *Delete post*.
+
+    `assign` replaces what *Assign to me* carries. `follow` is for a post that can be kept up to date itself.
+    Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
+    """
+    if thread and follow is None:
+        follow = FollowIssue(issue=number, thread=thread)
+    text = STOP_FOLLOWING if isinstance(follow, StopFollowing) else FOLLOW
+    last = [menu_option(text, follow)] if follow else []
+    return _menu([], assign or AssignToMe(issue=number), wording, last, room=MENU_OPTIONS - 1)
+
+
+def _menu(
+    first: list[JSON], assign: AssignToMe, wording: Wording, last: Sequence[JSON] = (), *, room: int
+) -> Element:
+    """A menu with all actions, or with as many as there's room for, `last` and *More actions*."""
+    options = [*first, *(menu_option(text, carries) for text, carries in _actions(assign, wording))]
+    options.append(menu_link(*_page(assign.issue, wording)))
+    if len(options) + len(last) > room:
+        more = menu_option("More actions", ShowIssue(issue=assign.issue))
+        return menu([*options[: room - 1 - len(last)], *last, more])
+    return menu([*options, *last])
+
+
+def _page(number: int, wording: Wording) -> tuple[str, str]:
+    return f"Open in {wording.service}", wording.url(number)
 
 
 def title(issue: Issue, wording: Wording) -> str:
@@ -43,7 +148,6 @@ def title(issue: Issue, wording: Wording) -> str:
 
 
 def rich_title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
-    """As `title`, for rich text."""
     return rich_text.link(wording.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
 
 
@@ -113,32 +217,27 @@ def created(
             f"Open it in {service} to delete it."
         )
         first = section(text)
-    blocks: list[Block] = [first, section(_understood(issue))]
+    understood = (
+        name_of(issue.tracker),
+        priority_and_assignee(issue),
+        f"due {day(issue.due_date)}" if issue.due_date else "",
+        ":lock: private" if issue.is_private else "",
+    )
+    blocks: list[Block] = [first, section(" · ".join(filter(None, understood)))]
     if made.changes:
         changed = "\n".join(f"• {service_change(change)}" for change in made.changes)
         blocks.append(section(f"{service} changed what you asked for:\n{changed}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
-    blocks += [context(prose(note)) for note in filter(None, (*notes, _why_private(made, announced)))]
+    blocks += [context(prose(note)) for note in notes]
+    if not (made.exposed or announced in (Announced.YES, Announced.NOWHERE)):
+        private = "Only you can see this: the issue is private."
+        blocks.append(context(prose(not_posted(announced) if announced else private)))
     question = delete_question(f"The issue stays in {wording.service}.")
     more = [button("Delete post", delete, confirm=question)] if delete else []
     blocks.append(open_buttons(issue.id, wording, *more))
     return Message(text, tuple(blocks))
-
-
-def _understood(issue: Issue) -> str:
-    due = f"due {day(issue.due_date)}" if issue.due_date else ""
-    private = ":lock: private" if issue.is_private else ""
-    return " · ".join(filter(None, (name_of(issue.tracker), priority_and_assignee(issue), due, private)))
-
-
-def _why_private(made: Created, announced: Announced | None) -> str | None:
-    if made.exposed or announced in (Announced.YES, Announced.NOWHERE):
-        return None
-    if announced is None:
-        return "Only you can see this: the issue is private."
-    return not_posted(announced)
 
 
 def service_change(change: ServiceChange) -> str:
@@ -156,7 +255,7 @@ def service_change(change: ServiceChange) -> str:
     return f"{label} {wanted} wasn't saved." if change.field else f"{label} wasn't saved."
 
 
-def value_text(field: Field | None, value: Meant) -> str:
+def value_text(field: Field | None, value: ResolvedValue) -> str:
     """A field's value, as mrkdwn; `field` is None for a custom field."""
     match value:
         case Ref():
@@ -214,7 +313,6 @@ def kind(issue: Issue, *, with_status: bool = True) -> str:
 
 
 def priority_and_assignee(issue: Issue) -> str:
-    """Priority and assignee."""
     assignee = f"assigned to {line(issue.assigned_to.name)}" if issue.assigned_to else "Unassigned"
     return " · ".join(part for part in (name_of(issue.priority), assignee) if part)
 
@@ -251,20 +349,21 @@ def format_size(size: int) -> str:
 
 
 def share_button(issue: Issue, *, public: bool) -> Element:
-    """The button that shares an issue; unless everyone can see the issue, it asks first."""
-    question = confirm_exposing("Share this issue here?", "Share issue", public=public)
-    return button(SHARE, ShareIssue(issue=issue.id, agreed=agreed(issue, public=public)), confirm=question)
+    """The button that shares an issue."""
+    return exposing(SHARE, ShareIssue(issue=issue.id), issue, "Share", public=public)
 
 
-def agreed(issue: Issue, *, public: bool) -> int | None:
-    """The project that a button which asks first carries, unless everyone can see the issue."""
-    return issue.project.id if issue.project and not public else None
-
-
-def confirm_exposing(title: str, yes: str, *, public: bool) -> JSON | None:
-    """What to confirm before others see an issue, unless everyone can."""
+def exposing(
+    text: str, carries: ShareIssue | FollowIssue, issue: Issue, verb: str, *, public: bool
+) -> Element:
+    """A button that shows an issue to others. Unless everyone can see it, it asks first, and carries the
+    project that the user then agrees to show.
+    """
+    if public:
+        return button(text, carries)
+    carries = carries.model_copy(update={"agreed": issue.project.id if issue.project else None})
     said = "Its project isn't public. Others here may not have permission to see it."
-    return None if public else confirm(title, said, yes)
+    return button(text, carries, confirm=confirm(f"{verb} this issue here?", said, f"{verb} issue"))
 
 
 def issue_option(issue: Issue) -> JSON:

@@ -3,14 +3,13 @@
 import asyncio
 from dataclasses import dataclass
 
-from bot.features.accounts.accounts import Session
+from bot.access.access import Access
+from bot.access.accounts import Session
 from bot.features.issues.creating import Source
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.related.related import with_words
 from bot.features.related.words import telling_words
-from bot.service.client import Client
 from bot.service.models import Issue
-from bot.store.store import Store
 
 SHOWN = 3
 SEARCHED = 3
@@ -19,41 +18,29 @@ SIMILAR = 0.5
 
 
 @dataclass(frozen=True)
-class PossibleDuplicates:
-    """Issues to show before the user creates another one; the user has access to all of them."""
-
-    of_message: tuple[Issue, ...] = ()
-    similar: tuple[Issue, ...] = ()
-
-
-@dataclass(frozen=True)
 class Duplicates:
-    """Looks for possible duplicates with the requesting user's key."""
-
-    client: Client
-    store: Store
-    issues: Issues
+    access: Access
 
     async def find(
         self, session: Session, subject: str, project_id: int | None, source: Source | None
-    ) -> PossibleDuplicates:
-        """Similar issues in the project, and issues created from the same message. Raises ServiceError."""
+    ) -> tuple[tuple[Issue, ...], tuple[Issue, ...]]:
+        """Issues created from the same message, and similar ones in the project. Raises ServiceError."""
         made, similar = await asyncio.gather(
             self._of_message(session, source), self.similar(session, subject, project_id)
         )
         numbers = {issue.id for issue in made}
-        return PossibleDuplicates(made, tuple(issue for issue in similar if issue.id not in numbers))
+        return made, tuple(issue for issue in similar if issue.id not in numbers)
 
     async def _of_message(self, session: Session, source: Source | None) -> tuple[Issue, ...]:
         if source is None:
             return ()
-        made = await self.store.created_issues.from_message(
+        made = await self.access.store.created_issues.from_message(
             session.owner.team_id, source.channel_id, source.ts
         )
         found = []
         for one in made:
             try:
-                found.append(await self.issues.one(session, one.issue_id))
+                found.append(await Issues(self.access).one(session, one.issue_id))
             except IssueNotFound:  # someone else's private issue
                 continue
         return tuple(found)
@@ -63,7 +50,9 @@ class Duplicates:
         words = telling_words(subject)[:SEARCHED]
         if not words or project_id is None:
             return ()
-        pages = await with_words(self.client, session, words, project_id, status="open", most=CANDIDATES)
+        pages = await with_words(
+            self.access.client, session, words, project_id, status="open", most=CANDIDATES
+        )
         found = {issue.id: issue for page in pages for issue in page.items}
         rated = [(similarity(subject, issue.subject), issue) for issue in found.values()]
         similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]

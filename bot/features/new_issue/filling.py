@@ -2,58 +2,49 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from bot.access.accounts import Session
+from bot.access.name_matching import AmbiguousName, UnknownName, probable
+from bot.access.projects import KnownProject, NoVisibleProject, ProjectNotChosen
 from bot.errors import WrongField
-from bot.features.accounts.accounts import Accounts, Session
 from bot.features.files.jobs import FileJobs
-from bot.features.issues.fields import DESCRIPTION, Draft
-from bot.features.issues.inputs import names_in
-from bot.features.issues.resolution import resolved
-from bot.features.name_matching import AmbiguousName, UnknownName, probable
+from bot.features.issues.field_inputs import names_in
+from bot.features.issues.fields import DESCRIPTION, Draft, resolved
 from bot.features.new_issue import form as create_form
-from bot.features.new_issue import long_description
-from bot.features.new_issue import templates as form_templates
-from bot.features.new_issue.duplicate_handlers import DuplicateHandlers
-from bot.features.new_issue.form import Shown
-from bot.features.new_issue.metadata import NewIssueMetadata
+from bot.features.new_issue import long_description, thread
+from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import KnownProject, NoVisibleProject, ProjectNotChosen, Projects
-from bot.features.templates.templates import Templates
-from bot.features.users.people import People
-from bot.slack import forms, rich_input
-from bot.slack.blocks import JSON, Block
-from bot.slack.interaction import Place, View
-from bot.slack.mentions import writer
-from bot.slack.replies import Reply
-from bot.store.saved_input import SavedInput
+from bot.features.new_issue.while_typing import duplicate_notes
+from bot.features.parts import Parts
+from bot.features.templates.applying import applied, missing, own_subject, with_headings, withdrawn
+from bot.features.templates.templates import Templates, parts_missing
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms, rich_input
+from bot.slack.surfaces.blocks import JSON, Block
+from bot.slack.surfaces.view import View
+from bot.slack.workspaces.messages import writer
 from bot.store.templates import Template
 
+NO_TEMPLATE = "#0"
 
-@dataclass(frozen=True)
+
 class FormFilling:
-    """Fills in the form."""
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.templates = parts, Templates(parts)
+        self.accounts, self.projects, self.catalogs = parts.accounts, parts.projects, parts.catalogs
+        self.saved = parts.store.saved_input
 
-    accounts: Accounts
-    projects: Projects
-    catalogs: Catalogs
-    people: People
-    duplicates: DuplicateHandlers
-    jobs: FileJobs
-    thread: ThreadInclusion
-    templates: Templates
-    saved: SavedInput
-
-    async def opened(self, reply: Reply, draft: Draft, *, metadata: NewIssueMetadata, shown: Shown) -> JSON:
+    async def opened(
+        self, reply: Reply, draft: Draft, *, metadata: NewIssueMetadata, shown: FormState
+    ) -> JSON:
         """The form as it opens, for the draft's project, the channel's, or the only one."""
         async with self.accounts.reading(reply.owner) as session:
             project = None
             try:
                 project = await self.projects.chosen(session, draft.project, reply.channel)
-                draft = await form_templates.opened(
-                    self.templates, reply, session, project, draft, preset=not shown.said
-                )
+                draft = await self._from_template(reply, session, project, draft, preset=not shown.said)
             except (NoVisibleProject, ProjectNotChosen):  # the form asks for it
                 pass
             except (AmbiguousName, UnknownName) as error:
@@ -66,13 +57,13 @@ class FormFilling:
             return await self._filled(reply, session, draft, project, metadata=metadata, shown=shown)
 
     async def refreshed(
-        self, reply: Reply, view: View, project_id: int | None, shown: Shown, template: str | None = None
+        self, reply: Reply, view: View, project_id: int | None, shown: FormState, template: str | None = None
     ) -> JSON:
         """The form with another project's choices or from another template, and all entered values."""
         values, metadata = forms.Values(view.json), NewIssueMetadata.of(view)
         reply = reply.at(Place.from_json(metadata.place))
         project_id = project_id or values.number("project")
-        draft = create_form.carried_over(view.json)
+        draft = create_form.shown_again(view.json)
         if metadata.draft:
             waiting = Draft.model_validate(await self.saved.get(reply.owner, metadata.draft) or {})
             draft = draft.model_copy(
@@ -86,7 +77,7 @@ class FormFilling:
             template = waiting.template
         elif metadata.template:
             draft = draft.model_copy(update={"template": f"#{metadata.template}"})
-            template = template or (form_templates.NO_TEMPLATE if create_form.outdated(view.json) else None)
+            template = template or (NO_TEMPLATE if create_form.outdated(view.json) else None)
         metadata = metadata.model_copy(update={"draft": None, "more": shown.more or metadata.more})
         rich = values.rich_text(DESCRIPTION.name)
         shown = replace(shown, more=metadata.more, fields=names_in(view.json), description=rich)
@@ -96,20 +87,60 @@ class FormFilling:
                 try:
                     typed = draft.described((await writer(reply, rich))(rich)) if rich else draft
                     whole = await long_description.complete(self.saved, reply.owner, view, typed)
-                    draft = await form_templates.switched(
-                        self.templates,
-                        reply,
-                        session,
-                        project,
-                        whole,
-                        before=metadata.template,
-                        wanted=template,
+                    before = metadata.template
+                    draft = await self._switched(
+                        reply, session, project, whole, before=before, wanted=template
                     )
                     metadata = metadata.model_copy(update={"rest": None})
                     shown = replace(shown, description=None)
                 except WrongField as error:
                     shown = _with_problems(reply, shown, [error])
             return await self._filled(reply, session, draft, project, metadata=metadata, shown=shown)
+
+    async def _from_template(
+        self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, preset: bool
+    ) -> Draft:
+        """The draft of a form that opens, filled in from the template that it names.
+
+        With `preset`, it is filled in from the channel's template if it names none and there is only one.
+        Raises WrongField.
+        """
+        text_format = reply.wording.text_format
+        if draft.template:
+            template = await self.templates.named(session, project, reply.channel, draft.template)
+            return applied(draft, template, text_format)
+        offered = await self.templates.offered(reply.owner, project, reply.channel) if preset else ()
+        own = [template for template in offered if template.channel_id]
+        return applied(draft, own[0], text_format) if len(own) == 1 else draft
+
+    async def _switched(
+        self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, before: int, wanted: str
+    ) -> Draft:
+        """The whole draft of an open form, filled in from the wanted template in place of the one `before`.
+
+        Raises WrongField.
+        """
+        text_format = reply.wording.text_format
+        if filled_in := await self.templates.stored(reply.owner, before):
+            draft = withdrawn(draft, filled_in, text_format)
+        if wanted == NO_TEMPLATE:
+            return draft
+        template = await self.templates.named(session, project, reply.channel, wanted)
+        return applied(draft, template, text_format)
+
+    async def checked(self, reply: Reply, view: View, draft: Draft) -> tuple[Draft, dict[str, str]]:
+        """A submitted draft with its template's headings, and errors where it lacks what that requires."""
+        text_format = reply.wording.text_format
+        template = await self.templates.stored(reply.owner, NewIssueMetadata.of(view).template)
+        if template is None or draft.project != f"#{template.project_id}":
+            return draft, {}
+        draft = with_headings(draft, template, text_format)
+        blocks, errors = forms.Values(view.json).block_ids, {}
+        if not own_subject(draft.subject, template):
+            errors[blocks["subject"]] = "Enter a subject."
+        if parts := missing(draft, template, text_format):
+            errors[blocks[DESCRIPTION.name]] = reply.wording.sentence(parts_missing(template, parts))
+        return draft, errors
 
     async def _filled(
         self,
@@ -119,7 +150,7 @@ class FormFilling:
         project: KnownProject | None,
         *,
         metadata: NewIssueMetadata,
-        shown: Shown,
+        shown: FormState,
     ) -> JSON:
         """The form with the choices of a project."""
         description = shown.description
@@ -130,12 +161,14 @@ class FormFilling:
             description = None
         rest, offered, files = await asyncio.gather(
             long_description.field(self.saved, reply.owner, metadata),
-            self.thread.offered(reply, metadata),
-            self.jobs.form_field(reply, metadata.files),
+            ThreadInclusion(self.parts).offered(reply, metadata),
+            FileJobs(self.parts).form_field(reply, metadata.files),
         )
-        attached = [*rest, *([create_form.thread_field(offered)] if offered else ()), *files]
+        attached = [*rest, *([thread.form_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None
-        looking = self.duplicates.notes(reply, session, draft.subject, project_id, metadata.source)
+        looking = duplicate_notes(
+            self.parts, reply, session, draft.subject, project_id=project_id, source=metadata.source
+        )
         templates: tuple[Template, ...] = ()
         details: Sequence[Block] = ()
         if project is None:
@@ -152,7 +185,7 @@ class FormFilling:
                 catalog = await self.catalogs.with_values(session, catalog, offered_fields)
             chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
             metadata = metadata.model_copy(update={"template": chosen})
-            meant, problems = await resolved(draft, self.people, session, catalog)
+            meant, problems = await resolved(draft, self.parts.people, session, catalog)
             shown = _with_problems(reply, replace(shown, template=chosen), problems)
             required = self.catalogs.required(reply.owner, project.id)
             details = create_form.project_fields(draft, meant, catalog, required, shown)
@@ -176,7 +209,7 @@ class FormFilling:
         return await self.saved.put(reply.owner, waiting) if waiting else None
 
 
-def _with_problems(reply: Reply, shown: Shown, problems: Sequence[WrongField]) -> Shown:
+def _with_problems(reply: Reply, shown: FormState, problems: Sequence[WrongField]) -> FormState:
     """The same with more problems, unless it says them already."""
     said = [sentence for error in problems if (sentence := reply.wording.sentence(error)) not in shown.said]
     wrong = (*shown.wrong, *(error.field for error in problems))

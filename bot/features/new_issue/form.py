@@ -3,43 +3,59 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.errors import UserError, WrongField
+from pydantic import AwareDatetime
+
+from bot.access.catalog import Catalog, Required
+from bot.access.projects import KnownProject
 from bot.features.issues.buttons import ChooseProject, MoreFields, TypeSubject
-from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, Meant, Value
-from bot.features.issues.inputs import (
+from bot.features.issues.creating import Source
+from bot.features.issues.field_inputs import (
     Written,
+    carried_over,
     custom_input,
     entered,
     entered_custom_fields,
-    entered_hours,
     field_input,
     focus,
+    hours_as_typed,
 )
-from bot.features.issues.views import title
-from bot.features.new_issue.duplicates import PossibleDuplicates
-from bot.features.new_issue.thread import FIELD as THREAD
-from bot.features.new_issue.thread import OfferedThread, Unread
-from bot.features.projects.catalog import Catalog, Required
-from bot.features.projects.projects import KnownProject
+from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, ResolvedValue, Value
 from bot.features.templates.buttons import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
-from bot.service.models import Issue, Ref
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, actions, button, context, option, section, shortened
-from bot.slack.grammar.durations import hours
-from bot.slack.text import line, prose
-from bot.slack.wording import Wording
+from bot.service.models import Ref
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, actions, button, context, option, section, shortened
+from bot.slack.surfaces.view import Metadata
+from bot.slack.text.mrkdwn import prose
 from bot.store.templates import Template
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
 OUTDATED = "The fields below changed with the project. Check them, then create the issue."
-KNOWN = "known"
 CUSTOM_FIELDS = 20
 """How many custom fields *More fields* shows."""
 
 
+class NewIssueMetadata(Metadata):
+    """The strings are IDs of saved input: `files` of a job, `thread` of an offered thread, `rest` of a
+    description that is too long for the form, and `draft` of what waits for a project.
+
+    `source` is the message that the issue is created from. `template` is the ID of the one that filled the
+    form in, and `more` is whether *More fields* was pressed. `attempted_at` is when an attempt ended with an
+    unknown outcome.
+    """
+
+    source: Source | None = None
+    files: str | None = None
+    thread: str | None = None
+    rest: str | None = None
+    draft: str | None = None
+    template: int = 0
+    more: bool = False
+    attempted_at: AwareDatetime | None = None
+
+
 @dataclass(frozen=True)
-class Shown:
+class FormState:
     """What the form shows of an issue: the fields behind *More fields* if `more`, or else those in `fields`.
 
     `said` is what is wrong with the draft. `wrong` names the fields that it is about, the first of which gets
@@ -66,7 +82,7 @@ class Shown:
 def create_form(
     draft: Draft,
     project: KnownProject | None,
-    shown: Shown,
+    shown: FormState,
     *,
     description: JSON | None,
     templates: Sequence[Template] = (),
@@ -107,10 +123,10 @@ def _template_select(templates: Sequence[Template], chosen: int) -> Block:
 
 def project_fields(
     draft: Draft,
-    meant: Mapping[str, Meant],
+    meant: Mapping[str, ResolvedValue],
     catalog: Catalog,
     required: Required,
-    shown: Shown,
+    shown: FormState,
 ) -> list[Block]:
     """The fields of a project, with *More fields* if some aren't shown.
 
@@ -147,64 +163,6 @@ def project_fields(
     return blocks
 
 
-def thread_field(offered: OfferedThread) -> Block:
-    """The checkbox, or what to do so that the bot can read the thread."""
-    if offered.unread:
-        return context(prose(_how_to_include(offered.unread, offered.scope)))
-    many = f"{offered.total} messages" if offered.total > 1 else "All messages"
-    box = forms.checkbox(THREAD, "Include the thread", checked=False)
-    return forms.field(THREAD, "Thread", box, hint=f"{many}, with their authors, times, and files")
-
-
-def _how_to_include(why: Unread, scope: str) -> str:
-    """What to do so that the bot can read a thread, in plain text."""
-    match why:
-        case Unread.SCOPE:
-            return f"To include the thread, ask an administrator to grant me the scope `{scope}`."
-        case Unread.DIRECT:
-            return "I can't read direct messages between people. Copy what matters into the description."
-        case _:
-            return "To include the thread, invite me with `/invite @Issue Bot` and open this form again."
-
-
-def duplicate_notes(known: PossibleDuplicates, wording: Wording) -> list[Block]:
-    """Notes for below the subject: issues made from the same message, and open issues like it."""
-    parts = []
-    if known.of_message:
-        made = ", ".join(title(issue, wording) for issue in known.of_message)
-        parts.append(
-            f":information_source: Already created from this message: {made}. "
-            "You can still create another issue."
-        )
-    if known.similar:
-        lines = "\n".join(f"• {_similar(issue, wording)}" for issue in known.similar)
-        leads = (
-            "*Is it this one?* It's open and has a similar subject."
-            if len(known.similar) == 1
-            else "*Is it one of these?* They're open and have similar subjects."
-        )
-        parts.append(f":mag: {leads}\n{lines}")
-    return [section("\n".join(parts), block_id=KNOWN)] if parts else []
-
-
-def _similar(issue: Issue, wording: Wording) -> str:
-    refs = (issue.status, issue.assigned_to)
-    return " · ".join([title(issue, wording), *(line(ref.name) for ref in refs if ref and ref.name)])
-
-
-def with_notes(view: JSON, blocks: list[Block]) -> JSON:
-    """A payload's form with other notes below its subject; what was typed stays."""
-    kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
-    names = [str(block.get("block_id")).partition(":")[0] for block in kept]
-    below = names.index("subject") + 1 if "subject" in names else len(kept)
-    return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
-
-
-def notes_in(view: JSON) -> str:
-    """The notes that a form shows."""
-    return next((b["text"]["text"] for b in view["blocks"] if b.get("block_id") == KNOWN), "")
-
-
 def outdated(view: JSON) -> bool:
     """Whether the form still has the choices of a project other than the chosen one."""
     values = forms.Values(view)
@@ -220,29 +178,20 @@ def missing(view: JSON, draft: Draft) -> dict[str, str]:
     return errors if draft.project else errors | {"project": "Choose a project."}
 
 
-def submitted(view: JSON, written: Written) -> Draft:
-    """The draft that the form holds; choices are IDs (`#5`).
-
-    Raises WrongField for a duration that can't be read, UserError for a value that the form didn't offer.
-    """
+def submitted(view: JSON, written: Written, locale: str) -> Draft:
+    """The draft that the form holds; choices are IDs (`#5`). Raises what `entered` raises."""
     values = forms.Values(view)
-    found = {key: entered(values, field, written) for key, field in FIELDS.items()}
-    for key, typed in entered_hours(values).items():
-        try:
-            found[key] = hours(typed)
-        except UserError as error:
-            raise WrongField(FIELDS[key].name, error) from None
-    return _draft(values, found)
+    return _draft(values, {key: entered(values, field, locale, written) for key, field in FIELDS.items()})
 
 
-def carried_over(view: JSON) -> Draft:
+def shown_again(view: JSON) -> Draft:
     """The draft for another project: choices by name, since their IDs differ between projects.
 
     Rich text isn't in it.
     """
     values = forms.Values(view)
-    draft = _draft(values, {key: entered(values, field, None, "text") for key, field in FIELDS.items()})
-    return draft.model_copy(update={"unread": entered_hours(values)})
+    draft = _draft(values, {key: carried_over(values, field) for key, field in FIELDS.items()})
+    return draft.model_copy(update={"unread": hours_as_typed(values)})
 
 
 def _draft(values: forms.Values, found: Mapping[str, Value | None]) -> Draft:

@@ -1,12 +1,12 @@
 """Keeps the rest of a description that Slack's form can't hold, so that it is added when the form is sent."""
 
 from bot.features.issues.fields import Draft
-from bot.features.new_issue.metadata import NewIssueMetadata
-from bot.slack import forms
-from bot.slack.blocks import Block, shortened
-from bot.slack.errors import FormExpired
-from bot.slack.interaction import View
-from bot.slack.rich_input import LONGEST
+from bot.features.new_issue.form import NewIssueMetadata
+from bot.slack.incoming.errors import FormExpired
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import Block, shortened
+from bot.slack.surfaces.rich_input import LONGEST
+from bot.slack.surfaces.view import View
 from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
 

@@ -1,33 +1,39 @@
 """Includes the thread that an issue is created from: its messages in the description, its files attached."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from enum import StrEnum, auto
 
 from pydantic import BaseModel, ConfigDict
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import UserError, WrongField
-from bot.features.new_issue.metadata import NewIssueMetadata
-from bot.features.new_issue.thread_text import Included, written
-from bot.slack import forms, rich_input
-from bot.slack.audience import is_member
-from bot.slack.blocks import JSON
-from bot.slack.errors import FormExpired
-from bot.slack.interaction import FormSubmission
-from bot.slack.posting import SLACK_FAILED, reason
-from bot.slack.replies import Reply
-from bot.slack.text import prose
-from bot.slack.threads import Thread, Threads
-from bot.slack.waits import Waits
-from bot.store.saved_input import SavedInput
+from bot.features.files.jobs import look_up, name_of
+from bot.features.new_issue.form import NewIssueMetadata
+from bot.features.parts import Parts
+from bot.service.conventions import DESCRIPTION_BYTES
+from bot.slack.incoming.errors import FormExpired
+from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.outgoing.audience import is_member
+from bot.slack.outgoing.posting import SLACK_FAILED, permalink, reason
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms, rich_input
+from bot.slack.surfaces.blocks import JSON, Block, context, shortened
+from bot.slack.text.mrkdwn import prose
+from bot.slack.text.to_service import FORMATS, Format, translate
+from bot.slack.workspaces.messages import author_of, names_in
+from bot.slack.workspaces.threads import MAX, Thread
 
 FIELD = "thread"
+FILES, NAMES = 40, 1000
+"""How many files of a thread are attached, and how long the list of the others' names may be."""
+ENDING = 500
+"""Bytes that are kept free for the link to the rest of a thread."""
 
 
 class Unread(StrEnum):
-    """Why a thread can't be read."""
-
     NOT_MEMBER = auto()
     DIRECT = auto()
     """The bot can't be invited to direct messages."""
@@ -36,13 +42,6 @@ class Unread(StrEnum):
     SCOPE = auto()
     LIMITED = auto()
     FAILED = auto()
-
-
-class ThreadUnreadable(UserError):
-    """A thread was to be included and can't be read; `scope` is the missing one, if that is why."""
-
-    why: Unread
-    scope: str
 
 
 class OfferedThread(BaseModel):
@@ -62,12 +61,19 @@ class OfferedThread(BaseModel):
 
 
 @dataclass(frozen=True)
+class Included:
+    """An issue's description with a thread, the thread's files as Slack's objects, and notes for the user."""
+
+    description: str
+    files: tuple[JSON, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class ThreadInclusion:
     """Offers a message's thread in the form, and reads it when the form is submitted."""
 
-    threads: Threads
-    saved: SavedInput
-    waits: Waits
+    def __init__(self, parts: Parts) -> None:
+        self.threads, self.saved, self.delays = parts.threads, parts.store.saved_input, parts.delays
 
     async def look(self, reply: Reply, message: JSON) -> OfferedThread | None:
         """Look at a message's thread, so that the form can offer it; None if it is in none."""
@@ -76,14 +82,12 @@ class ThreadInclusion:
             return None
         thread = Thread(reply.owner.team_id, channel_id, str(ts))
         try:
-            async with asyncio.timeout(self.waits.thread_look):
+            async with asyncio.timeout(self.delays.thread_look):
                 await self.threads.look(reply.slack, thread)
         except SLACK_FAILED as error:
-            refused = _unreadable(error, channel_id)
-            if refused.why not in (Unread.LIMITED, Unread.FAILED):  # it may work later
-                return OfferedThread(
-                    channel_id=channel_id, ts=thread.ts, unread=refused.why, scope=refused.scope
-                )
+            unread, scope = _refused(error, channel_id)
+            if unread not in (Unread.LIMITED, Unread.FAILED):  # it may work later
+                return OfferedThread(channel_id=channel_id, ts=thread.ts, unread=unread, scope=scope)
         return OfferedThread(channel_id=channel_id, ts=thread.ts, total=thread.total)
 
     async def save(self, reply: Reply, offered: OfferedThread, message: JSON, description: str) -> str:
@@ -104,8 +108,7 @@ class ThreadInclusion:
     async def included(self, reply: Reply, form: FormSubmission, description: str) -> Included:
         """The description with the thread below it, if the form's box is checked.
 
-        The thread replaces a description that only repeats its first message. Raises WrongField with
-        ThreadUnreadable, and FormExpired.
+        The thread replaces a description that only repeats its first message. Raises WrongField, FormExpired.
         """
         offered = await self.offered(reply, NewIssueMetadata.of(form.view))
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
@@ -114,10 +117,10 @@ class ThreadInclusion:
         reply.progress = lambda: prose(_progress(thread))
         try:
             if not await _may_read(reply, offered.channel_id):
-                raise WrongField(FIELD, ThreadUnreadable(Unread.LEFT, ""))
-            await self.threads.read(reply.slack, thread, self.waits.thread)
+                raise _not_included(Unread.LEFT)
+            await self.threads.read(reply.slack, thread, self.delays.thread)
         except SLACK_FAILED as error:
-            raise WrongField(FIELD, _unreadable(error, offered.channel_id)) from None
+            raise _not_included(*_refused(error, offered.channel_id)) from None
         repeated = offered.ts in thread.messages and await _is_untouched(reply, offered.parent, description)
         return await written(reply, thread, "" if repeated else description)
 
@@ -142,13 +145,125 @@ def _progress(thread: Thread) -> str:
     return f"Reading the thread{far}… You can close this form."
 
 
-def _unreadable(error: BaseException, channel_id: str) -> ThreadUnreadable:
+def _refused(error: BaseException, channel_id: str) -> tuple[Unread, str]:
+    """Why a thread can't be read, with the missing scope, if that is why."""
     match reason(error):
         case "missing_scope":
             needed = error.response.get("needed") if isinstance(error, SlackApiError) else None
-            return ThreadUnreadable(Unread.SCOPE, str(needed or "channels:history"))
+            return Unread.SCOPE, str(needed or "channels:history")
         case "not_in_channel" | "channel_not_found":
-            return ThreadUnreadable(Unread.DIRECT if channel_id.startswith("D") else Unread.NOT_MEMBER, "")
+            return (Unread.DIRECT if channel_id.startswith("D") else Unread.NOT_MEMBER), ""
         case "ratelimited":
-            return ThreadUnreadable(Unread.LIMITED, "")
-    return ThreadUnreadable(Unread.FAILED, "")
+            return Unread.LIMITED, ""
+    return Unread.FAILED, ""
+
+
+NOT_INCLUDED = {
+    Unread.SCOPE: "I can't read the thread. Ask an administrator to grant me the scope `{scope}`",
+    Unread.DIRECT: "I can't read direct messages between people. Copy what matters into the description",
+    Unread.NOT_MEMBER: "I can't read the thread. Invite me with `/invite @Issue Bot`",
+    Unread.LEFT: "You're no longer in this conversation. Ask to be added",
+    Unread.LIMITED: "Slack limits how fast I can read threads. Try again in a minute",
+    Unread.FAILED: "Slack didn't send the thread. Try again in a minute",
+}
+
+
+def _not_included(unread: Unread, scope: str = "") -> WrongField:
+    """A thread was to be included and can't be read."""
+    why = NOT_INCLUDED[unread].format(scope=scope)
+    return WrongField(FIELD, UserError("{why}, or create the issue without the thread.", why=why))
+
+
+def form_field(offered: OfferedThread) -> Block:
+    """The checkbox, or what to do so that the bot can read the thread."""
+    if offered.unread:
+        return context(prose(_how_to_include(offered.unread, offered.scope)))
+    many = f"{offered.total} messages" if offered.total > 1 else "All messages"
+    box = forms.checkbox(FIELD, "Include the thread", checked=False)
+    return forms.field(FIELD, "Thread", box, hint=f"{many}, with their authors, times, and files")
+
+
+def _how_to_include(why: Unread, scope: str) -> str:
+    """What to do so that the bot can read a thread, in plain text."""
+    match why:
+        case Unread.SCOPE:
+            return f"To include the thread, ask an administrator to grant me the scope `{scope}`."
+        case Unread.DIRECT:
+            return "I can't read direct messages between people. Copy what matters into the description."
+        case _:
+            return "To include the thread, invite me with `/invite @Issue Bot` and open this form again."
+
+
+async def written(reply: Reply, thread: Thread, description: str) -> Included:
+    """Adds a thread to an issue's description, without the bot's own posts."""
+    app = reply.interaction.payload.get("api_app_id")
+    said = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
+    if not said:
+        return Included(description, notes=("The thread has only my own posts, so I didn't include it.",))
+    zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
+    files = await _files(reply, said)
+    url = await permalink(reply.slack, reply.place, {"ts": thread.ts})
+    name = to.link(url, "Thread in Slack") if url else "Thread in Slack"
+    parts = [f"{name} (times are in {to.text(str(zone))}):"]
+    room = DESCRIPTION_BYTES - ENDING - _size(f"{description}\n\n{parts[0]}")
+    for message in said:
+        part = await _said(reply, message, files, zone, to)
+        if (room := room - _size(f"\n\n{part}")) < 0:
+            break
+        parts.append(part)
+    notes = []
+    count = len(parts) - 1
+    if count < len(said) or not thread.complete:
+        url = await permalink(reply.slack, reply.place, said[min(count, len(said) - 1)])
+        parts.append("The thread continues in Slack" + (f": {to.link(url, '')}" if url else "."))
+        total, why = max(len(said), thread.total), "Slack limits how fast I can read"
+        if count < len(said):
+            why = "a description can't be longer"
+        elif len(thread.messages) >= MAX:
+            why = "I can't include more"
+        notes.append(
+            f"The issue has the first {count} of the thread's {total} messages and a link to the rest, "
+            f"because {why}."
+        )
+    attached = tuple(files.values())
+    if others := ", ".join(map(name_of, attached[FILES:])):
+        notes.append(
+            f"I attach up to {FILES} files from a thread. To attach the others, use “Attach files to an "
+            f"issue” on their messages: {shortened(others, NAMES)}"
+        )
+    return Included("\n\n".join(filter(None, (description, *parts))), attached[:FILES], tuple(notes))
+
+
+async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tzinfo, to: Format) -> str:
+    """A message: its author and time, its text, and the names of its files."""
+    author = " ".join((await author_of(reply, message)).split())
+    at = datetime.fromtimestamp(float(message["ts"]), zone)
+    time = f"{at:%b} {at.day}, {at.year}, {at.hour % 12 or 12}:{at:%M %p}"
+    text = message["text"]
+    own = (files.get(str(file.get("id"))) for file in message.get("files") or ())
+    names = ", ".join(to.text(name_of(file)) for file in own if file)
+    parts = (
+        f"{to.marked('bold', to.text(author))} · {time}",
+        await asyncio.to_thread(translate, text, await names_in(reply, text), to),
+        f"Files: {names}" if names else "",
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
+    """The files of messages by ID, in order and without deleted ones; complete, unless Slack doesn't show
+    them.
+    """
+    given = {
+        str(file["id"]): file
+        for message in messages
+        for file in message.get("files") or ()
+        if file.get("id") and file.get("mode") != "tombstone"
+    }
+    looked_up = zip(given, await look_up(reply.slack, list(given.values())[:FILES]), strict=False)
+    return given | {file_id: found for file_id, found in looked_up if not isinstance(found, UserError)}
+
+
+def _size(text: str) -> int:
+    """How many bytes a text takes in the service, where line breaks are CRLF."""
+    return len(text.encode(errors="replace")) + text.count("\n")

@@ -1,46 +1,29 @@
 """The project commands of `/tracker`: projects, project, project new and default."""
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import structlog
-
+from bot.access.name_matching import AmbiguousName, UnknownName, identifier_of, meant
+from bot.access.projects import ProjectDraft
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.accounts.accounts import Accounts
-from bot.features.name_matching import AmbiguousName, UnknownName, identifier_of, meant
+from bot.features.parts import Parts
 from bot.features.projects import views
-from bot.features.projects.buttons import MakeDefault, ShowProject
-from bot.features.projects.projects import ProjectDraft, Projects
-from bot.slack import forms
-from bot.slack.debounce import Debouncer
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading
-from bot.slack.interaction import ButtonPress, FormSubmission
-from bot.slack.posting import SLACK_FAILED
-from bot.slack.replies import Reply
+from bot.features.projects.views import MakeDefault, ShowProject
+from bot.slack.incoming.debounce import Debouncer
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.forms import FormResult, loading
 from bot.store.channels import Channel
 
-log = structlog.get_logger(__name__)
 
-
-class NotInChannel(UserError):
-    """Only a channel has a default project."""
-
-
-class NoIdentifier(UserError):
-    """The form has no identifier, and the name has no letter or digit for one."""
-
-
-@dataclass(frozen=True)
 class ProjectHandlers:
-    """Handles projects and the default project of a channel."""
-
-    projects: Projects
-    accounts: Accounts
-    pauses: Debouncer
+    def __init__(self, parts: Parts) -> None:
+        self.projects, self.accounts = parts.projects, parts.accounts
+        self.pauses = Debouncer(parts.delays.typing)
 
     def feature(self) -> Feature:
         return Feature(
@@ -78,7 +61,6 @@ class ProjectHandlers:
             await reply.privately(views.default_set(project, channel))
 
     async def show_default(self, reply: Reply) -> None:
-        """Show the channel's project and how to change it."""
         channel = _channel(reply)
         async with self.accounts.reading(reply.owner) as session:
             found = await self.projects.visible(session)
@@ -110,18 +92,11 @@ class ProjectHandlers:
 
     async def name_typed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Suggest an identifier once the user stops typing the name."""
-        if press.view is None:
+        if press.view is None or not await self.pauses.wait(press.form_key, press.pressed_at):
             return
-        view, pauses, form_key = press.view.json, self.pauses, press.form_key
-        if not await pauses.wait(form_key, press.pressed_at) or (form := views.with_suggestion(view)) is None:
-            return
-        now = pauses.hash_now(form_key, view["hash"])
-        try:
-            response = await reply.slack.views_update(view_id=view["id"], view=form, hash=now)
-        except SLACK_FAILED as error:  # most likely the form was submitted or closed
-            log.info("form no longer open", action="project.form_moved_on", error=type(error).__name__)
-            return
-        pauses.updated(form_key, now, (response.get("view") or {}).get("hash") or now)
+        shown = press.view.json
+        if (form := views.with_suggestion(shown)) is not None:
+            await self.pauses.update(reply.slack, press, shown, form, "project.form_moved_on")
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Create the project and offer it for the channel."""
@@ -129,20 +104,20 @@ class ProjectHandlers:
         draft = views.submitted(view)
         if not draft.identifier:
             field = forms.Values(view).block_ids["identifier"]
-            return FormResult(errors={field: reply.wording.sentence(NoIdentifier())})
+            return FormResult(errors={field: "Enter an identifier. I can't make one from this name."})
         started = datetime.now(UTC)
         try:
             project = await self.projects.create(reply.owner, draft, form.view.moment("attempted_at"))
         except OutcomeUnknown as error:
             metadata.setdefault("attempted_at", started.isoformat())
             said = reply.wording.sentence(error)
-            return FormResult(view=forms.refilled(view, said, json.dumps(metadata)), said=said)
+            return FormResult.again(view, said, json.dumps(metadata))
         created = views.created(project, reply.wording, offer=reply.channel is not None)
         return FormResult(then=partial(reply.privately, created))
 
 
 def _channel(reply: Reply) -> Channel:
-    """The conversation where the user asked. Raises NotInChannel."""
+    """The conversation where the user asked. Raises UserError if it's none."""
     if reply.channel is None:
-        raise NotInChannel
+        raise UserError("Only a channel can have a project. Type this command in a channel.")
     return reply.channel

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from bot.features.name_matching import identifier_of
-from bot.features.projects.buttons import MakeDefault, ShowProject
-from bot.features.projects.projects import KnownProject, ProjectDraft
+from bot.access.name_matching import identifier_of
+from bot.access.projects import KnownProject, ProjectDraft
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
 from bot.service.models import Project, Ref
-from bot.slack import forms
-from bot.slack.blocks import (
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     Element,
@@ -21,13 +20,24 @@ from bot.slack.blocks import (
     section,
     sentence,
 )
-from bot.slack.text import bold, code, cut, line, link, prose
-from bot.slack.wording import Wording
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.text.mrkdwn import bold, code, cut, line, link, prose
+from bot.slack.text.wording import Wording
 from bot.store.channels import Channel
 
 SHOWN = 40
 NAME_TYPED = "project.name"
 """The action of the name's input, which Slack reports at every keystroke."""
+
+
+class MakeDefault(Button):
+    action = "project.default"
+    project: Number
+
+
+class ShowProject(Button):
+    action = "project.show"
+    project: Number
 
 
 def projects(found: Sequence[KnownProject], text: str, wording: Wording) -> Message:
@@ -127,7 +137,7 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
         forms.field(
             "public",
             "Public",
-            forms.checkbox("public", "Visible to everyone, not only members", checked=draft.public),
+            forms.checkbox("public", "Visible to everyone, not only members", checked=draft.is_public),
         ),
     ]
     return forms.form("project.new", "New project", blocks, submit="Create project", metadata=metadata)
@@ -140,7 +150,7 @@ def submitted(view: JSON) -> ProjectDraft:
     if not identifier or identifier == _suggestion(view):
         identifier = identifier_of(name)
     return ProjectDraft(
-        name, identifier, values.text("description") or "", public=bool(values.all_chosen("public"))
+        name, identifier, values.text("description") or "", is_public=bool(values.all_chosen("public"))
     )
 
 

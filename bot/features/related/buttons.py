@@ -1,6 +1,6 @@
 """What the buttons of the list of related issues carry; `job` is the ID of the saved message."""
 
-from bot.slack.buttons import Button, Number
+from bot.slack.surfaces.buttons import Button, Number
 
 
 class ShareInThread(Button):

@@ -1,51 +1,38 @@
 """*Find related issues* on a message: lists them for the user, with what can be done with each."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
 from bot.features.files.jobs import FileJobs
-from bot.features.issues.publicity import Exposure
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.parts import Parts
 from bot.features.related import views
-from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
+from bot.features.related.buttons import SearchEverywhere, ShareInThread
 from bot.features.related.related import Found, RelatedIssues
-from bot.slack.blocks import JSON
-from bot.slack.feature import Feature
-from bot.slack.forms import loading
-from bot.slack.interaction import ButtonPress, Place, Shortcut
-from bot.slack.message_text import issues_named, text_of
-from bot.slack.replies import Reply
-from bot.slack.text.outgoing import to_plain
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress, Shortcut
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.forms import loading
+from bot.slack.text.message_text import issues_named, text_of
+from bot.slack.text.to_service import to_plain
 
 
-class Share(Protocol):
-    """Posts an issue in the reply's conversation, or returns it if the user has to be asked first."""
-
-    async def __call__(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None: ...
-
-
-@dataclass(frozen=True)
 class RelatedHandlers:
-    """Lists the issues that a message may be about."""
-
-    related: RelatedIssues
-    jobs: FileJobs
-    share: Share
-    create_from_message: Callable[[Reply, JSON], Awaitable[None]]
+    def __init__(self, parts: Parts) -> None:
+        self.related, self.jobs, self.issues = RelatedIssues(parts), FileJobs(parts), IssueHandlers(parts)
 
     def feature(self) -> Feature:
         return Feature(
             shortcuts={"find_from_message": self.find_from_message},
             buttons={
                 SearchEverywhere: self.everywhere_pressed,
-                CreateFromMessage: self.create_pressed,
                 ShareInThread: self.share_pressed,
             },
         )
 
     async def find_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
-        """The message shortcut."""
         reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
         found, job_id = await asyncio.gather(
             self._find(reply, message), self.jobs.save_message(reply, message)
@@ -59,11 +46,6 @@ class RelatedHandlers:
         found = await self._find(reply, job.message, everywhere=True)
         await self._show(reply, found, job_id, files=bool(job.files))
 
-    async def create_pressed(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
-        """*Create an issue*: replace the list with the form for a new issue."""
-        job = await self.jobs.message(reply, press.button.job)
-        await self.create_from_message(reply.at(Place.from_json(job.place)), job.message)
-
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""
         number, agreed, job_id = press.button.issue, press.button.agreed, press.button.job
@@ -72,7 +54,7 @@ class RelatedHandlers:
         else:
             await reply.open(loading(views.SHARING))
         job = await self.jobs.message(reply, job_id)
-        seen = await self.share(reply.at(Place.from_json(job.place)), number, agreed)
+        seen = await self.issues.share(reply.at(Place.from_json(job.place)), number, agreed)
         if seen and seen.issue:
             await reply.show(views.question(seen.issue, reply.wording, job_id))
         else:

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.features.accounts.accounts import Accounts, Session
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.projects import KnownProject
 from bot.features.issues.issues import Issues
-from bot.features.projects.projects import KnownProject, Projects
 from bot.features.related.words import stems, telling_words
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
@@ -44,12 +45,7 @@ class Found:
 
 @dataclass(frozen=True)
 class RelatedIssues:
-    """Searches with the words of a message."""
-
-    client: Client
-    accounts: Accounts
-    projects: Projects
-    issues: Issues
+    access: Access
 
     async def find(
         self,
@@ -66,10 +62,10 @@ class RelatedIssues:
         set. Raises NotLinked, KeyRejected, ServiceError.
         """
         words = await asyncio.to_thread(telling_words, text)
-        async with self.accounts.reading(owner) as session:
-            project = None if everywhere else await self.projects.default_in(session, channel)
+        async with self.access.accounts.reading(owner) as session:
+            project = None if everywhere else await self.access.projects.default_in(session, channel)
             named, near = await asyncio.gather(
-                self.issues.several(session, numbers[:NAMED]), self._nearest(session, words, project)
+                Issues(self.access).several(session, numbers[:NAMED]), self._nearest(session, words, project)
             )
             if not near and project:
                 project, near = None, await self._nearest(session, words, None)
@@ -81,7 +77,9 @@ class RelatedIssues:
         self, session: Session, words: Sequence[str], project: KnownProject | None
     ) -> tuple[Issue, ...]:
         asked, project_id = words[:ASKED], project.id if project else None
-        pages = await with_words(self.client, session, asked, project_id, status="any", most=CANDIDATES)
+        pages = await with_words(
+            self.access.client, session, asked, project_id, status="any", most=CANDIDATES
+        )
         found = {issue.id: issue for page in pages for issue in page.items}
         totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
         return await asyncio.to_thread(nearest, words, tuple(found.values()), totals)

@@ -4,17 +4,26 @@ from datetime import date
 
 from bot.features.comments.buttons import CommentWithMessage
 from bot.features.files.buttons import AttachFromMessage
-from bot.features.issues.actions import open_option
-from bot.features.issues.views import agreed, listed, title
+from bot.features.issues.views import listed, open_option, title
 from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found
 from bot.features.search.views import NEW_SEARCH
 from bot.service.models import Issue
 from bot.service.optional import UPDATE_ISSUE
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, actions, button, context, divider, menu, menu_option, section
-from bot.slack.text import line, link
-from bot.slack.wording import Wording
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
+    JSON,
+    Block,
+    actions,
+    button,
+    context,
+    divider,
+    menu,
+    menu_option,
+    section,
+)
+from bot.slack.text.mrkdwn import line, link
+from bot.slack.text.wording import Wording
 
 TITLE = "Related issues"
 SHARING = "Share issue"
@@ -54,7 +63,8 @@ def question(issue: Issue, wording: Wording, job: str) -> JSON:
         f"Share {title(issue, wording)} in the thread? Its project isn't public. "
         "Others there may not have permission to see it."
     )
-    confirmed = ShareInThread(issue=issue.id, agreed=agreed(issue, public=False), job=job)
+    project = issue.project.id if issue.project else None
+    confirmed = ShareInThread(issue=issue.id, agreed=project, job=job)
     return forms.said(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
 
 

@@ -17,7 +17,7 @@ STEM = 3
 LONG_NUMBER = 4
 READ = 6_000
 """How many characters of a text are read."""
-MOST = 200
+MAX = 200
 """How many words of a text count."""
 IN_SUBJECT = 2.0
 """How much more a word counts in a subject than in a description."""
@@ -51,7 +51,7 @@ _SKIPPED = re.compile(r":[a-z0-9_+-]{1,40}:|https?://[^\s]{1,2000}|@[\w.-]{1,40}
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 
 
-class Kind(IntEnum):
+class WordKind(IntEnum):
     """What a word may be, the most telling last."""
 
     WORD = 1
@@ -60,23 +60,23 @@ class Kind(IntEnum):
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """The stems of the words that tell what a text is about, the most telling first: up to `MOST`."""
-    found: dict[str, tuple[Kind, int]] = {}
+    """The stems of the words that tell what a text is about, the most telling first: up to `MAX`."""
+    found: dict[str, tuple[WordKind, int]] = {}
     for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
         for n, word in enumerate(_WORD.findall(sentence)):
             kind = _kind(word, starts=n == 0)
             common = len(word) < LETTERS or word.casefold() in COMMON
-            if kind is Kind.CODE or not common:
+            if kind is WordKind.CODE or not common:
                 found[stem(word)] = max((kind, len(word)), found.get(stem(word), (kind, 0)))
-    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MOST])
+    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MAX])
 
 
-def _kind(word: str, *, starts: bool) -> Kind:
+def _kind(word: str, *, starts: bool) -> WordKind:
     digits = sum(map(str.isdigit, word))
     if 0 < digits < len(word) or digits >= LONG_NUMBER or "_" in word or _INNER_CAPITAL.search(word):
-        return Kind.CODE
+        return WordKind.CODE
     named = word[0].isupper() and (not starts or word.isupper())
-    return Kind.NAME if named else Kind.WORD
+    return WordKind.NAME if named else WordKind.WORD
 
 
 def stem(word: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from bot.slack.buttons import BUTTON_VALUE, ActionExpired, Button, Number
+from bot.slack.surfaces.buttons import BUTTON_VALUE, ActionExpired, Button, Number
 
 CHANGE = (
     r"^(closed|projects|filters|(tracker|status|priority|category|version)=.+"
@@ -13,10 +13,10 @@ CHANGE = (
 )
 
 
-class Page(Button):
+class ResultsPage(Button):
     """Another page of results: the search as typed, the page's offset, and those of the pages before it.
 
-    `changes` are those made to the search with buttons (see `query.changed`).
+    `changes` are those made to the search with buttons (see `search.changed`).
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -39,39 +39,33 @@ class Page(Button):
             raise ActionExpired from None
 
 
-class PreviousPage(Page):
-    """Shows the page before this one."""
-
+class PreviousPage(ResultsPage):
     action = "search.page.previous"
 
 
-class NextPage(Page):
-    """Shows the page after this one."""
-
+class NextPage(ResultsPage):
     action = "search.page.next"
 
 
-class IncludeClosed(Page):
+class IncludeClosed(ResultsPage):
     action = "search.closed"
 
 
-class AllProjects(Page):
+class AllProjects(ResultsPage):
     action = "search.projects"
 
 
-class ClearFilters(Page):
+class ClearFilters(ResultsPage):
     action = "search.filters"
 
 
-class FilterInstead(Page):
+class FilterInstead(ResultsPage):
     """Searches by a filter in place of the text, or by another name in a filter."""
 
     action = "search.filter"
 
 
 class OpenSearchForm(Button):
-    """Opens the search form."""
-
     action = "home.search"
 
 

@@ -1,47 +1,22 @@
 """`/issues` (docs/commands.md)."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
-from zoneinfo import ZoneInfo
 
+from bot.access.people import Who
 from bot.errors import UserError
-from bot.features.search.query import Query
-from bot.features.users.people import Who
+from bot.features.search.search import Query
 from bot.service.conventions import SortField
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.service.models import Ref
-from bot.slack.grammar import values
-from bot.slack.grammar.dates import Towards, days, times
-from bot.slack.grammar.options import CUSTOM_FIELD, Parsed, nearest, parse
-from bot.slack.grammar.requests import Help, who
+from bot.slack.language import values
+from bot.slack.language.dates import Towards, days, times
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest, parse
+from bot.slack.language.values import Help, OneIssue, Typist
 from bot.store.owner import Owner
 
 K = TypeVar("K", bound=str)
-
-
-class NotAQueryNumber(UserError):
-    """`query:` has something other than the number of a saved query."""
-
-
-class TooManySorts(UserError):
-    """`sort:` names more fields than the service sorts by."""
-
-
-class SortedTwice(UserError):
-    """`sort:` names a field twice."""
-
-
-class UnknownSortOrder(UserError):
-    """A field of `sort:` has an order other than `asc` or `desc`."""
-
-
-class UnknownSortField(UserError):
-    """Issues can't be sorted by that field; `nearest` is the one probably meant."""
-
-    field: str
-    nearest: str | None
 
 
 OPTIONS = (
@@ -94,23 +69,13 @@ ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
     **dict.fromkeys(("anybody", "any"), "anybody"),
 }
 """What the keywords of options mean."""
-MOST_SORTS = 3
+MAX_SORTS = 3
 """The service uses only the first three (docs/service.md, Lists)."""
 
 
-@dataclass(frozen=True)
-class ShowIssue:
-    """`/issues 42`."""
+def issues_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Query | OneIssue | Help:
+    """Parse `/issues <text>` with the project's custom `fields`.
 
-    number: int
-
-
-def issues_command(
-    text: str, asker: Owner, today: date, zone: ZoneInfo, fields: Collection[Ref] = ()
-) -> Query | ShowIssue | Help:
-    """Parse `/issues <text>` with the caller's date and time zone and the project's custom fields.
-
-    Mentions become users of the caller's workspace.
     Raises UserError, and UnknownOption for a key that may be a custom field name.
     """
     parsed = parse(text, OPTIONS, fields)
@@ -118,15 +83,15 @@ def issues_command(
         return Help()
     number = None if parsed.options or parsed.words[1:] else values.issue_number(parsed.text)
     if number and not parsed.words[0].quoted:
-        return ShowIssue(number)
+        return OneIssue(number)
 
     def time_range(key: str) -> TimeRange | None:
         typed = values.name(parsed, key)
-        return times(typed, today, zone, "past") if typed else None
+        return times(typed, typist.today, typist.zone, "past") if typed else None
 
     def date_range(key: str, towards: Towards) -> DateRange | None:
         typed = values.name(parsed, key)
-        return days(typed, today, towards) if typed else None
+        return days(typed, typist.today, towards) if typed else None
 
     query = Query(
         text=" ".join(parsed.plain.split()),
@@ -134,8 +99,8 @@ def issues_command(
         subproject=_names(parsed, "subproject", NONE),
         tracker=values.names(parsed, "tracker"),
         status=_names(parsed, "status", STATUSES) or None,
-        to=_assignee(parsed, asker),
-        author=_people(parsed, "author", asker),
+        to=_assignee(parsed, typist.owner),
+        author=values.people(parsed, "author", typist.owner),
         priority=values.names(parsed, "priority"),
         category=_names(parsed, "category", NONE_OR_ANY),
         version=_names(parsed, "version", NONE_OR_ANY),
@@ -166,11 +131,7 @@ def _names(parsed: Parsed, key: str, keywords: Mapping[str, K]) -> tuple[str, ..
 
 def _assignee(parsed: Parsed, asker: Owner) -> tuple[Who, ...] | Literal["nobody", "anybody"]:
     found = _names(parsed, "to", ASSIGNEES)
-    return _people(parsed, "to", asker) if isinstance(found, tuple) else found
-
-
-def _people(parsed: Parsed, key: str, asker: Owner) -> tuple[Who, ...]:
-    return tuple(who(person, asker) for person in values.people(parsed, key))
+    return values.people(parsed, "to", asker) if isinstance(found, tuple) else found
 
 
 def _query(parsed: Parsed) -> int | None:
@@ -179,25 +140,36 @@ def _query(parsed: Parsed) -> int | None:
         return None
     number = values.issue_number(typed)
     if number is None:
-        raise NotAQueryNumber
+        raise UserError(
+            "`query:` takes a saved query's number, such as `query:7`. Find it in the query's URL."
+        )
     return number
 
 
 def _sort(parsed: Parsed) -> tuple[Sort, ...]:
     found = tuple(_sort_key(text) for text in values.names(parsed, "sort"))
-    if len(found) > MOST_SORTS:
-        raise TooManySorts
+    if len(found) > MAX_SORTS:
+        raise UserError(
+            "`sort:` takes at most {most} fields, such as `sort:priority,updated`.", most=MAX_SORTS
+        )
     if len({key.field for key in found}) < len(found):
-        raise SortedTwice
+        raise UserError("`sort:` names a field twice. Remove one of them.")
     return found
 
 
 def _sort_key(typed: str) -> Sort:
     field, _, order = typed.lower().removeprefix("-").partition(":")
     if order not in ("", "asc", "desc"):
-        raise UnknownSortOrder
+        raise UserError("Sort with `asc` or `desc`, such as `sort:updated:desc`.")
     known = next((column for key, column in SORTS.items() if field in (key, column)), None)
     if known is None:
-        raise UnknownSortField(field, nearest(field, SORTS))
+        if meant := nearest(field, SORTS):
+            raise UserError(
+                "Issues can't be sorted by “{field}”. Did you mean `sort:{meant}`?",
+                field=field[:40],
+                meant=meant,
+            )
+        names = ", ".join(f"`{name}`" for name in SORTS)
+        raise UserError("Issues can't be sorted by “{field}”. Try {names}.", field=field[:40], names=names)
     descending = typed.startswith("-") or order == "desc" or (known == "priority" and not order)
     return Sort(known, descending)

@@ -1,14 +1,13 @@
 """The `/issues` command, its page buttons and the search form."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
+from bot.access.name_matching import AmbiguousName, UnknownName, meant
 from bot.errors import BotError
 from bot.features.help import views as help_views
-from bot.features.name_matching import AmbiguousName, UnknownName, meant
-from bot.features.projects.custom_fields import CommandParser
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.parts import Parts
 from bot.features.search import views
 from bot.features.search.buttons import (
     AllProjects,
@@ -17,31 +16,29 @@ from bot.features.search.buttons import (
     IncludeClosed,
     NextPage,
     OpenSearchForm,
-    Page,
     PreviousPage,
+    ResultsPage,
     ShowMyIssues,
 )
-from bot.features.search.commands import ShowIssue, issues_command
-from bot.features.search.query import Query, changed, correction
-from bot.features.search.search import Search
-from bot.slack import forms
-from bot.slack.blocks import Block, Message
-from bot.slack.buttons import ActionExpired
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading
-from bot.slack.grammar.requests import Help
-from bot.slack.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
-from bot.slack.replies import Reply
+from bot.features.search.commands import issues_command
+from bot.features.search.search import Query, Search, changed, correction
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
+from bot.slack.language.options import UnknownOption
+from bot.slack.language.values import Help, OneIssue
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import Block, Message
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.forms import FormResult, loading
 
 PAGES = (PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead)
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 
-@dataclass(frozen=True)
 class SearchHandlers:
-    search: Search
-    parser: CommandParser
-    show_issue: Callable[[Reply, int], Awaitable[None]]
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.search, self.issues = parts, Search(parts), IssueHandlers(parts)
 
     def feature(self) -> Feature:
         return Feature(
@@ -56,17 +53,17 @@ class SearchHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        page = Page(query=command.text)
+        page = ResultsPage(query=command.text)
         request = await self._request(reply, page)
         match request:
-            case ShowIssue(number):
-                await self.show_issue(reply, number)
+            case OneIssue(number):
+                await self.issues.show(reply, number)
             case Help():
                 await reply.privately(help_views.of("issues", reply.wording.command))
             case Query():
                 await reply.privately(await self._find(reply, request, page))
 
-    async def page_pressed(self, press: ButtonPress[Page], reply: Reply) -> None:
+    async def page_pressed(self, press: ButtonPress[ResultsPage], reply: Reply) -> None:
         """Replace the results with another page, or with those of a changed search."""
         found = await self._page(reply, press.button)
         if reply.in_form:
@@ -80,35 +77,40 @@ class SearchHandlers:
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
-        found = await self._page(reply, Page(query=views.query_text(form.view.json)))
+        found = await self._page(reply, ResultsPage(query=views.query_text(form.view.json)))
         return FormResult(view=forms.said("Search results", found.blocks))
 
     async def mine_pressed(self, _: ButtonPress[ShowMyIssues], reply: Reply) -> None:
-        """Open the user's open issues, from the Home tab."""
         await reply.open(loading("My open issues"))
-        found = await self._page(reply, Page(query=MY_OPEN_ISSUES))
+        found = await self._page(reply, ResultsPage(query=MY_OPEN_ISSUES))
         await reply.show(forms.said("My open issues", found.blocks))
 
-    async def _page(self, reply: Reply, page: Page) -> Message:
+    async def _page(self, reply: Reply, page: ResultsPage) -> Message:
         """The results for what a button or the form carries."""
         request = await self._request(reply, page)
         if not isinstance(request, Query):
             raise ActionExpired
         return await self._find(reply, request, page)
 
-    async def _request(self, reply: Reply, page: Page) -> Query | ShowIssue | Help:
+    async def _request(self, reply: Reply, page: ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
-        today, zone = await reply.today(), (await reply.profile()).zone
-        return await self.parser.parse(reply, partial(issues_command, page.query, reply.owner, today, zone))
+        parse = partial(issues_command, page.query, await reply.typist())
+        try:
+            return parse()
+        except UnknownOption as unknown:  # it may be the name of a custom field
+            project = unknown.project
+        async with self.parts.accounts.reading(reply.owner) as session:
+            fields = await self.parts.catalogs.custom_fields_of(session, project, reply.channel)
+        return parse(fields)
 
-    async def _names(self, query: Query, page: Page, error: BotError) -> Block | None:
+    async def _names(self, query: Query, page: ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one in the search may mean."""
         if not isinstance(error, AmbiguousName | UnknownName):
             return None
         found = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
         return views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
 
-    async def _find(self, reply: Reply, query: Query, page: Page) -> Message:
+    async def _find(self, reply: Reply, query: Query, page: ResultsPage) -> Message:
         query = reduce(changed, page.changes, query)
         reply.recovery = partial(self._names, query, page)
         results = await self.search.find(reply.owner, query, reply.channel, page.offset)

@@ -1,4 +1,7 @@
-"""Searches issues: resolves the names of a query to IDs, and finds searches that would give more."""
+"""A search as a user typed it, the changes to it that buttons offer, and what it finds.
+
+Names are resolved to IDs, and searches that would give more are looked for.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -6,16 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.catalog import CustomField, Part
+from bot.access.name_matching import AmbiguousName, Names, UnknownName
+from bot.access.people import Who
+from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
-from bot.features.accounts.accounts import Accounts, Session
-from bot.features.name_matching import Names
-from bot.features.projects.catalog import Catalogs, CustomField, Part
-from bot.features.projects.projects import KnownProject, Projects
-from bot.features.search.query import Change, Query, changed
-from bot.features.users.people import People, Who
-from bot.service.client import Client
-from bot.service.filters import IssueFilters, Sort, searchable
-from bot.service.models import Issue, Page
+from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
+from bot.service.models import Issue, Page, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -36,27 +38,68 @@ PERSON: tuple[str, Part] = ("person", "people")
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
-class SavedQueryNotAlone(UserError):
-    """A saved query was combined with filters, which the service would ignore."""
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A search with names as the user typed them. None or empty means no filter."""
+
+    text: str = ""
+    project: str | None = None
+    subproject: tuple[str, ...] | Literal["none"] = ()
+    tracker: tuple[str, ...] = ()
+    status: tuple[str, ...] | Literal["open", "closed", "any"] | None = None
+    to: tuple[Who, ...] | Literal["nobody", "anybody"] = ()
+    author: tuple[Who, ...] = ()
+    priority: tuple[str, ...] = ()
+    category: tuple[str, ...] | Literal["none", "any"] = ()
+    version: tuple[str, ...] | Literal["none", "any"] = ()
+    parent: tuple[int, ...] = ()
+    ids: tuple[int, ...] = ()
+    created: TimeRange | None = None
+    updated: TimeRange | None = None
+    closed: TimeRange | None = None
+    start: DateRange | None = None
+    due: DateRange | None = None
+    query: int | None = None
+    sort: tuple[Sort, ...] = ()
+    custom_fields: Mapping[int, str] = field(default_factory=dict)
 
 
-class ProjectNeeded(UserError):
-    """A category or a subproject was named without a project."""
-
-    option: Literal["category", "subproject"]
-
-
-class NotASubproject(UserError):
-    """The project that `subproject:` names lies elsewhere."""
-
-    name: str
-    project: str
+Change = str
+"""A change that a button offers: `closed`, `projects`, `filters`, a filter in place of the text such as
+`tracker=Bug`, or another name in a filter such as `tracker:bgu=Bug`.
+"""
 
 
-class InvalidFilters(UserError):
-    """The service can't apply these filters together."""
+def changed(query: Query, change: Change) -> Query:
+    """The query without what `change` removes, or with its filter or name."""
+    name, _, value = change.partition("=")
+    name, _, wrong = name.partition(":")
+    if wrong:
+        return replace(query, **_corrected(name, getattr(query, name), wrong, value))
+    if value:
+        filters: dict[str, Any] = {name: (value,)}
+        return replace(query, text="", **filters)
+    if name == "closed":
+        return replace(query, status="any")
+    if name == "projects":
+        return replace(query, project="any")
+    return Query(text=query.text, project=query.project, sort=query.sort)
 
-    reason: str
+
+def _corrected(name: str, kept: object, wrong: str, right: str) -> dict[str, Any]:
+    if isinstance(kept, tuple):
+        return {name: tuple(right if one == wrong else one for one in kept)}
+    return {name: right} if kept == wrong else {}
+
+
+def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> Change | None:
+    """The change that names `right` where the error's name is in a filter; None if it isn't in any."""
+    for name in ("to", "author") if error.kind == "person" else (error.kind,):
+        typed = getattr(query, name, ())
+        for one in (typed,) if isinstance(typed, str) else typed or ():
+            if str(one).removeprefix("@") == error.wanted and "=" not in error.wanted:
+                return f"{name}:{one}=#{right.id}"
+    return None
 
 
 @dataclass(frozen=True)
@@ -84,20 +127,17 @@ class Results:
     offers: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True)
 class Search:
-    """Finds issues with the caller's key."""
-
-    client: Client
-    accounts: Accounts
-    projects: Projects
-    catalogs: Catalogs
-    people: People
+    def __init__(self, access: Access) -> None:
+        self.client, self.accounts = access.client, access.accounts
+        self.projects, self.catalogs, self.people = access.projects, access.catalogs, access.people
 
     async def find(self, owner: Owner, query: Query, channel: Channel | None, offset: int = 0) -> Results:
         """A page of issues; by default of the channel's project, or of all projects if it has none."""
         if query.query is not None and replace(query, project=None, query=None, sort=()) != Query():
-            raise SavedQueryNotAlone
+            raise UserError(
+                "A saved query can only be combined with `project:` and `sort:`. Remove the other filters."
+            )
         async with self.accounts.reading(owner) as session:
             searched = await self._resolve(session, query, channel)
             page, meant = await asyncio.gather(
@@ -152,15 +192,18 @@ class Search:
             "subprojects": query.subproject,
         }
         named = [part for name, (_, part) in NAMED.items() if not isinstance(wanted[name] or "", str)]
-        project, _ = await asyncio.gather(
-            self._project(session, query, channel), self.catalogs.prefetch(session, named)
-        )
+        beside = [self.catalogs.prefetch(session, named)] if named else []
+        project, *_ = await asyncio.gather(self._project(session, query, channel), *beside)
         if query.query is not None:
             return Resolved(
                 query, project, _filters(project, query_id=query.query, sort=query.sort), session.user_id
             )
         if project is None and (query.category or query.subproject):
-            raise ProjectNeeded("category" if query.category else "subproject")
+            raise (
+                UserError("Every project has its own categories. Add `project:` with the project's name.")
+                if query.category
+                else UserError("Add `project:` with the parent project's name.")
+            )
         keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
         found = {
             name: await self._found(session, project, name, typed)
@@ -228,14 +271,18 @@ class Search:
         return [(field, field.known(typed)) for field, typed in fields]  # the service is case-sensitive
 
     async def _subproject(self, session: Session, project: KnownProject, wanted: str) -> KnownProject:
-        """The subproject of `project` with that name. Raises NotASubproject for a project elsewhere."""
+        """The subproject of `project` with that name. Raises UserError for a project elsewhere."""
         await asyncio.sleep(0)  # finding one of many projects takes a while, and there may be many to find
         found = await self.projects.find(session, wanted)
         ancestor = found.parent
         while ancestor and ancestor.id != project.id:
             ancestor = (await self.projects.by_id(session, ancestor.id)).parent
         if ancestor is None:
-            raise NotASubproject(found.name, project.name)
+            raise UserError(
+                '{name} isn\'t a subproject of {project}. To search it, use `project:"{name}"`.',
+                name=found.name,
+                project=project.name,
+            )
         return found
 
 
@@ -243,4 +290,4 @@ def _filters(project: KnownProject | None, **values: Any) -> IssueFilters:  # no
     try:
         return IssueFilters(project_id=project.id if project else None, **values)
     except ValueError as error:
-        raise InvalidFilters(str(error)) from None
+        raise UserError("I can't search for that: {reason}.", reason=error) from None

@@ -12,14 +12,13 @@ from bot.features.search.buttons import (
     IncludeClosed,
     NextPage,
     OpenSearchForm,
-    Page,
     PreviousPage,
+    ResultsPage,
 )
-from bot.features.search.query import Change, Query
-from bot.features.search.search import Resolved, Results
+from bot.features.search.search import Change, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
-from bot.slack import forms
-from bot.slack.blocks import (
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     Element,
@@ -32,9 +31,9 @@ from bot.slack.blocks import (
     plain,
     section,
 )
-from bot.slack.buttons import OPTION_VALUE
-from bot.slack.text import cut, day, line
-from bot.slack.wording import Wording
+from bot.slack.surfaces.buttons import OPTION_VALUE
+from bot.slack.text.mrkdwn import cut, day, line
+from bot.slack.text.wording import Wording
 
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50
@@ -61,7 +60,7 @@ ORDERS = {
     "due_date": ("by due date", "latest due date first"),
 }
 """Each order in words, ascending and descending."""
-OFFERS: dict[Change, tuple[str, type[Page]]] = {
+OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
     "closed": ("Include closed", IncludeClosed),
     "projects": ("All projects", AllProjects),
     "filters": ("Clear filters", ClearFilters),
@@ -69,11 +68,7 @@ OFFERS: dict[Change, tuple[str, type[Page]]] = {
 NEW_SEARCH = button("New search", OpenSearchForm())
 
 
-class SearchTooLong(UserError):
-    """The command is too long for the page buttons to carry."""
-
-
-def results(found: Results, wording: Wording, page: Page, today: date, *, shareable: bool) -> Message:
+def results(found: Results, wording: Wording, page: ResultsPage, today: date, *, shareable: bool) -> Message:
     """One page of results, with buttons for other pages and for the changes that are offered.
 
     `page` is the search as typed; a service may return fewer rows than requested, so it has the offsets of
@@ -106,18 +101,18 @@ def results(found: Results, wording: Wording, page: Page, today: date, *, sharea
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
 
 
-def _turned(kind: type[Page], page: Page, offset: int, before: tuple[int, ...]) -> Page:
+def _turned(kind: type[ResultsPage], page: ResultsPage, offset: int, before: tuple[int, ...]) -> ResultsPage:
     return kind(query=page.query, changes=page.changes, offset=offset, before=before)
 
 
-def _offer(change: Change, page: Page) -> Element:
+def _offer(change: Change, page: ResultsPage) -> Element:
     """The button that searches with one more change."""
     name, _, value = change.partition("=")
     label, kind = OFFERS.get(name) or (f"Filter by {name} {value}", FilterInstead)
     return button(label, kind(query=page.query, changes=(*page.changes, change)))
 
 
-def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: Page) -> Block | None:
+def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> Block | None:
     """A choice of the names that may be meant, which search again; None if there is none."""
     found = [
         (name, FilterInstead(query=page.query, changes=(*page.changes, change))) for name, change in offers
@@ -129,12 +124,12 @@ def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: Page) -> 
     return actions([button(f"Search with {found[0][0]}", found[0][1])]) if found else None
 
 
-def require_pageable(page: Page) -> None:
-    """Raise SearchTooLong unless page buttons can carry the search."""
+def require_pageable(page: ResultsPage) -> None:
+    """Raise UserError unless page buttons can carry the search."""
     try:
         _turned(NextPage, page, 100_000, (100_000,) * TRAIL).pack()
     except ValueError:
-        raise SearchTooLong from None
+        raise UserError("That search is too long. Remove a filter or two.") from None
 
 
 def _fixed(searched: Resolved) -> dict[str, int]:
@@ -153,32 +148,19 @@ def _fixed(searched: Resolved) -> dict[str, int]:
 
 def _description(searched: Resolved) -> Iterator[str]:
     """The search in words, as mrkdwn."""
-    query = searched.query
+    query, names = searched.query, searched.names
     yield f"Project: {line(searched.project.name)}" if searched.project else "All projects"
     if query.query is not None:
         yield f"Saved query {query.query}"
-    yield from map(line, _named(searched))
-    yield from _typed(query)
-    if query.text:
-        yield f"Subject contains “{line(searched.filters.subject)}”"
-
-
-def _named(searched: Resolved) -> Iterator[str]:
-    """The filters whose values have names."""
-    names = searched.names
     for name, label in NAMED.items():
         if name in names:
-            yield f"{label}: {' or '.join(names[name])}"
+            yield line(f"{label}: {' or '.join(names[name])}")
     if searched.filters.subprojects == "none":
         yield "Without subprojects"
     elif "subprojects" in names:
-        yield f"Subproject: {' or '.join(names['subprojects'])}"
+        yield line(f"Subproject: {' or '.join(names['subprojects'])}")
     for field, value in searched.custom_fields:
-        yield f"{field}: {value}"
-
-
-def _typed(query: Query) -> Iterator[str]:
-    """The filters by number, time and date."""
+        yield line(f"{field}: {value}")
     for label, numbers in (("Parent issue", query.parent), ("Issue", query.ids)):
         if numbers:
             yield f"{label}: {' or '.join(f'#{number}' for number in numbers)}"
@@ -191,6 +173,8 @@ def _typed(query: Query) -> Iterator[str]:
     ):
         if span is not None:
             yield f"{label}: {_span(span)}"
+    if query.text:
+        yield f"Subject contains “{line(searched.filters.subject)}”"
 
 
 def _order(sort: Sort) -> str:

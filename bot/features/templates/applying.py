@@ -2,17 +2,117 @@
 
 What the user typed stays. A field that has a value keeps it, and typed text comes before the template's
 description, or below the heading that it has itself.
+
+A description is read as the text before its first heading, and a part for each heading. Headings are the
+service's own, and lines that are all bold, since Slack's editor has no headings.
 """
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from bot.features.issues.fields import FIELDS, Draft
-from bot.features.templates.outline import Outline, Part, key, read, written
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.store.templates import Template
 
 TEMPLATED = tuple(FIELDS[name] for name in ("tracker", "priority"))
 """The fields with choices that a template fills in."""
+MARKS: dict[str, tuple[str, str, tuple[str, str]]] = {
+    "markdown": ("### ", "**", ("```", "```")),
+    "textile": ("h3. ", "*", ("<pre>", "</pre>")),
+}
+"""How a format starts a heading, marks bold text, and starts and ends code."""
+DEEPEST = 6
+_MARKUP = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A heading and the text below it."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Outline:
+    before: str
+    parts: tuple[Part, ...] = ()
+
+    def heading(self, heading: str) -> str | None:
+        """The outline's own spelling of a heading."""
+        found = self._by_heading.get(key(heading))
+        return found[0].heading if found else None
+
+    def text(self, heading: str) -> str:
+        """The text below a heading, wherever that is repeated; empty without it."""
+        parts = self._by_heading.get(key(heading), ())
+        return "\n\n".join(part.text for part in parts if part.text)
+
+    @cached_property
+    def _by_heading(self) -> Mapping[str, list[Part]]:
+        found: dict[str, list[Part]] = {}
+        for part in self.parts:
+            found.setdefault(key(part.heading), []).append(part)
+        return found
+
+
+def key(text: str) -> str:
+    """The letters and digits of a text, to compare it whatever its case and markup."""
+    return _MARKUP.sub("", text.casefold())
+
+
+def read(text: str, text_format: str, only: Outline | None = None) -> Outline:
+    """The outline of a description in the service's format.
+
+    With `only`, it has just the headings of that outline, and a line such as `Expected result:` is one, too.
+    """
+    found: list[tuple[str, list[str]]] = [("", [])]
+    for line, heading in _lines(text.replace("\r\n", "\n"), text_format, colons=only is not None):
+        meant = only.heading(heading) if only and heading else heading
+        if meant:
+            found.append((meant, []))
+        else:
+            found[-1][1].append(line)
+    (_, before), *parts = ((heading, "\n".join(lines).strip()) for heading, lines in found)
+    return Outline(before, tuple(Part(*part) for part in parts))
+
+
+def written(outline: Outline, text_format: str) -> str:
+    """The description with that outline."""
+    start = MARKS[text_format][0]
+    parts = (text for part in outline.parts for text in (start + part.heading, part.text))
+    return "\n\n".join(filter(None, (outline.before, *parts)))
+
+
+def _lines(text: str, text_format: str, *, colons: bool) -> Iterator[tuple[str, str]]:
+    """The lines, each with the heading that it is or an empty text; `colons` start a part, too."""
+    _, bold, (opens, closes) = MARKS[text_format]
+    in_code = False
+    for line in text.split("\n"):
+        bare = line.strip().rstrip("\\")
+        if in_code or bare.startswith(opens):
+            in_code = closes not in (bare if in_code else bare.removeprefix(opens))
+            yield line, ""
+        else:
+            plain = bare if colons and bare.endswith(":") else ""
+            yield line, _heading(bare, text_format) or _all_bold(bare, bold) or plain
+
+
+def _heading(line: str, text_format: str) -> str:
+    if text_format == "textile":
+        mark, _, heading = line.partition(" ")
+        return heading.strip() if len(mark) == len("h1.") and mark[0] == "h" and mark[1].isdigit() else ""
+    heading = line.lstrip("#")
+    level = len(line) - len(heading)
+    return heading.strip().rstrip("#").strip() if 0 < level <= DEEPEST and heading[:1] == " " else ""
+
+
+def _all_bold(line: str, bold: str) -> str:
+    inner = line.removesuffix(":").removeprefix(bold).removesuffix(bold)
+    marked = line.removesuffix(":") == f"{bold}{inner}{bold}" and not inner.startswith((" ", "*"))
+    return inner.strip().removesuffix(":") if marked and bold not in inner else ""
 
 
 def applied(draft: Draft, template: Template, text_format: str) -> Draft:

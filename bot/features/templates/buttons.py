@@ -1,6 +1,6 @@
 """What the buttons and selects of templates carry."""
 
-from bot.slack.buttons import Button, Number
+from bot.slack.surfaces.buttons import Button, Number
 
 
 class NewTemplate(Button):

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from bot.access.catalog import Catalog
+from bot.access.projects import KnownProject
+from bot.features.issues.field_inputs import field_input
 from bot.features.issues.fields import DESCRIPTION
-from bot.features.issues.inputs import field_input
-from bot.features.projects.catalog import Catalog
-from bot.features.projects.projects import KnownProject
 from bot.features.templates.applying import TEMPLATED
 from bot.features.templates.buttons import CopyIssue
 from bot.service.models import Ref
-from bot.slack import forms
-from bot.slack.blocks import JSON, Block, context
-from bot.slack.buttons import Number
-from bot.slack.metadata import Metadata
-from bot.slack.text import bold
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, context
+from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.view import Metadata
+from bot.slack.text.mrkdwn import bold
 from bot.store.choice import Choice
 from bot.store.templates import Template
 
@@ -57,7 +57,6 @@ class Entered:
 
 
 def values_of(template: Template, description: JSON | None) -> Entered:
-    """A stored template's values."""
     content = template.content
     here = bool(template.channel_id)
     return Entered(template.name, here, content.prefix, content.choices, description, content.required)
@@ -120,7 +119,6 @@ def _scope(entered: Entered, project: KnownProject) -> Block:
 
 
 def entered_in(view: JSON) -> Entered:
-    """What is in the form."""
     values = forms.Values(view)
     chosen = {row.key: (values.number(row.name), values.chosen(row.name, "text")) for row in TEMPLATED}
     required = re.split(r"[\n,]", values.text("required") or "")

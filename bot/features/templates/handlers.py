@@ -1,40 +1,37 @@
 """Lists a project's templates, and adds, changes and removes them."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from bot.features.accounts.accounts import Accounts, Session
+from bot.access.accounts import Session
+from bot.access.projects import KnownProject
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
-from bot.features.projects.projects import KnownProject, Projects
+from bot.features.parts import Parts
 from bot.features.templates import form as template_form
 from bot.features.templates import views
-from bot.features.templates.applying import TEMPLATED
+from bot.features.templates.applying import TEMPLATED, key
 from bot.features.templates.buttons import CopyIssue, EditTemplate, NewTemplate, RemoveTemplate
 from bot.features.templates.form import Entered, TemplateMetadata
-from bot.features.templates.outline import key
-from bot.features.templates.templates import Offered, Templates, copyable
+from bot.features.templates.templates import Templates, copyable
 from bot.service.models import Ref
-from bot.slack import rich_input
-from bot.slack.blocks import JSON
-from bot.slack.buttons import ActionExpired
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, Values, loading
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place
-from bot.slack.mentions import writer
-from bot.slack.replies import Reply
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import rich_input
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.forms import FormResult, Values, loading
+from bot.slack.workspaces.messages import writer
 from bot.store.choice import Choice
-from bot.store.templates import Content, Template
+from bot.store.templates import Template, TemplateContent
 
 
-@dataclass(frozen=True)
 class TemplateHandlers:
-    """Handles `/issue template`, the list's buttons and the form."""
-
-    templates: Templates
-    accounts: Accounts
-    projects: Projects
-    issues: Issues
+    def __init__(self, parts: Parts) -> None:
+        self.templates, self.issues = Templates(parts), Issues(parts)
+        self.accounts, self.projects = parts.accounts, parts.projects
 
     def feature(self) -> Feature:
         return Feature(
@@ -50,13 +47,14 @@ class TemplateHandlers:
 
     async def show(self, reply: Reply, project: str | None) -> None:
         """The templates of the named project, or of the channel's."""
-        offered = await self.templates.listed(reply.owner, project, reply.channel)
-        await reply.privately(views.listing(offered))
+        await reply.privately(
+            views.listing(*await self.templates.listed(reply.owner, project, reply.channel))
+        )
 
     async def _show(self, reply: Reply, project: KnownProject, said: str, *, replace: bool = False) -> None:
         """The templates below what was done. It reads nothing from the service, which might fail."""
         templates = await self.templates.offered(reply.owner, project, reply.channel)
-        await reply.privately(views.listing(Offered(project, templates), said), replace=replace)
+        await reply.privately(views.listing(project, templates, said), replace=replace)
 
     async def open_new(self, reply: Reply, project: str | None) -> None:
         """The form for a new template of the named project, or of the channel's."""
@@ -68,7 +66,6 @@ class TemplateHandlers:
         await reply.show(view)
 
     async def new_pressed(self, press: ButtonPress[NewTemplate], reply: Reply) -> None:
-        """*New template*."""
         await self.open_new(reply, f"#{press.button.project}")
 
     async def edit_pressed(self, press: ButtonPress[EditTemplate], reply: Reply) -> None:
@@ -121,8 +118,7 @@ class TemplateHandlers:
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject that a template of the form's project may be made from."""
         project_id = TemplateMetadata.of(request.view).project_id
-        async with self.accounts.reading(reply.owner) as session:
-            found = await self.issues.suggest(session, request.text, project_id)
+        found = await self.issues.suggest(reply.owner, request.text, project_id)
         return [issue_option(issue) for issue in found if copyable(issue, project_id)]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -140,7 +136,7 @@ class TemplateHandlers:
             project_id=metadata.project_id,
             channel_id=metadata.channel if entered.here is None else here,
             name=entered.name,
-            content=Content(prefix=entered.prefix, description=description, required=required),
+            content=TemplateContent(prefix=entered.prefix, description=description, required=required),
         )
         project, stored = await self.templates.save(
             reply.owner, template, entered.chosen, reply.wording.text_format

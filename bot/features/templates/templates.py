@@ -1,73 +1,54 @@
 """Templates for new issues. Whoever may create issues in a project may use and change its templates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.catalog import Catalog
+from bot.access.name_matching import pick
+from bot.access.people import has_permission
+from bot.access.projects import KnownProject
 from bot.errors import Forbidden, KeyInRequest, NotFound, UserError, WrongField
-from bot.features.accounts.accounts import Accounts, Session
 from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.issues.issues import Issues
-from bot.features.name_matching import pick
-from bot.features.projects.catalog import Catalog, Catalogs
-from bot.features.projects.permissions import may
-from bot.features.projects.projects import KnownProject, Projects
-from bot.features.templates.applying import TEMPLATED, applied, missing
-from bot.features.templates.errors import (
-    DescriptionTooLong,
-    NameMissing,
-    NameTaken,
-    NoTemplates,
-    NothingToCopy,
-    PartsMissing,
-    TemplateGone,
-    TemplatesForbidden,
-    TooManyTemplates,
-    UnknownPart,
-)
-from bot.features.templates.outline import read, written
-from bot.service.client import Client
+from bot.features.templates.applying import TEMPLATED, applied, missing, read, written
 from bot.service.conventions import CREATES_ISSUES, ProjectStatus
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Ref
+from bot.spelling import series
 from bot.store.channels import Channel
 from bot.store.choice import Choice
 from bot.store.owner import Owner
-from bot.store.store import Store
-from bot.store.templates import Content, Template
+from bot.store.templates import Template, TemplateContent
 
-MOST = 10
+MAX = 10
 """How many templates a project may have, and a channel for a project."""
 LONGEST = 3000
 """How long a description may be, so that a form can hold it."""
 
 
-@dataclass(frozen=True)
-class Offered:
-    """A project, and its templates for new issues in a channel."""
-
-    project: KnownProject
-    templates: tuple[Template, ...]
+def _template_gone() -> UserError:
+    """The error for a template that was removed, or whose project the user can't see."""
+    return UserError("That template was removed. Type `{/issue} template` to see the others.")
 
 
 @dataclass(frozen=True)
 class Templates:
     """Reads and changes templates. The caller's key decides what the caller sees and may change."""
 
-    client: Client
-    store: Store
-    accounts: Accounts
-    projects: Projects
-    catalogs: Catalogs
-    issues: Issues
+    access: Access
 
-    async def listed(self, owner: Owner, project: str | None, channel: Channel | None) -> Offered:
-        """The templates of the named project, or of the channel's.
+    async def listed(
+        self, owner: Owner, project: str | None, channel: Channel | None
+    ) -> tuple[KnownProject, tuple[Template, ...]]:
+        """The named project, or the channel's, and its templates.
 
         Raises UserError, NotLinked, ServiceError.
         """
-        async with self.accounts.reading(owner) as session:
-            chosen = await self.projects.chosen(session, project, channel)
-            return Offered(chosen, await self.offered(owner, chosen, channel))
+        async with self.access.accounts.reading(owner) as session:
+            chosen = await self.access.projects.chosen(session, project, channel)
+            return chosen, await self.offered(owner, chosen, channel)
 
     async def offered(
         self, owner: Owner, project: KnownProject, channel: Channel | None
@@ -76,7 +57,7 @@ class Templates:
 
         A channel's template hides the project's with the same name.
         """
-        found = await self.store.templates.of_project(owner.team_id, project.id, channel)
+        found = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
         own = [template for template in found if template.channel_id]
         names = {template.name.casefold() for template in own}
         return (*own, *(one for one in found if not one.channel_id and one.name.casefold() not in names))
@@ -86,14 +67,19 @@ class Templates:
     ) -> Template:
         """The template with that name, or ID as `#5`. Raises WrongField."""
         known = {template.id: template for template in await self.offered(session.owner, project, channel)}
+        if not known:
+            none_yet = UserError(
+                "{project} has no templates yet. Leave out `template:`, or create one with "
+                "`{/issue} template new`.",
+                project=project.name,
+            )
+            raise WrongField("template", none_yet)
         try:
-            if not known:
-                raise NoTemplates(project.name)
             ref = pick("template", name, [Ref(id=one.id, name=one.name) for one in known.values()])
-            if ref.id not in known:
-                raise TemplateGone
         except UserError as error:
             raise WrongField("template", error) from None
+        if ref.id not in known:
+            raise WrongField("template", _template_gone())
         return known[ref.id]
 
     async def filled(self, owner: Owner, draft: Draft, channel: Channel | None, text_format: str) -> Draft:
@@ -102,51 +88,65 @@ class Templates:
         Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
         other UserErrors, NotLinked, ServiceError.
         """
-        async with self.accounts.reading(owner) as session:
-            project = await self.projects.chosen(session, draft.project, channel)
+        async with self.access.accounts.reading(owner) as session:
+            project = await self.access.projects.chosen(session, draft.project, channel)
             template = await self.named(session, project, channel, draft.template or "")
         filled = applied(draft, template, text_format)
         if parts := missing(filled, template, text_format):
-            raise WrongField(DESCRIPTION.name, PartsMissing(template.name, parts))
+            raise WrongField(DESCRIPTION.name, parts_missing(template, parts))
         return filled
 
     async def stored(self, owner: Owner, template_id: int) -> Template | None:
         """A template, for a form that was filled in from it."""
-        return await self.store.templates.get(owner.team_id, template_id)
+        return await self.access.store.templates.get(owner.team_id, template_id)
 
     async def one(self, session: Session, template_id: int) -> tuple[KnownProject, Template]:
-        """A template and its project. Raises TemplateGone, also if the user can't see the project."""
-        template = await self.store.templates.get(session.owner.team_id, template_id)
+        """A template and its project. Raises UserError, also if the user can't see the project."""
+        template = await self.access.store.templates.get(session.owner.team_id, template_id)
         if template is None:
-            raise TemplateGone
+            raise _template_gone()
         try:
-            return await self.projects.by_id(session, template.project_id), template
+            return await self.access.projects.by_id(session, template.project_id), template
         except (Forbidden, NotFound):
-            raise TemplateGone from None
+            raise _template_gone() from None
 
     async def changeable(self, session: Session, project: KnownProject) -> Catalog:
-        """The choices for a project's templates. Raises TemplatesForbidden if the user can't change them."""
-        if project.status == ProjectStatus.CLOSED:
-            raise TemplatesForbidden(project.name, known=True)
-        allowed = await may(self.client, session, project, CREATES_ISSUES)
-        if allowed is None:
-            allowed = await self._has_created(session, project) or None
-        if not allowed:
-            raise TemplatesForbidden(project.name, known=allowed is False)
-        return await self.catalogs.of(
+        """The choices for a project's templates. Raises UserError if the user can't change them."""
+        closed = project.status == ProjectStatus.CLOSED
+        allowed = (
+            False if closed else await has_permission(self.access.client, session, project, CREATES_ISSUES)
+        )
+        if allowed is False:
+            raise UserError(
+                "You can't create issues in {project}, so you can't change its templates. "
+                "Ask a manager of the project for permission.",
+                project=project.name,
+            )
+        if allowed is None and not await self._has_created(session, project):
+            raise UserError(
+                "{service} doesn't say whether you can create issues in {project}. "
+                "Create an issue there first. Then you can change its templates.",
+                project=project.name,
+            )
+        return await self.access.catalogs.of(
             session, project.id, [field.choices for field in TEMPLATED if field.choices]
         )
 
     async def _has_created(self, session: Session, project: KnownProject) -> bool:
         mine = IssueFilters(project_id=project.id, author=("me",), status="any")
-        found = (await self.client.list_issues(session.key, mine, limit=1)).items
+        found = (await self.access.client.list_issues(session.key, mine, limit=1)).items
         return any(issue.author is not None and issue.author.id == session.user_id for issue in found)
 
     async def to_copy(self, session: Session, project: KnownProject, number: int) -> Issue:
-        """The issue that a template is made from. Raises NothingToCopy, UserError, ServiceError."""
-        issue = await self.issues.one(session, number)
+        """The issue that a template is made from. Raises UserError, ServiceError."""
+        issue = await Issues(self.access).one(session, number)
         if not copyable(issue, project.id):
-            raise WrongField("copy", NothingToCopy(number))
+            wrong = UserError(
+                "#{number} is private or in another project. Choose an issue of this project that isn't "
+                "private.",
+                number=number,
+            )
+            raise WrongField("copy", wrong)
         return issue
 
     async def save(
@@ -157,18 +157,18 @@ class Templates:
         What the template has already isn't checked again: the project may have lost it since. Raises
         WrongField, UserError, NotLinked, ServiceError.
         """
-        async with self.accounts.reading(owner) as session:
-            before = Content()
+        async with self.access.accounts.reading(owner) as session:
+            before = TemplateContent()
             if template.id:
                 project, stored = await self.one(session, template.id)
                 before = stored.content
             else:
-                project = await self.projects.by_id(session, template.project_id)
+                project = await self.access.projects.by_id(session, template.project_id)
             catalog = await self.changeable(session, project)
         if session.key.get_secret_value() in repr(template):
             raise KeyInRequest
         if not template.name:
-            raise WrongField("name", NameMissing())
+            raise WrongField("name", UserError("Enter a name."))
         content = template.content
         if (content.description, content.required) != (before.description, before.required):
             content = _checked(content, text_format)
@@ -183,20 +183,36 @@ class Templates:
         template = replace(template, content=replace(content, choices=choices))
         if not template.id:
             channel = Channel(owner.team_id, template.channel_id)
-            there = await self.store.templates.of_project(owner.team_id, project.id, channel)
-            if sum(other.channel_id == template.channel_id for other in there) >= MOST:
-                raise TooManyTemplates(MOST)
-        if not await self.store.templates.put(owner, template):
-            raise WrongField("name", NameTaken(template.name))
+            there = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
+            if sum(other.channel_id == template.channel_id for other in there) >= MAX:
+                raise UserError(
+                    "There are already {most} templates. Use `{/issue} template` to remove one first.",
+                    most=MAX,
+                )
+        if not await self.access.store.templates.put(owner, template):
+            taken = UserError(
+                "There's already a template called “{name}”. Choose another name.", name=template.name
+            )
+            raise WrongField("name", taken)
         return project, template
 
     async def remove(self, owner: Owner, template_id: int) -> tuple[KnownProject, Template]:
-        """Remove a template. Raises TemplateGone, TemplatesForbidden, NotLinked, ServiceError."""
-        async with self.accounts.reading(owner) as session:
+        """Remove a template. Raises UserError, NotLinked, ServiceError."""
+        async with self.access.accounts.reading(owner) as session:
             project, template = await self.one(session, template_id)
             await self.changeable(session, project)
-        await self.store.templates.remove(owner.team_id, template_id)
+        await self.access.store.templates.remove(owner.team_id, template_id)
         return project, template
+
+
+def parts_missing(template: Template, parts: Sequence[str]) -> UserError:
+    """Nothing is written below headings that the template requires."""
+    return UserError(
+        "The template “{template}” requires {parts}. Fill in {them}.",
+        template=template.name,
+        parts=_quoted(parts, "and"),
+        them="that part" if len(parts) == 1 else "those parts",
+    )
 
 
 def copyable(issue: Issue, project_id: int) -> bool:
@@ -204,15 +220,37 @@ def copyable(issue: Issue, project_id: int) -> bool:
     return not issue.is_private and issue.project is not None and issue.project.id == project_id
 
 
-def _checked(content: Content, text_format: str) -> Content:
+def _checked(content: TemplateContent, text_format: str) -> TemplateContent:
     """The content with headings, and the required ones as they are spelled there. Raises WrongField."""
     outline = read(content.description, text_format)
     description = written(outline, text_format)
     if len(description) > LONGEST:
-        raise WrongField("description", DescriptionTooLong(len(description), LONGEST))
+        too_long = UserError(
+            "The description has {length} characters. Shorten it to {longest}.",
+            length=f"{len(description):,}",
+            longest=f"{LONGEST:,}",
+        )
+        raise WrongField("description", too_long)
     required = []
     for part in content.required:
         if (heading := outline.heading(part)) is None:
-            raise WrongField("required", UnknownPart(part, tuple(part.heading for part in outline.parts)))
+            raise WrongField("required", _unknown_heading(part, [part.heading for part in outline.parts]))
         required.append(heading)
     return replace(content, description=description, required=tuple(dict.fromkeys(required)))
+
+
+def _unknown_heading(wanted: str, headings: Sequence[str]) -> UserError:
+    if headings:
+        return UserError(
+            "The description has no heading “{wanted}”. Try {headings}.",
+            wanted=wanted,
+            headings=_quoted(headings, "or"),
+        )
+    return UserError(
+        "The description has no heading “{wanted}”. Put each heading in bold on a line of its own.",
+        wanted=wanted,
+    )
+
+
+def _quoted(names: Sequence[str], conjunction: str) -> str:
+    return series([f"“{name}”" for name in names], conjunction)

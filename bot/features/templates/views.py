@@ -1,27 +1,29 @@
 """The list of a project's templates."""
 
-from bot.features.series import series
+from collections.abc import Sequence
+
+from bot.access.projects import KnownProject
 from bot.features.templates.buttons import EditTemplate, NewTemplate, RemoveTemplate, UseTemplate
-from bot.features.templates.templates import Offered
-from bot.slack.blocks import Block, Message, actions, button, confirm, context, section, shortened
-from bot.slack.text import bold, line
+from bot.slack.surfaces.blocks import Block, Message, actions, button, confirm, context, section, shortened
+from bot.slack.text.mrkdwn import bold, line
+from bot.spelling import series
 from bot.store.templates import Template
 
 PURPOSE = "A template fills in a new issue's description, tracker, priority, and the start of its subject."
 NAME = 60
 
 
-def listing(offered: Offered, said: str = "") -> Message:
+def listing(project: KnownProject, templates: Sequence[Template], said: str = "") -> Message:
     """The templates with their buttons, below `said`, the result of the last action (mrkdwn)."""
-    count, project = len(offered.templates), bold(offered.project.name)
-    text = f"{count or 'No'} template{'' if count == 1 else 's'} in {project}{'' if count else ' yet.'}"
+    count, name = len(templates), bold(project.name)
+    text = f"{count or 'No'} template{'' if count == 1 else 's'} in {name}{'' if count else ' yet.'}"
     blocks: list[Block] = [section(said)] if said else []
     blocks.append(section(text))
-    for template in offered.templates:
+    for template in templates:
         blocks += [section(_entry(template)), _buttons(template)]
     if not count:
         blocks.append(context(PURPOSE))
-    new = button("New template", NewTemplate(project=offered.project.id), style=None if count else "primary")
+    new = button("New template", NewTemplate(project=project.id), style=None if count else "primary")
     return Message(" ".join(filter(None, (said, text))), (*blocks, actions([new])))
 
 

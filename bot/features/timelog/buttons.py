@@ -1,34 +1,32 @@
 """What the time tracking buttons carry."""
 
-from bot.slack.buttons import Button, Number
-
-
-class OpenTimeForm(Button):
-    action = "time.open"
-    issue: Number
+from bot.features.timelog.timelog import TimeDraft, TimeToLog
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.surfaces.drafts import SavedDraft
 
 
 class OpenEmptyTimeForm(Button):
     action = "home.time"
 
 
-class ChooseIssue(Button):
-    """An issue was chosen in the form."""
-
+class ChooseTimeIssue(Button):
     action = "time.issue"
     issue: Number
 
 
-class FillTimeForm(Button):
-    """Opens the form with what was typed before."""
+class SavedTime(SavedDraft):
+    expired = "This has expired."
+    command = "timelog"
 
+
+class FillTimeForm(SavedTime):
     action = "time.fill"
-    saved: str
+    time: TimeToLog | TimeDraft
 
 
-class LogTimeAnyway(Button):
+class LogTimeAnyway(SavedTime):
     action = "time.log_anyway"
-    saved: str
+    time: TimeToLog
 
 
 class LogTimeToday(LogTimeAnyway):

@@ -9,11 +9,11 @@ from decimal import Decimal
 
 from bot.errors import UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.slack.grammar import dates, values
-from bot.slack.grammar.durations import hours
-from bot.slack.grammar.options import Parsed, understand
-from bot.slack.grammar.requests import Help
-from bot.slack.grammar.tokens import Word
+from bot.slack.language import dates, values
+from bot.slack.language.durations import hours
+from bot.slack.language.options import Parsed, understand
+from bot.slack.language.tokens import Word
+from bot.slack.language.values import Help
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,15 @@ MAX_DURATION_WORDS = 4
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
-class EditTakesNothing(UserError):
-    """Something follows `/timelog edit`."""
-
-
-class IssueAndProject(UserError):
-    """Both an issue and a project were given."""
-
-
 def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
-    """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises EditTakesNothing."""
+    """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises UserError if
+    something follows `edit`.
+    """
     parsed = understand(text, OPTIONS)
     words = [word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
     if words[:1] == ["edit"] and not alone:
-        raise EditTakesNothing
+        raise UserError("To change or delete your last entry, type `{/timelog} edit` on its own.")
     request: TimelogRequest
     wrong = None
     if alone and words[0] in EDIT:
@@ -111,7 +105,8 @@ def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> R
     number = values.issue_number(parsed.words[0].text)
     if number is not None and _duration(parsed.words[1:], locale)[0] is not None:
         on_issue = draft.model_copy(update={"issue": number, "project": None})
-        return _with_duration(parsed.after(1), on_issue, today, locale)[0], IssueAndProject()
+        both = UserError("Log time on an issue or a project, not both. Leave one out.")
+        return _with_duration(parsed.after(1), on_issue, today, locale)[0], both
     return _with_duration(parsed, draft, today, locale)
 
 

@@ -1,78 +1,67 @@
-"""Logging time with `/timelog` or its form."""
+"""Logging time with `/timelog` or its form, and sharing, editing and deleting what was logged."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import ValidationError
+import structlog
 
-from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
+from bot.access.name_matching import pick
+from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError, WrongField
 from bot.features.help import views as help_views
+from bot.features.issues.buttons import OpenTimeForm
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.issues.views import issue_option
-from bot.features.name_matching import pick
+from bot.features.parts import Parts
 from bot.features.timelog import views
 from bot.features.timelog.buttons import (
-    ChooseIssue,
+    ChooseTimeIssue,
+    DeleteTime,
+    EditTime,
     FillTimeForm,
     LogTimeAnyway,
     LogTimeToday,
     OpenEmptyTimeForm,
-    OpenTimeForm,
+    ShareTime,
 )
 from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
-from bot.features.timelog.entry_handlers import EntryHandlers, TimeMetadata, asked_again, entered, shown
-from bot.features.timelog.own_entries import LongDay
-from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, TimeDraft, Timelog, TimeToLog
-from bot.slack import forms, posting
-from bot.slack.blocks import JSON, Block, button_row
-from bot.slack.buttons import ActionExpired
-from bot.slack.claims import claimed
-from bot.slack.debounce import Debouncer
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, loading
-from bot.slack.grammar.requests import Help
-from bot.slack.grammar.values import own_text
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place, Shortcut, SlashCommand
-from bot.slack.message_text import issue_named, text_of
-from bot.slack.posting import Announced
-from bot.slack.replies import Reply
-from bot.slack.sentences import not_posted
-from bot.slack.text import prose
-from bot.store.claims import Claims
-from bot.store.saved_input import SavedInput
+from bot.features.timelog.timelog import (
+    ActivityNeeded,
+    Loggable,
+    Logged,
+    LongDay,
+    TimeChange,
+    TimeDraft,
+    Timelog,
+    TimeToLog,
+)
+from bot.features.timelog.views import EntryMetadata, LogMetadata, TimeMetadata
+from bot.service.models import Ref
+from bot.slack.incoming.debounce import Debouncer
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut, SlashCommand
+from bot.slack.language.durations import hours
+from bot.slack.language.values import Help, own_text
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.claims import announced_once, claimed
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, Place, not_posted
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, Message, plain
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.text.mrkdwn import prose
+from bot.store.activity import Entry, EntryPost, Spent
 
-D = TypeVar("D", bound=TimeDraft)
-
-
-class LoggedAlready(UserError):
-    """*Log anyway* was pressed before."""
-
-
-class DraftExpired(UserError):
-    """What was typed isn't stored any more."""
-
-
-class LogMetadata(TimeMetadata):
-    """Of the form that logs time: the project, if it isn't logged on an issue.
-
-    `announce` if the form came from a message, whose thread the result is posted in. `activity` is what the
-    user typed for an issue that isn't known yet.
-    """
-
-    project: str | None = None
-    announce: bool = False
-    activity: str | None = None
+log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True)
 class TimelogHandlers:
-    """Logs time from commands and forms."""
-
-    timelog: Timelog
-    saved: SavedInput
-    claims: Claims
-    entries: EntryHandlers
-    pauses: Debouncer
+    def __init__(self, parts: Parts) -> None:
+        self.timelog, self.claims, self.publicity = Timelog(parts), parts.store.claims, Publicity(parts)
+        self.issues, self.pauses = IssueHandlers(parts), Debouncer(parts.delays.typing)
 
     def feature(self) -> Feature:
         return Feature(
@@ -81,21 +70,26 @@ class TimelogHandlers:
             buttons={
                 OpenTimeForm: self.open_pressed,
                 OpenEmptyTimeForm: self.open_empty,
-                ChooseIssue: self.issue_chosen,
+                ChooseTimeIssue: self.issue_chosen,
                 FillTimeForm: self.fill_pressed,
                 LogTimeAnyway: self.log_anyway_pressed,
                 LogTimeToday: self.log_anyway_pressed,
+                ShareTime: self.share_pressed,
+                EditTime: self.edit_pressed,
+                DeleteTime: self.delete_pressed,
             },
-            forms={"time.log": Form(self.submit, "Logging time in {service}…")},
-            options={ChooseIssue.action: self.issue_options},
+            forms={
+                "time.log": Form(self.submit, "Logging time in {service}…"),
+                "time.change": Form(self.submit_change, "Saving to {service}…"),
+            },
+            options={ChooseTimeIssue.action: self.issue_options},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        """`/timelog …`."""
         text, profile = own_text(command.text, reply.wording.base_url), await reply.profile()
         match timelog_command(text, await reply.today(), profile.locale):
             case Misread(draft, error):
-                reply.recovery = partial(self._open_form_row, reply, draft)
+                reply.recovery = partial(reply.offer, FillTimeForm(time=draft))
                 raise error
             case TimeToLog() as wanted:
                 if logged := await self._log(reply, wanted):
@@ -103,7 +97,7 @@ class TimelogHandlers:
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
             case EditLastEntry():
-                await self.entries.open_form(reply, None)
+                await self.open_entry(reply, None)
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 
@@ -111,7 +105,7 @@ class TimelogHandlers:
 
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
-        reply.recovery = partial(self._open_form_row, reply, wanted)
+        reply.recovery = partial(reply.offer, FillTimeForm(time=wanted))
         if wanted.spent_on > await reply.today() and not wanted.ahead:
             await self._ask_ahead(reply, wanted)
             return None
@@ -121,13 +115,12 @@ class TimelogHandlers:
             said = _another_reason(reply, needed)
             await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
         except LongDay as long:
-            saved = await self._save(
-                reply, wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})
-            )
+            anyway = wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})
+            saved = await reply.save(LogTimeAnyway(time=anyway))
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
-            saved = await self._save(reply, wanted)
-            await reply.privately(views.unknown(reply.wording, wanted, error, saved))
+            again = await reply.save(FillTimeForm(time=wanted))
+            await reply.privately(views.unknown(reply.wording, wanted, error, again))
         else:
             reply.recovery = None  # the form would log it again
             return logged
@@ -136,67 +129,56 @@ class TimelogHandlers:
     async def _ask_ahead(self, reply: Reply, wanted: TimeToLog) -> None:
         """Ask before time is logged for a day in the future, which may also be a part of the comment."""
         await self.timelog.loggable(reply.owner, wanted)
-        ahead = await self._save(reply, wanted.model_copy(update={"ahead": True}))
+        ahead = await reply.save(LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
         today = None
         if wanted.with_day:
             meant = {"spent_on": await reply.today(), "comment": wanted.with_day, "with_day": None}
-            today = await self._save(reply, wanted.model_copy(update=meant))
-        await reply.privately(views.day_ahead(wanted, ahead, today))
+            today = await reply.save(LogTimeToday(time=wanted.model_copy(update=meant)))
+        await reply.privately(views.day_ahead(ahead, today))
 
     async def fill_pressed(self, press: ButtonPress[FillTimeForm], reply: Reply) -> None:
         """*Open form*: the form with what was typed before, and what was wrong with it."""
-        draft, said = await self._saved_draft(reply, press.button.saved, TimeDraft)
-        await self.open_form(reply, draft, said)
+        await self.open_form(reply, press.button.time, press.button.said)
 
     async def log_anyway_pressed(self, press: ButtonPress[LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
-        saved = press.button.saved
-        wanted, _ = await self._saved_draft(reply, saved, TimeToLog)
-        async with claimed(self.claims, f"time:{saved}", LoggedAlready()) as claim:
-            logged = await self._log(reply, wanted, look=claim.tried_at is not None)
+        logged_already = UserError("You've already logged this time.")
+        async with claimed(self.claims, f"time:{press.button.id}", logged_already) as claim:
+            logged = await self._log(reply, press.button.time, look=claim.tried_at is not None)
         if logged:
             await self._confirm(reply, logged)
         await posting.dismiss(reply.slack, reply.place)
 
-    async def _open_form_row(self, reply: Reply, draft: TimeDraft, error: BotError) -> Block:
-        saved = await self._save(reply, draft, reply.wording.sentence(error))
-        return button_row("Open form", FillTimeForm(saved=saved))
-
-    async def _save(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> str:
-        return await self.saved.put(reply.owner, {"time": draft.model_dump(mode="json"), "said": said})
-
-    async def _saved_draft(self, reply: Reply, saved_id: str, kind: type[D]) -> tuple[D, str | None]:
-        """What was typed, and what was wrong with it. Raises DraftExpired."""
-        saved = await self.saved.get(reply.owner, saved_id) or {}
-        try:
-            return kind.model_validate(saved.get("time")), saved.get("said")
-        except ValidationError:
-            raise DraftExpired from None
-
     # Answers
+
+    async def confirmation(
+        self, reply: Reply, did: str, spent: Spent, *, shareable: bool = True, note: str = ""
+    ) -> Message:
+        """The private confirmation with the user's totals; the arguments are those of `views.summary`."""
+        totals = await self.timelog.totals(reply.owner, await reply.today())
+        shareable = shareable and reply.place.channel_id is not None
+        return views.summary(did, spent, totals, reply.wording, shareable=shareable, note=note)
 
     async def _confirm(self, reply: Reply, logged: Logged, *, announce: bool = False) -> None:
         """Confirm logged time to the user, and `announce` it in the thread that it came from."""
         posted, note = None, ""
         if announce and not logged.on.private:
-            posted = await self.entries.post(reply, logged.spent, logged.on.exposure)
+            posted = await self.post(reply, logged.spent, logged.on.exposure)
         if announce and posted in (None, Announced.HIDDEN):
             note = prose(views.PRIVATE)
         elif posted and posted is not Announced.YES:
             note = prose(not_posted(posted))
         shareable = not logged.on.private and posted is not Announced.YES
         await reply.privately(
-            await self.entries.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)
+            await self.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)
         )
 
     # The form
 
     async def open_pressed(self, press: ButtonPress[OpenTimeForm], reply: Reply) -> None:
-        """The button *Log time*."""
         await self.open_form(reply, TimeDraft(issue=press.button.issue))
 
     async def open_empty(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
-        """The global shortcut, and the Home tab's button."""
         await self.open_form(reply, TimeDraft())
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
@@ -204,8 +186,8 @@ class TimelogHandlers:
         await reply.open(loading("Log time"))
         message = shortcut.message
         thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
-        number = issue_named(text_of(message), reply.wording.base_url)
-        await self._fill_form(reply.at(thread), TimeDraft(issue=number), announce=True)
+        about = await self.issues.about(reply, message)
+        await self._fill_form(reply.at(thread), TimeDraft(issue=about.id if about else None), announce=True)
 
     async def open_form(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> None:
         """Open the form at once, then fill it with the draft, and say what is wrong with it."""
@@ -247,7 +229,7 @@ class TimelogHandlers:
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
-    async def issue_chosen(self, press: ButtonPress[ChooseIssue], reply: Reply) -> None:
+    async def issue_chosen(self, press: ButtonPress[ChooseTimeIssue], reply: Reply) -> None:
         """Another issue was chosen in the form: offer its activities and keep what was typed.
 
         Only the last choice counts, whatever order the lookups end in.
@@ -265,12 +247,13 @@ class TimelogHandlers:
 
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject, the user's own before anything is typed."""
-        return [issue_option(issue) for issue in await self.timelog.suggest(reply.owner, request.text)]
+        found = await self.timelog.issues.suggest(reply.owner, request.text, own_first=True)
+        return [issue_option(issue) for issue in found]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Log the time, and confirm it where the form was opened from, or else in the form."""
         metadata = LogMetadata.of(form.view)
-        values = await entered(form, reply, metadata)
+        values = await _entered(form, reply, metadata)
         wanted = TimeToLog(
             hours=values.hours,
             spent_on=values.spent_on,
@@ -284,21 +267,177 @@ class TimelogHandlers:
             logged = await self.timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
             fields = views.entered_in(form.view.json, wanted.spent_on)
-            said = _another_reason(reply, needed) or "Choose an activity."
+            said = _another_reason(reply, needed) or reply.wording.sentence(needed)
             return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), said), said=said)
         except LongDay as long:
-            return await asked_again(form, reply, metadata, long)
+            return await _asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
-            saved = await self._save(reply, wanted)
-            return shown("Check first", views.unknown(reply.wording, wanted, error, saved))
+            saved = await reply.save(FillTimeForm(time=wanted))
+            return FormResult.told("Check first", views.unknown(reply.wording, wanted, error, saved))
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
-        return shown("Time logged", await self.entries.confirmation(reply, "Logged", logged.spent))
+        return FormResult.told("Time logged", await self.confirmation(reply, "Logged", logged.spent))
+
+    # Sharing
+
+    async def share_pressed(self, press: ButtonPress[ShareTime], reply: Reply) -> None:
+        """*Share here*; asks first unless everyone can see the project."""
+        entry = await self.timelog.one(reply.owner, press.button.entry)
+        on = await self.timelog.target_of(reply.owner, entry)
+        if on.private:
+            raise UserError("This issue is private, so its time can't be shared.")
+        seen = await self.publicity.now(reply.owner, on.exposure)
+        agreed = press.button.agreed
+        if seen.asks(agreed):
+            await reply.privately(views.share_anyway(entry, on.project))
+            return
+        twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
+        announced = await announced_once(
+            self.claims, twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
+        )
+        if announced is not Announced.YES:
+            said = NOT_ANNOUNCED[announced]
+            raise UserError("{said}.", said=said[0].upper() + said[1:])
+        if agreed:
+            await posting.dismiss(reply.slack, reply.place)
+
+    async def post(self, reply: Reply, spent: Spent, seen: Exposure, agreed: int | None = None) -> Announced:
+        """Post logged time where the user asked; `agreed` as in `ShareTime`."""
+        place = reply.place
+        message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
+        may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
+        announced, ts = await reply.post(message, may_post)
+        posted = announced in (Announced.YES, Announced.UNSURE)
+        if posted and place.channel_id and isinstance(spent, Entry):
+            await self.timelog.posted(reply.owner, spent, EntryPost(place.channel_id, ts, place.thread_ts))
+        return announced
+
+    # Editing
+
+    async def edit_pressed(self, press: ButtonPress[EditTime], reply: Reply) -> None:
+        await self.open_entry(reply, press.button.entry)
+
+    async def open_entry(self, reply: Reply, entry_id: int | None) -> None:
+        """Open the form for one of the user's own entries; None opens the latest one."""
+        await reply.open(loading("Edit time"))
+        entry, activities = await self.timelog.changeable(reply.owner, entry_id)
+        pressed = isinstance(reply.interaction, ButtonPress)
+        view = views.change_form(entry, activities, reply.wording)
+        metadata = EntryMetadata(
+            entry=entry.id, place=reply.place.as_json(), replace=pressed, shown=forms.shown_in(view)
+        )
+        await reply.show(view | {"private_metadata": metadata.dump()})
+
+    async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Change the entry and its public post, and confirm the new values."""
+        metadata = EntryMetadata.of(form.view)
+        wanted = await _entered(form, reply, metadata, metadata.shown)
+        try:
+            entry = await self.timelog.change(reply.owner, metadata.entry, wanted)
+        except LongDay as long:
+            return await _asked_again(form, reply, metadata, long)
+        note = await self._update_post(reply, entry)
+
+        async def confirm() -> None:
+            summary = await self.confirmation(reply, "Changed to", entry, note=note)
+            await reply.privately(summary, replace=metadata.replace)
+
+        if reply.place.channel_id:
+            return FormResult(then=confirm)
+        return FormResult.told("Time changed", await self.confirmation(reply, "Changed to", entry, note=note))
+
+    async def _update_post(self, reply: Reply, entry: Entry) -> str:
+        """Update the entry's public post, if everyone in that channel may still see it; returns a note if it
+        still shows the earlier entry.
+        """
+        post = entry.post
+        if post is None:
+            return ""
+        stale = views.stale_post(post.channel_id)
+        try:
+            on = await self.timelog.target_of(reply.owner, entry)
+        except BotError as error:
+            log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
+            return stale
+        blocked = await reply.platform.audiences.why_not_share(
+            reply.slack, reply.owner.team_id, post.channel_id
+        )
+        name = (await reply.profile()).name
+        said = views.announced(replace(entry, title=on.title), reply.wording, name, post.thread_ts)
+        message = await reply.deletable(said)
+        if post.ts is None or on.private or blocked:
+            return stale
+        if not await self.publicity.may_post(reply.owner, on.exposure):
+            return stale
+        return "" if await posting.update(reply.slack, post.channel_id, post.ts, message) else stale
+
+    # Deleting
+
+    async def delete_pressed(self, press: ButtonPress[DeleteTime], reply: Reply) -> None:
+        """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
+        entry = await self.timelog.one(reply.owner, press.button.entry)
+
+        async def elsewhere(_: BotError) -> Block:
+            return views.elsewhere(entry, reply.wording)
+
+        reply.recovery = elsewhere
+        if reply.in_form:
+            await reply.show(loading("Delete entry"))
+        await self.timelog.delete(reply.owner, entry)
+        note = ""
+        if (post := entry.post) is not None:
+            place = Place(post.channel_id)
+            if post.ts is None or not await posting.delete_post(reply.slack, place, post.ts):
+                note = views.stale_post(post.channel_id)
+        totals = await self.timelog.totals(reply.owner, await reply.today())
+        told = views.deleted(entry, totals, reply.wording, note)
+        if not reply.in_form:
+            await reply.privately(told, replace=True)
+            return
+        shown_in_form = await reply.shown(forms.said("Time deleted", told.blocks))
+        metadata = EntryMetadata.of(reply.interaction.modal)
+        place = Place.from_json(metadata.place)
+        if not shown_in_form or (metadata.replace and place.channel_id):
+            await reply.at(place).privately(told, replace=metadata.replace)
 
 
 def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
     """What the service refused beside the missing activity, if anything."""
     refused = needed.refused
     return reply.wording.sentence(refused) if refused and len(refused.errors) > 1 else None
+
+
+async def _entered(
+    form: FormSubmission, reply: Reply, metadata: TimeMetadata, shown: Mapping[str, str] | None = None
+) -> TimeChange:
+    """What is in the fields that both forms have, without what is as it was `shown`.
+
+    Raises WrongField for an unreadable duration.
+    """
+    values, found = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
+    if values.changed("hours", shown):
+        try:
+            amount = hours(values.text("hours") or "", (await reply.profile()).locale)
+        except UserError as error:
+            raise WrongField("hours", error) from error
+        found = replace(found, hours=amount)
+    if values.changed("date", shown):
+        found = replace(found, spent_on=values.day("date") or await reply.today())
+    if (activity := values.number("activity")) and values.changed("activity", shown):
+        ref = Ref(id=activity, name=values.chosen("activity", "text") or "")
+        found = replace(found, activity=ref)
+    if values.changed("comment", shown):
+        found = replace(found, comment=values.text("comment") or "")
+    return found
+
+
+async def _asked_again(
+    form: FormSubmission, reply: Reply, metadata: TimeMetadata, long: LongDay
+) -> FormResult:
+    """The form again with a question; submitting it once more confirms the long day."""
+    said = f"{views.adds_up(long, await reply.today())} Is that right?"
+    agreed = metadata.model_copy(update={"agreed": long.minutes})
+    view = form.view.json | {"submit": plain("Log anyway", 24)}
+    return FormResult.again(view, said, agreed.dump())

@@ -1,32 +1,39 @@
-"""Logs time on an issue or a project with the user's own key."""
+"""Logs time on an issue or a project with the user's own key, and changes and deletes what they logged.
+
+The service need not list time entries, so the bot stores those that it creates.
+"""
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import date
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date, timedelta
 from decimal import Decimal
 
+import structlog
 from pydantic import BaseModel, ConfigDict
 
-from bot.errors import OutcomeUnknown, Refused, UserError
-from bot.features.accounts.accounts import Accounts, Session
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.name_matching import pick
+from bot.access.projects import DetailedProject
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import Exposure
-from bot.features.lost_writes import looked_for
-from bot.features.name_matching import pick
-from bot.features.projects.projects import DetailedProject, Projects
-from bot.features.timelog.activities import Activities
-from bot.features.timelog.own_entries import MINUTES, LongDay, OwnEntries
-from bot.service.client import Client
-from bot.service.filters import IssueFilters, Sort
-from bot.service.inputs import NewTimeEntry
+from bot.service.conventions import poll_until_found
+from bot.service.inputs import NewTimeEntry, TimeEntryChanges
 from bot.service.models import Issue, Ref, TimeEntry
-from bot.store.created_issues import CreatedIssues
+from bot.store.activity import Entry, EntryPost, Spent
 from bot.store.owner import Owner
-from bot.store.time_entries import Entry, Spent
 
-SUGGESTED = 20
+log = structlog.get_logger(__name__)
+
+MINUTES = 60
+DAY = 24 * MINUTES
+DELETE = "delete_time_entry"
+LATEST = 20
+"""How many of a user's latest entries decide which activities come first."""
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
 
@@ -75,12 +82,10 @@ class Loggable:
 
     @property
     def private(self) -> bool:
-        """Whether the issue is private."""
         return self.requested_private or (self.issue is not None and self.issue.is_private)
 
     @property
     def title(self) -> str:
-        """The issue's subject, or the project's name."""
         return self.issue.subject if self.issue else self.project.name
 
     @property
@@ -92,18 +97,9 @@ class Loggable:
 class ActivityNeeded(UserError):
     """The service needs an activity, and none was given; `refused` is its own refusal, if it sent one."""
 
+    says = "Choose an activity."
     on: Loggable
     refused: Refused | None = None
-
-
-class ProjectNotTold(UserError):
-    """The service doesn't say which project an issue belongs to."""
-
-    issue: int
-
-
-class NothingToLogOn(UserError):
-    """Neither an issue nor a project was given."""
 
 
 @dataclass(frozen=True)
@@ -116,22 +112,44 @@ class Logged:
     on: Loggable
 
 
-@dataclass(frozen=True)
-class Timelog:
-    """Creates time entries."""
+@dataclass(frozen=True, kw_only=True)
+class TimeChange:
+    """What is changed in an entry, None for what isn't; `agreed` is how many minutes on that day the user has
+    confirmed.
+    """
 
-    client: Client
-    accounts: Accounts
-    projects: Projects
-    issues: Issues
-    activities: Activities
-    entries: OwnEntries
-    created: CreatedIssues
-    looks: Sequence[float]
+    hours: Decimal | None = None
+    spent_on: date | None = None
+    activity: Ref | None = None
+    comment: str | None = None
+    agreed: int = 0
+
+
+class LongDay(UserError):
+    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that.
+
+    `spent` are the hours on the issue when it was asked, if known.
+    """
+
+    says = "That's more than 24 hours for one day."
+    day: date
+    minutes: int
+    spent: Decimal | None = None
+
+
+def _cant_delete_time() -> UserError:
+    return UserError("{service} doesn't let me delete time. Delete the entry in {service}, or edit it here.")
+
+
+class Timelog:
+    """Logs time with the user's own key, and changes and deletes what they logged with the bot."""
+
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues, self._entries = access, Issues(access), access.store.time_entries
 
     async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
         """The issue or project to log time on, None if none was given yet."""
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             if draft.issue is None and draft.project is None:
                 return None
             return await self._on(session, draft)
@@ -140,17 +158,8 @@ class Timelog:
         """What an entry is on, as the user sees it now."""
         project = None if entry.issue_id else f"#{entry.project_id}"
         draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             return await self._on(session, draft)
-
-    async def suggest(self, owner: Owner, text: str) -> tuple[Issue, ...]:
-        """Issues that match the typed text; if it is empty, the user's own open ones."""
-        async with self.accounts.reading(owner) as session:
-            if text.strip().lstrip("#"):
-                return await self.issues.suggest(session, text, None)
-            latest = (Sort("updated_on", descending=True),)
-            mine = IssueFilters(assigned_to=("me",), status="open", sort=latest)
-            return (await self.client.list_issues(session.key, mine, limit=SUGGESTED)).items
 
     async def log(self, owner: Owner, wanted: TimeToLog, *, look: bool = False) -> Logged:
         """Log time once, and store the entry as this user's. With `look`, an earlier attempt may have.
@@ -158,18 +167,15 @@ class Timelog:
         Raises ActivityNeeded and LongDay, and OutcomeUnknown only if the issue's spent hours don't show the
         time either.
         """
-        async with self.accounts.reading(owner) as session:
+        async with self.access.accounts.reading(owner) as session:
             on = await self._on(session, wanted)
             activity = await self._activity(session, on, wanted.activity)
             if look and _was_logged(on, wanted):
                 return Logged(_spent(on, wanted, activity, None), on)
-            try:
-                await self.entries.check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed)
-            except LongDay as long:
-                so_far = on.issue.spent_hours if on.issue else None
-                raise LongDay(long.day, long.minutes, so_far) from None
+            so_far = on.issue.spent_hours if on.issue else None
+            await self._check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed, spent=so_far)
         try:
-            made = await self.client.create_time_entry(session.key, _new(on, wanted, activity))
+            made = await self.access.client.create_time_entry(session.key, _new(on, wanted, activity))
         except Refused as error:
             if activity is None and on.activities:
                 raise ActivityNeeded(on, error) from error
@@ -180,36 +186,61 @@ class Timelog:
             return Logged(_spent(on, wanted, activity, None), on)
         spent = _spent(on, wanted, activity, made)
         entry = Entry(id=made.id, **asdict(spent))
-        return Logged(entry if await self.entries.add(owner, entry) else spent, on)
+        stored = await _recorded(self._entries.add(owner, entry), entry)
+        return Logged(entry if stored else spent, on)
 
     async def _on(self, session: Session, draft: TimeDraft) -> Loggable:
         issue = None
         if draft.issue is not None:
             issue, _ = await asyncio.gather(
-                self.issues.detailed(session, draft.issue), self.activities.prefetch(session)
+                self.issues.detailed(session, draft.issue), self._prefetch_activities(session)
             )
             if issue.project is None:
-                raise ProjectNotTold(draft.issue)
+                raise UserError(
+                    "{service} doesn't say which project #{number} is in. Log the time in {service}.",
+                    number=draft.issue,
+                )
             project_id = issue.project.id
         elif draft.project is not None:
-            project_id = (await self.projects.find(session, draft.project)).id
+            project_id = (await self.access.projects.find(session, draft.project)).id
         else:
-            raise NothingToLogOn
-        project = await self.projects.detailed(session, project_id)
-        known = await self.activities.of(session, project)
+            raise UserError("Which issue is this for? Choose one, or type `{/timelog} 42 1h30`.")
+        project = await self.access.projects.detailed(session, project_id)
+        known = await self.activities(session, project)
         usual = known[0] if len(known) == 1 else None
         if usual is None and draft.activity is None:
-            usual = await self.activities.last_used(session, project, known)
-        hidden = await self.created.refused_privacy()
+            usual = await self._last_used(session, project, known)
+        hidden = await self.access.store.created_issues.refused_privacy()
         return Loggable(issue, project, known, usual, draft.issue in hidden)
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
         """The activity to log; None leaves it to the service."""
         if typed is not None:
             return pick("activity", typed, on.activities)
-        if on.usual is None and on.activities and await self.activities.default_is_missing(session):
-            raise ActivityNeeded(on)
+        if on.usual is None and on.activities:
+            offered = await self.access.projects.activities(session)
+            if offered and not any((ref.model_extra or {}).get("is_default") for ref in offered):
+                raise ActivityNeeded(on)  # the service has no default
         return on.usual
+
+    async def _prefetch_activities(self, session: Session) -> None:
+        """Read the service's list beside something else; if that fails, it is read again where needed."""
+        with suppress(ServiceError):
+            await self.access.projects.activities(session)
+
+    async def _last_used(
+        self, session: Session, project: DetailedProject, known: Sequence[Ref]
+    ) -> Ref | None:
+        """The activity that the user last logged in the project, through the bot or else in the service."""
+        name = None
+        if entry := await self._entries.last_in(session.owner, project.id):
+            name = entry.activity
+        else:
+            with suppress(ServiceError):
+                latest = await self.access.client.optional.latest_time(session.key, project.id) or ()
+                here = (one.activity for one in latest if one.project and one.project.id == project.id)
+                name = next((activity.name for activity in here if activity), None)
+        return next((ref for ref in known if ref.name == name), None)
 
     async def _has_grown(self, session: Session, issue: Issue | None, hours: Decimal) -> bool:
         """Whether the issue's spent hours show that a write with no answer was made."""
@@ -221,7 +252,143 @@ class Timelog:
             after = (await self.issues.detailed(session, number)).spent_hours
             return after is not None and after > before and abs(after - before - hours) <= ROUNDING
 
-        return bool(await looked_for(grown, self.looks))
+        return bool(await poll_until_found(grown, self.access.delays.lookups))
+
+    # Entries that the user logged
+
+    async def one(self, owner: Owner, entry_id: int | None) -> Entry:
+        """An entry of the user, their last one for None. Raises UserError if there is none."""
+        if entry_id is None:
+            latest = await self._entries.latest(owner, 1)
+            if not latest:
+                raise UserError("You haven't logged any time yet. Try `{/timelog} 42 1h30`.")
+            return latest[0]
+        entry = await self._entries.get(owner, entry_id)
+        if entry is None:
+            raise UserError("I can't change this entry. You may have deleted it, or someone else logged it.")
+        return entry
+
+    async def changeable(self, owner: Owner, entry_id: int | None) -> tuple[Entry, tuple[Ref, ...]]:
+        """As `one`, with the activities that it can have."""
+        async with self.access.accounts.reading(owner) as session:
+            entry = await self.one(owner, entry_id)
+            project = await self.access.projects.detailed(session, entry.project_id)
+            found = await self.activities(session, project)
+        if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
+            found = (Ref(id=entry.activity_id, name=entry.activity), *found)
+        return entry, found
+
+    async def activities(self, session: Session, project: DetailedProject) -> tuple[Ref, ...]:
+        """The project's activities, those that the user logged last in it first."""
+        known = project.time_entry_activities or await self.access.projects.activities(session)
+        latest = await self._entries.latest(session.owner, LATEST)
+        here_first = sorted(latest, key=lambda entry: entry.project_id != project.id)
+        # by name, as a project may have activities of its own under the same names
+        used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in here_first)))}
+        return tuple(sorted(known, key=lambda ref: used.get(ref.name, LATEST)))
+
+    async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
+        """Change an entry. Raises LongDay, and UserError if the entry is gone."""
+        session = await self.access.accounts.writing(owner)
+        entry = await self.one(owner, entry_id)
+        sent: dict[str, object] = {}
+        changed = entry
+        if wanted.hours is not None:
+            sent["hours"], changed = wanted.hours, replace(changed, minutes=round(wanted.hours * MINUTES))
+        if wanted.spent_on is not None:
+            sent["spent_on"], changed = wanted.spent_on, replace(changed, spent_on=wanted.spent_on)
+        if wanted.comment is not None:
+            sent["comments"], changed = wanted.comment, replace(changed, comments=wanted.comment)
+        if wanted.activity:
+            sent["activity_id"] = wanted.activity.id
+            changed = replace(changed, activity_id=wanted.activity.id, activity=wanted.activity.name)
+        if not sent:
+            return entry
+        if {"hours", "spent_on"} & sent.keys():
+            spent = Decimal(changed.minutes) / MINUTES
+            await self._check_day(owner, spent, changed.spent_on, wanted.agreed, before=entry)
+        changes = TimeEntryChanges.model_validate(sent)
+        try:
+            await self.access.client.update_time_entry(session.key, entry.id, changes)
+        except NotFound:
+            await self._entries.forget(owner, entry.id)
+            raise UserError(
+                "This entry was deleted in {service}. Log the time again with `{/timelog}`."
+            ) from None
+        await _recorded(self._entries.change(owner, changed), entry)
+        return changed
+
+    async def delete(self, owner: Owner, entry: Entry) -> None:
+        """Delete an entry, which may be gone already. Raises UserError if the service doesn't delete time."""
+        session = await self.access.accounts.writing(owner)
+        if self.access.client.optional.is_missing(DELETE):
+            raise _cant_delete_time()
+        try:
+            await self.access.client.optional.delete_time_entry(session.key, entry.id)
+        except NotFound:
+            if await self._exists(session, entry):
+                self.access.client.optional.note_missing(DELETE)
+                raise _cant_delete_time() from None
+        except OutcomeUnknown:
+
+            async def gone() -> bool:
+                return not await self._exists(session, entry)
+
+            if not await poll_until_found(gone, self.access.delays.lookups):
+                raise
+        await _recorded(self._entries.forget(owner, entry.id), entry)
+
+    async def totals(self, owner: Owner, today: date) -> tuple[int, int]:
+        """Minutes that the user logged with the bot: on `today`, their date, and this week, from Monday."""
+        monday = today - timedelta(days=today.weekday())
+        return await asyncio.gather(
+            self._entries.minutes(owner, today, today),
+            self._entries.minutes(owner, monday, monday + timedelta(days=6)),
+        )
+
+    async def posted(self, owner: Owner, entry: Entry, post: EntryPost) -> None:
+        """Store where an entry was posted, so that an edit can update the post."""
+        await _recorded(self._entries.announced(owner, entry.id, post), entry, "time.post_not_remembered")
+
+    async def _check_day(
+        self,
+        owner: Owner,
+        hours: Decimal,
+        day: date,
+        agreed: int,
+        *,
+        before: Entry | None = None,
+        spent: Decimal | None = None,
+    ) -> None:
+        """Raises LongDay for more than 24 hours in a day, unless the user agreed to that many minutes.
+
+        `before` is the entry that the hours replace, `spent` as in `LongDay`.
+        """
+        minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES)
+        if before and before.spent_on == day:
+            minutes -= before.minutes
+        if minutes > max(DAY, agreed):
+            raise LongDay(day, minutes, spent)
+
+    async def _exists(self, session: Session, entry: Entry) -> bool:
+        """Whether the service has the entry, by a change of nothing."""
+        try:
+            await self.access.client.update_time_entry(session.key, entry.id, TimeEntryChanges())
+        except NotFound:
+            return False
+        except Refused:
+            pass
+        return True
+
+
+async def _recorded(storing: Awaitable[None], entry: Entry, action: str = "time.not_remembered") -> bool:
+    """Whether the bot's record was stored. The service has the entry by now, so an error is only logged."""
+    try:
+        await storing
+    except Exception:
+        log.exception("time entry not stored", action=action, entry=entry.id)
+        return False
+    return True
 
 
 def _was_logged(on: Loggable, wanted: TimeToLog) -> bool:
@@ -237,14 +404,9 @@ def _was_logged(on: Loggable, wanted: TimeToLog) -> bool:
 
 def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:
     fields: dict[str, object] = {"hours": wanted.hours, "spent_on": wanted.spent_on}
-    if on.issue:
-        fields["issue_id"] = on.issue.id
-    else:
-        fields["project_id"] = on.project.id
-    if activity:
-        fields["activity_id"] = activity.id
-    if wanted.comment:
-        fields["comments"] = wanted.comment
+    fields |= {"issue_id": on.issue.id} if on.issue else {"project_id": on.project.id}
+    fields |= {"activity_id": activity.id} if activity else {}
+    fields |= {"comments": wanted.comment} if wanted.comment else {}
     return NewTimeEntry.model_validate(fields)
 
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from pydantic import Field
+
+from bot.access.name_matching import pick
+from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.actions import post_menu
 from bot.features.issues.fields import typed_hours
-from bot.features.issues.views import format_hours, issue_option
-from bot.features.name_matching import pick
-from bot.features.projects.projects import KnownProject
+from bot.features.issues.views import format_hours, issue_option, post_menu
 from bot.features.timelog.buttons import (
-    ChooseIssue,
+    ChooseTimeIssue,
     DeleteTime,
     EditTime,
     FillTimeForm,
@@ -21,12 +22,11 @@ from bot.features.timelog.buttons import (
     LogTimeToday,
     ShareTime,
 )
-from bot.features.timelog.own_entries import MINUTES, LongDay, Totals
-from bot.features.timelog.timelog import Loggable, TimeDraft, TimeToLog
+from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
-from bot.slack import forms
-from bot.slack.blocks import (
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     Element,
@@ -40,17 +40,47 @@ from bot.slack.blocks import (
     section,
     shortened,
 )
-from bot.slack.text import bold, day, escape, line, link, prose
-from bot.slack.wording import Wording
-from bot.store.time_entries import Entry, Spent
+from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.view import Metadata
+from bot.slack.text.mrkdwn import bold, day, escape, line, link, prose
+from bot.slack.text.wording import Wording
+from bot.store.activity import Entry, Spent
 
 NAME, TITLE = 60, 150
 PRIVATE = "Only you can see this: the issue or its project isn't public."
 """Why time wasn't announced."""
 
 
+class TimeMetadata(Metadata):
+    """Of both forms that take time: how many minutes on a day the user has confirmed."""
+
+    agreed: Number = 0
+
+
+class EntryMetadata(TimeMetadata):
+    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message, `shown` as
+    in `forms.shown_in`.
+    """
+
+    entry: Number
+    shown: dict[str, str] = Field(default_factory=dict)
+    replace: bool = False
+
+
+class LogMetadata(TimeMetadata):
+    """Of the form that logs time: the project, if it isn't logged on an issue.
+
+    `announce` if the form came from a message, whose thread the result is posted in. `activity` is what the
+    user typed for an issue that isn't known yet.
+    """
+
+    project: str | None = None
+    announce: bool = False
+    activity: str | None = None
+
+
 @dataclass(frozen=True)
-class Entered:
+class EnteredTime:
     """What is in the form's fields: the activity by name or id, None for an empty field."""
 
     day: date
@@ -59,26 +89,25 @@ class Entered:
     comment: str | None = None
 
 
-def entered(draft: TimeDraft, today: date) -> Entered:
-    """A draft as the form shows it."""
+def entered(draft: TimeDraft, today: date) -> EnteredTime:
     hours = typed_hours(draft.hours) if draft.hours else None
-    return Entered(draft.spent_on or today, hours, draft.activity, draft.comment)
+    return EnteredTime(draft.spent_on or today, hours, draft.activity, draft.comment)
 
 
-def entered_in(view: JSON, today: date) -> Entered:
+def entered_in(view: JSON, today: date) -> EnteredTime:
     """The form's values, to copy into the form for another issue, whose activities have different ids."""
     values = forms.Values(view)
     activity = values.chosen("activity", "text")
-    return Entered(values.day("date") or today, values.text("hours"), activity, values.text("comment"))
+    return EnteredTime(values.day("date") or today, values.text("hours"), activity, values.text("comment"))
 
 
-def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | None = None) -> JSON:
+def time_form(on: Loggable | None, values: EnteredTime, metadata: str, said: str | None = None) -> JSON:
     """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
     if on is not None and on.issue is None:
         blocks = [section(f"On {bold(on.project.name)}")]
     else:
         chosen = issue_option(on.issue) if on and on.issue else None
-        search = forms.searched(ChooseIssue.action, chosen, "Search by number or subject")
+        search = forms.searched(ChooseTimeIssue.action, chosen, "Search by number or subject")
         blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
     if on is None:
         fields = _fields(values)
@@ -91,8 +120,9 @@ def time_form(on: Loggable | None, values: Entered, metadata: str, said: str | N
 
 
 def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording) -> JSON:
-    """The form that changes an entry."""
-    values = Entered(entry.spent_on, typed_hours(_hours(entry.minutes)), comment=entry.comments)
+    values = EnteredTime(
+        entry.spent_on, typed_hours(Decimal(entry.minutes) / MINUTES), comment=entry.comments
+    )
     blocks = [
         section(f"On {_what(entry, wording)}"),
         *_fields(values, activities, entry.activity_id, entry.project_id),
@@ -102,7 +132,10 @@ def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording) -> JS
 
 
 def _fields(
-    values: Entered, activities: Sequence[Ref] = (), chosen: int | None = None, project_id: int | None = None
+    values: EnteredTime,
+    activities: Sequence[Ref] = (),
+    chosen: int | None = None,
+    project_id: int | None = None,
 ) -> list[Block]:
     """The fields that both forms have; `chosen` is the ID of an activity."""
     hours = forms.text("hours", values.hours, placeholder="e.g. 1.5, 90m or 1h30", most=20)
@@ -129,7 +162,7 @@ def _activity(wanted: str | None, on: Loggable) -> int | None:
 
 
 def summary(
-    did: str, spent: Spent, totals: Totals, wording: Wording, *, shareable: bool, note: str = ""
+    did: str, spent: Spent, totals: tuple[int, int], wording: Wording, *, shareable: bool, note: str = ""
 ) -> Message:
     """The private confirmation: the time, the user's totals, and buttons to share, edit and delete the entry.
 
@@ -146,14 +179,14 @@ def summary(
     return Message(text, (*blocks, actions(buttons)) if buttons else tuple(blocks))
 
 
-def deleted(entry: Entry, totals: Totals, wording: Wording, note: str) -> Message:
+def deleted(entry: Entry, totals: tuple[int, int], wording: Wording, note: str) -> Message:
     """The answer once an entry is deleted; `note` as in `summary`."""
     text = f"Deleted {_long(entry.minutes)} on {_what(entry, wording)}."
     return Message(text, (section(text), *_totals(totals, note)))
 
 
-def _totals(totals: Totals, note: str) -> list[Block]:
-    today, week = (_long(minutes) if minutes else "nothing" for minutes in (totals.today, totals.week))
+def _totals(totals: tuple[int, int], note: str) -> list[Block]:
+    today, week = (_long(minutes) if minutes else "nothing" for minutes in totals)
     logged = f"Logged with Issue Bot: {today} today · {week} this week"
     return [context(logged), *([context(note.strip())] if note else [])]
 
@@ -181,7 +214,6 @@ def stale_post(channel_id: str) -> str:
 
 
 def share_anyway(entry: Entry, project: KnownProject) -> Message:
-    """The question before time in a project that isn't public is shared."""
     name = line(project.name)
     text = f"{name} isn't public, so people here may not have access to it. Share your time anyway?"
     agreed = ShareTime(entry=entry.id, agreed=project.id)
@@ -196,46 +228,45 @@ def announced(spent: Spent, wording: Wording, name: str, thread: str | None) -> 
 
 
 def adds_up(error: LongDay, today: date) -> str:
-    """The total for the day, in plain text."""
     return f"That adds up to {_long(error.minutes)} for {_day(error.day, today)}."
 
 
-def long_day(error: LongDay, today: date, saved: str) -> Message:
-    """The question before more than 24 hours are logged for one day; `saved` is what was typed."""
+def long_day(error: LongDay, today: date, anyway: LogTimeAnyway) -> Message:
+    """The question before more than 24 hours are logged for one day."""
     text = f"{adds_up(error, today)} Log it anyway?"
-    anyway = button("Log anyway", LogTimeAnyway(saved=saved), style="primary")
-    return Message(text, (section(text), actions([anyway, button("Edit", FillTimeForm(saved=saved))])))
+    edit = button("Edit", FillTimeForm(id=anyway.id, time=anyway.time))
+    log = button("Log anyway", anyway, style="primary")
+    return Message(text, (section(text), actions([log, edit])))
 
 
-def day_ahead(wanted: TimeToLog, ahead: str, today: str | None) -> Message:
-    """The question before time is logged for a day in the future, with what is saved for each answer."""
-    text = f"{day(wanted.spent_on)} is in the future. Log {format_hours(wanted.hours)} for that day?"
-    buttons = [button("Log anyway", LogTimeAnyway(saved=ahead), style="primary")]
+def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
+    """The question before time is logged for a day in the future, with what is logged for each answer."""
+    text = f"{day(ahead.time.spent_on)} is in the future. Log {format_hours(ahead.time.hours)} for that day?"
+    buttons = [button("Log anyway", ahead, style="primary")]
     if today:
-        buttons.append(button("Log for today", LogTimeToday(saved=today)))
-    return Message(text, (section(text), actions([*buttons, button("Edit", FillTimeForm(saved=ahead))])))
+        buttons.append(button("Log for today", today))
+    edit = button("Edit", FillTimeForm(id=ahead.id, time=ahead.time))
+    return Message(text, (section(text), actions([*buttons, edit])))
 
 
-def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, saved: str) -> Message:
-    """The answer when it isn't known whether the time was logged; `saved` is what was typed."""
+def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
+    """The answer when it isn't known whether the time was logged."""
     text = f":warning: {prose(wording.sentence(error))}"
     comment = f" · {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
     there = wording.url(wanted.issue) if wanted.issue else wording.base_url
     buttons = [
         link_button(f"Open #{wanted.issue}" if wanted.issue else f"Open {wording.service}", there),
-        button("Open form", FillTimeForm(saved=saved)),
+        button("Open form", again),
     ]
     entered = context(f"You entered {format_hours(wanted.hours)}{comment}")
     return Message(text, (section(text), entered, actions(buttons)))
 
 
 def elsewhere(entry: Entry, wording: Wording) -> Block:
-    """A button that opens what an entry is on in the service."""
     return actions([link_button(f"Open in {wording.service}", _url(entry, wording))])
 
 
 def _what(spent: Spent, wording: Wording) -> str:
-    """The issue or project, linked."""
     name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
     return link(_url(spent, wording), shortened(name, TITLE))
 
@@ -246,12 +277,8 @@ def _url(spent: Spent, wording: Wording) -> str:
     return project_url(wording.base_url, spent.project_id)
 
 
-def _hours(minutes: int) -> Decimal:
-    return Decimal(minutes) / MINUTES
-
-
 def _long(minutes: int) -> str:
-    return format_hours(_hours(minutes))
+    return format_hours(Decimal(minutes) / MINUTES)
 
 
 def _day(value: date, today: date) -> str:

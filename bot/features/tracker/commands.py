@@ -4,28 +4,12 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from bot.access.people import Who
 from bot.errors import UserError
-from bot.slack.grammar.errors import KeyTyped
-from bot.slack.grammar.options import Parsed
-from bot.slack.grammar.requests import Me, Named, Person, SlackUser
-from bot.slack.grammar.tokens import words
-from bot.slack.grammar.values import person, reject_api_key, unknown_word
-
-
-class NothingTakenAfter(UserError):
-    """Something follows a subcommand that takes nothing."""
-
-    command: str
-
-
-class NotOneMention(UserError):
-    """`/tracker user new` is followed by something other than one mention."""
-
-
-class UserNotNamed(UserError):
-    """`/tracker user` or `/tracker user edit` with something other than a number, a mention or `me`."""
-
-    command: str
+from bot.slack.language.options import Parsed
+from bot.slack.language.tokens import SlackUser, words
+from bot.slack.language.values import key_typed, person, reject_api_key, unknown_word
+from bot.store.owner import Owner
 
 
 class Bare(Enum):
@@ -41,21 +25,21 @@ class Bare(Enum):
 
 
 @dataclass(frozen=True)
-class Projects:
+class ListProjects:
     """`/tracker projects [text]`."""
 
     text: str = ""
 
 
 @dataclass(frozen=True)
-class ShowProject:
+class OneProject:
     """`/tracker project web`: by ID, identifier or name."""
 
     project: str
 
 
 @dataclass(frozen=True)
-class NewProject:
+class OpenProjectForm:
     """`/tracker project new [name]`: open the form for a new project."""
 
     name: str = ""
@@ -65,11 +49,11 @@ class NewProject:
 class ShowUser:
     """`/tracker user 5`: by the service's user ID, by mention, or `me`."""
 
-    who: Person
+    who: Who
 
 
 @dataclass(frozen=True)
-class NewUser:
+class OpenAccountForm:
     """`/tracker user new [@slackuser]`: open the form for a new account."""
 
     user: SlackUser | None = None
@@ -79,7 +63,7 @@ class NewUser:
 class EditUser:
     """`/tracker user edit 5`."""
 
-    who: Person
+    who: Who
 
 
 @dataclass(frozen=True)
@@ -89,7 +73,9 @@ class SetDefault:
     project: str
 
 
-TrackerRequest = Bare | Projects | ShowProject | NewProject | ShowUser | NewUser | EditUser | SetDefault
+TrackerRequest = (
+    Bare | ListProjects | OneProject | OpenProjectForm | ShowUser | OpenAccountForm | EditUser | SetDefault
+)
 
 _ALONE = ("link", "unlink", "whoami", "help")
 _COMMANDS = (*_ALONE, "projects", "project", "default", "user")
@@ -112,8 +98,8 @@ def may_hold_key(text: str) -> bool:
     return _SYNONYMS.get(first, first) == "link"
 
 
-def tracker_command(text: str) -> TrackerRequest:
-    """Parse `/tracker <text>`. Raises UserError, never with a typed API key in its text."""
+def tracker_command(text: str, asker: Owner) -> TrackerRequest:
+    """Parse `/tracker <text>` of `asker`. Raises UserError, never with a typed API key in its text."""
     reject_api_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
@@ -122,14 +108,14 @@ def tracker_command(text: str) -> TrackerRequest:
     command = _SYNONYMS.get(typed, typed)
     rest = parsed.after(1).text
     if command == "link" and rest:
-        raise KeyTyped
+        raise key_typed()
     if command in _ALONE:
         if rest:
-            raise NothingTakenAfter(command)
+            raise UserError("Type `{/tracker} {command}` on its own.", command=command)
         return Bare(command)
     match command:
         case "projects":
-            return Projects(rest)
+            return ListProjects(rest)
         case "project":
             return _project(parsed.after(1))
         case "default":
@@ -137,37 +123,42 @@ def tracker_command(text: str) -> TrackerRequest:
                 return Bare.SHOW_DEFAULT
             return Bare.CLEAR_DEFAULT if rest.lower() in _NONE else SetDefault(rest)
         case "user":
-            return _user(parsed.after(1))
+            return _user(parsed.after(1), asker)
     raise unknown_word(typed, (*_COMMANDS, *_SYNONYMS), "tracker")
 
 
-def _project(args: Parsed) -> Projects | ShowProject | NewProject:
+def _project(args: Parsed) -> ListProjects | OneProject | OpenProjectForm:
     if not args.words:
-        return Projects()
+        return ListProjects()
     first = args.words[0]
     if first.text.lower() in _NEW and not first.quoted:
-        return NewProject(args.after(1).text)
-    return ShowProject(args.text)
+        return OpenProjectForm(args.after(1).text)
+    return OneProject(args.text)
 
 
-def _user(args: Parsed) -> ShowUser | NewUser | EditUser:
+def _user(args: Parsed, asker: Owner) -> ShowUser | OpenAccountForm | EditUser:
     first = args.words[0].text.lower() if args.words else "me"
     if first in _NEW:
         mentioned = [word.user for word in args.words[1:]]
         if len(mentioned) > 1 or None in mentioned:
-            raise NotOneMention
-        return NewUser(*mentioned)
+            raise UserError(
+                "Mention one person, such as `{/tracker user new} @gwen`, or type `{/tracker user new}` "
+                "on its own."
+            )
+        return OpenAccountForm(*mentioned)
     if first in ("edit", "change", "update"):
-        return EditUser(_who(args.after(1), "user edit"))
-    return ShowUser(_who(args, "user") if args.words else Me())
+        return EditUser(_who(args.after(1), "user edit", asker))
+    return ShowUser(_who(args, "user", asker) if args.words else "me")
 
 
-def _who(args: Parsed, command: str) -> Person:
-    word = args.words[0] if len(args.words) == 1 else None
-    who = person(word) if word else None
-    if isinstance(who, Me | SlackUser):
+def _who(args: Parsed, command: str, asker: Owner) -> Who:
+    who = person(args.words[0], asker) if len(args.words) == 1 else ""
+    if isinstance(who, Owner) or who == "me":
         return who
-    number = _NUMBER.fullmatch(who.name) if who else None
+    number = _NUMBER.fullmatch(who)
     if number is None or not int(number[1]):
-        raise UserNotNamed(command)
-    return Named(number[1])
+        raise UserError(
+            "Mention the person or use their ID: `{/tracker} {command} @name` or `{/tracker} {command} 5`.",
+            command=command,
+        )
+    return number[1]

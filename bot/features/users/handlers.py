@@ -1,19 +1,21 @@
 """The `/tracker user` command: show, create and change accounts in the service."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 
+from bot.access.people import Who
+from bot.features.parts import Parts
 from bot.features.users import views
-from bot.features.users.users import Details, Users, details_of
+from bot.features.users.users import Details, LinkOutcome, Users, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
-from bot.slack import posting
-from bot.slack.directory import Contact, contact
-from bot.slack.feature import Feature, Form
-from bot.slack.forms import FormResult, Values, loading, number_in, shown_in
-from bot.slack.grammar.requests import Person, SlackUser, who
-from bot.slack.interaction import FormSubmission
-from bot.slack.replies import Reply
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.language.tokens import SlackUser
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.forms import FormResult, Values, loading, number_in, shown_in
+from bot.slack.workspaces.directory import Contact, contact
 from bot.store.owner import Owner
 
 
@@ -26,11 +28,9 @@ def details_from(known: Contact) -> Details:
     )
 
 
-@dataclass(frozen=True)
 class UserHandlers:
-    """Shows accounts to users and lets administrators create and change them."""
-
-    users: Users
+    def __init__(self, parts: Parts) -> None:
+        self.users = Users(parts)
 
     def feature(self) -> Feature:
         return Feature(
@@ -40,8 +40,8 @@ class UserHandlers:
             }
         )
 
-    async def show(self, reply: Reply, user: Person) -> None:
-        shown = await self.users.show(reply.owner, who(user, reply.owner))
+    async def show(self, reply: Reply, user: Who) -> None:
+        shown = await self.users.show(reply.owner, user)
         await reply.privately(views.user(shown, reply.wording))
 
     async def open_new(self, reply: Reply, mentioned: SlackUser | None) -> None:
@@ -61,20 +61,22 @@ class UserHandlers:
         view, slack_user = form.view.json, form.view.text("for")
         owner = Owner(reply.owner.enterprise_id, reply.owner.team_id, slack_user) if slack_user else None
         details, by_mail = views.submitted(view), views.by_mail(view)
-        created = await self.users.create(reply.owner, details, owner, by_mail=by_mail)
+        user, linking = await self.users.create(reply.owner, details, owner, by_mail=by_mail)
 
         async def confirm() -> None:
             notified = False
             if slack_user:
-                welcome = views.welcome(created, reply.wording, reply.owner.user_id, mailed=by_mail)
+                linked = linking is LinkOutcome.LINKED
+                by = reply.owner.user_id
+                welcome = views.welcome(user, reply.wording, by, linked=linked, mailed=by_mail)
                 notified = await posting.to_person(reply.slack, slack_user, welcome)
-            await reply.privately(views.created(created, reply.wording, slack_user, notified=notified))
+            await reply.privately(views.created(user, linking, reply.wording, slack_user, notified=notified))
 
         return FormResult(then=confirm)
 
-    async def open_edit(self, reply: Reply, user: Person) -> None:
+    async def open_edit(self, reply: Reply, user: Who) -> None:
         await reply.open(loading("Edit account"))
-        shown = await self.users.editable(reply.owner, who(user, reply.owner))
+        shown = await self.users.editable(reply.owner, user)
         view = views.edit_form(shown, details_of(shown), reply.wording)
         metadata = {"user": shown.id, "place": reply.place.as_json(), "shown": shown_in(view)}
         await reply.show(view | {"private_metadata": json.dumps(metadata)})

@@ -12,42 +12,19 @@ from enum import Enum, auto
 
 import structlog
 
+from bot.access.access import Access
+from bot.access.accounts import Session, full_name
+from bot.access.people import Who
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
-from bot.features.accounts.accounts import Accounts, Session, full_name
-from bot.features.users.people import People, Who
-from bot.service.client import Client
 from bot.service.inputs import NewUser, UserChanges
 from bot.service.models import User
 from bot.store.owner import Owner
-from bot.store.store import Store
 
 log = structlog.get_logger(__name__)
 
 
-class AdministratorsOnly(UserError):
-    """Only the service's administrators create and change accounts."""
-
-
-class AlreadyLinked(UserError):
-    """The Slack user is linked, as `name` if the link can be read, and only they can change that."""
-
-    name: str | None
-
-
-class NoSuchUser(UserError):
-    """The service has no user with that ID, or hides them from the caller."""
-
-    user_id: int
-
-
-class CreationUnconfirmed(UserError):
-    """The account may have been created; users can't be looked up."""
-
-
 @dataclass(frozen=True)
 class Details:
-    """The values of an account form."""
-
     firstname: str = ""
     lastname: str = ""
     login: str = ""
@@ -68,30 +45,18 @@ class LinkOutcome(Enum):
     """The account is for nobody in Slack."""
 
 
-@dataclass(frozen=True)
-class CreatedAccount:
-    """A new account, without its API key."""
-
-    user: User
-    linking: LinkOutcome
-
-
-@dataclass(frozen=True)
 class Users:
-    """Reads and writes accounts with the caller's key."""
-
-    client: Client
-    store: Store
-    accounts: Accounts
-    people: People
+    def __init__(self, access: Access) -> None:
+        self.client, self.store = access.client, access.store
+        self.accounts, self.people = access.accounts, access.people
 
     async def show(self, owner: Owner, target: Who) -> User:
-        """A user, by ID or as linked, as the caller sees them. Raises NoSuchUser, UserNotLinked."""
+        """A user, by ID or as linked, as the caller sees them. Raises UserError."""
         async with self.accounts.reading(owner) as session:
             return await self._read(session, target)
 
     async def editable(self, owner: Owner, target: Who) -> User:
-        """Like `show`, but raises AdministratorsOnly unless the caller is one."""
+        """Like `show`, but raises UserError unless the caller is one."""
         refused, user = await asyncio.gather(
             self.require_administrator(owner), self.show(owner, target), return_exceptions=True
         )
@@ -102,26 +67,31 @@ class Users:
         return user
 
     async def require_administrator(self, owner: Owner) -> None:
-        """Raise AdministratorsOnly unless the caller is one; the service checks again when a form is sent."""
+        """Raise UserError unless the caller is one; the service checks again when a form is sent."""
         if (await self.accounts.whoami(owner)).admin is False:
-            raise AdministratorsOnly
+            raise _administrators_only()
 
     async def require_unlinked(self, slack_user: Owner) -> None:
-        """Raise AlreadyLinked if the Slack user is linked. Only they can replace their own link."""
+        """Raise UserError if the Slack user is linked. Only they can replace their own link."""
         try:
             link = await self.store.links.get(slack_user)
+            known = f" as {link.name}" if link else None
         except StoredSecretError:
-            raise AlreadyLinked(None) from None
-        if link is not None:
-            raise AlreadyLinked(link.name)
+            known = ""
+        if known is not None:
+            raise UserError(
+                "That person is already linked{known}, and only they can change that. To create an account "
+                "that isn't linked to anyone, type `{/tracker user new}`.",
+                known=known,
+            )
 
     async def create(
         self, owner: Owner, details: Details, slack_user: Owner | None, *, by_mail: bool
-    ) -> CreatedAccount:
-        """Create the account and link the Slack user with the key from the response.
+    ) -> tuple[User, LinkOutcome]:
+        """Create the account, returned without its API key, and link the Slack user with that key.
 
         The service generates a password to be changed at the first login, and emails it if `by_mail`.
-        Raises AlreadyLinked, AdministratorsOnly, CreationUnconfirmed.
+        Raises UserError if that can't be done, or its outcome is unknown.
         """
         session = await self.accounts.writing(owner)
         if slack_user is not None:
@@ -132,16 +102,20 @@ class Users:
         try:
             user = await self.client.create_user(session.key, new)
         except Forbidden:
-            raise AdministratorsOnly from None
+            raise _administrators_only() from None
         except OutcomeUnknown:
-            raise CreationUnconfirmed from None
+            raise UserError(
+                "{service} stopped responding, so the account may have been created. Check the user list "
+                "in {service}. If the account is there, close this form and ask its owner to type "
+                "`{/tracker link}`. If it isn't, submit the form again."
+            ) from None
         linking = LinkOutcome.NO_SLACK_USER if slack_user is None else await self._link(slack_user, user)
-        return CreatedAccount(_without_key(user), linking)
+        return _without_key(user), linking
 
     async def change(self, owner: Owner, user_id: int, changed: Mapping[str, str]) -> None:
         """Change these `Details` of an account.
 
-        Raises AdministratorsOnly, NoSuchUser, and OutcomeUnknown only if no read confirms the change.
+        Raises UserError, and OutcomeUnknown only if no read confirms the change.
         """
         session = await self.accounts.writing(owner)
         if not changed:
@@ -149,9 +123,9 @@ class Users:
         try:
             await self.client.update_user(session.key, user_id, UserChanges.model_validate(changed))
         except Forbidden:
-            raise AdministratorsOnly from None
+            raise _administrators_only() from None
         except NotFound:
-            raise NoSuchUser(user_id) from None
+            raise _no_such_user(user_id) from None
         except OutcomeUnknown:
             with suppress(ServiceError):
                 now = asdict(details_of(await self.client.get_user(session.key, user_id)))
@@ -167,7 +141,7 @@ class Users:
         try:
             return _without_key(await self.client.get_user(session.key, user_id, ("memberships", "groups")))
         except NotFound:
-            raise NoSuchUser(user_id) from None
+            raise _no_such_user(user_id) from None
 
     async def _link(self, slack_user: Owner, user: User) -> LinkOutcome:
         """Link the Slack user with the key from the response, after checking whose key it is."""
@@ -190,6 +164,16 @@ class Users:
 def details_of(user: User) -> Details:
     """The initial values of the form for changing an account."""
     return Details(user.firstname, user.lastname, user.login or "", user.mail or "")
+
+
+def _administrators_only() -> UserError:
+    return UserError("Only {service} administrators can create and change accounts. Ask one of them.")
+
+
+def _no_such_user(user_id: int) -> UserError:
+    return UserError(
+        "There's no user {user_id} in {service}, or you can't see them. Check the ID.", user_id=user_id
+    )
 
 
 def _without_key(user: User) -> User:

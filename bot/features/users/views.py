@@ -1,12 +1,12 @@
 """Views of the service's users: a user, the account forms, and their results."""
 
-from bot.features.accounts.accounts import full_name
-from bot.features.accounts.buttons import LinkAccount
-from bot.features.users.users import CreatedAccount, Details, LinkOutcome
+from bot.access.accounts import full_name
+from bot.features.accounts.views import LinkAccount
+from bot.features.users.users import Details, LinkOutcome
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
-from bot.slack import forms
-from bot.slack.blocks import (
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     Message,
@@ -18,8 +18,8 @@ from bot.slack.blocks import (
     section,
     shortened,
 )
-from bot.slack.text import code, cut, day, escape, line, link
-from bot.slack.wording import Wording
+from bot.slack.text.mrkdwn import code, cut, day, escape, line, link
+from bot.slack.text.wording import Wording
 
 MEMBERSHIPS = 15
 NAME = 60
@@ -92,11 +92,13 @@ def by_mail(view: JSON) -> bool:
     return bool(forms.Values(view).all_chosen("by_mail"))
 
 
-def created(made: CreatedAccount, wording: Wording, slack_user: str | None, *, notified: bool) -> Message:
+def created(
+    made: User, linking: LinkOutcome, wording: Wording, slack_user: str | None, *, notified: bool
+) -> Message:
     """The administrator's confirmation of a new account. `notified` is whether its owner got a message."""
-    text = f"Created an account for *{_name(made.user, wording)}*{_login(made.user)}."
+    text = f"Created an account for *{_name(made, wording)}*{_login(made)}."
     who, command = f"<@{slack_user}>", wording.command("tracker")
-    match made.linking:
+    match linking:
         case LinkOutcome.LINKED:
             then = f"It's linked to {who}."
         case LinkOutcome.NO_KEY:
@@ -117,13 +119,10 @@ def created(made: CreatedAccount, wording: Wording, slack_user: str | None, *, n
     return Message(f"{text} {then}", (section(f"{text}\n{then}"),))
 
 
-def welcome(made: CreatedAccount, wording: Wording, by: str, *, mailed: bool) -> Message:
+def welcome(made: User, wording: Wording, by: str, *, linked: bool, mailed: bool) -> Message:
     """The message to the owner of a new account."""
     service, command = escape(wording.service), wording.command("tracker")
-    text = (
-        f"<@{by}> created an account for you in {link(wording.base_url, wording.service)}{_login(made.user)}."
-    )
-    linked = made.linking is LinkOutcome.LINKED
+    text = f"<@{by}> created an account for you in {link(wording.base_url, wording.service)}{_login(made)}."
     then = (
         f"You're linked, so you can use {service} from Slack. To see your projects, type "
         f"`{command} projects`."
@@ -131,7 +130,7 @@ def welcome(made: CreatedAccount, wording: Wording, by: str, *, mailed: bool) ->
         else f"Link it to use {service} from Slack."
     )
     login = (
-        f"Your {service} password was emailed to {line(made.user.mail or 'you')}."
+        f"Your {service} password was emailed to {line(made.mail or 'you')}."
         if mailed
         else f"You don't need a password here. To log in to {service}, reset your password on its login page."
     )
@@ -142,7 +141,6 @@ def welcome(made: CreatedAccount, wording: Wording, by: str, *, mailed: bool) ->
 
 
 def changed(user_id: int, details: Details, wording: Wording) -> Message:
-    """The administrator's confirmation of a changed account."""
     name = f"{details.firstname} {details.lastname}"
     text = f"Saved *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
     return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))

@@ -2,10 +2,8 @@
 
 from datetime import UTC, datetime
 
-from bot.sandbox.demo.company import company
-from bot.sandbox.demo.extras import add_extras
-from bot.sandbox.demo.history import add_history
-from bot.sandbox.demo.randomness import SeededRandom
+from bot.sandbox.demo.harbor import company
+from bot.sandbox.demo.history import SeededRandom, add_extras, add_history
 from bot.sandbox.tracker.data import Data
 
 SEED = 20_251

@@ -1,15 +1,36 @@
-"""Harbor, the demo's company, as harbor.toml describes it."""
+"""Harbor, the demo's company, as harbor.toml describes it: its users, projects and settings."""
 
 import tomllib
+from datetime import datetime, timedelta
 from importlib.resources import files
 
 from pydantic import BaseModel
 
-from bot.sandbox.tracker.defaults import BUG, FEATURE, SUPPORT, TASK
+from bot.sandbox import picked
+from bot.sandbox.people import BEN, FARAH, PEOPLE, Person
+from bot.sandbox.tracker.data import (
+    ACTIVE_PROJECT,
+    CLOSED_PROJECT,
+    Category,
+    CustomField,
+    Data,
+    Group,
+    Project,
+    SavedQuery,
+    User,
+    Version,
+    free_id,
+    put,
+)
+from bot.sandbox.tracker.defaults import BUG, FEATURE, SUPPORT, TASK, fresh
 
 TRACKER_IDS = {"bug": BUG, "feature": FEATURE, "support": SUPPORT, "task": TASK}
 WEBSHOP, MOBILE, INFRASTRUCTURE, SECURITY, OLD_SHOP = 1, 2, 3, 4, 5
 """Project IDs: the position in harbor.toml, from 1."""
+SUPPORT_TEAM = 20
+SEVERITY, CUSTOMER, BROWSERS = 1, 2, 3
+SEVERITIES = ("Cosmetic", "Minor", "Major", "Critical")
+BROWSER_NAMES = ("Chrome", "Firefox", "Safari", "Edge")
 
 
 class HarborProject(BaseModel):
@@ -42,31 +63,103 @@ class Epic(BaseModel):
     tasks: dict[str, list[str]]
 
 
-class Prose(BaseModel):
-    """Fragments of descriptions, notes and comments, in Markdown."""
-
-    places: list[str]
-    actions: list[str]
-    effects: list[str]
-    logs: list[str]
-    wishes: list[str]
-    people: list[str]
-    criteria: list[str]
-    customer_letters: list[str]
-    steps: list[str]
-    notes: list[str]
-    time_comments: list[str]
-
-
 class Harbor(BaseModel):
-    """`invoice` and `gift_cards` describe the issues with fixed numbers."""
+    """`invoice` and `gift_cards` describe the issues with fixed numbers.
+
+    `prose` has fragments of descriptions, notes and comments, in Markdown; `follow_ups` are the subjects of
+    issues that follow from others, by tracker.
+    """
 
     invoice: str
     gift_cards: str
     projects: list[HarborProject]
     epics: list[Epic]
-    prose: Prose
+    prose: dict[str, list[str]]
+    follow_ups: dict[str, dict[str, list[str]]]
 
 
 _TOML = files("bot.sandbox.demo").joinpath("harbor.toml").read_text(encoding="utf-8")
 HARBOR = Harbor.model_validate(tomllib.loads(_TOML))
+PROSE = HARBOR.prose
+
+
+def company(now: datetime) -> Data:
+    """Return users with API keys, projects with members and versions, custom fields and saved queries."""
+    data = fresh()
+    for number, person in enumerate(PEOPLE, 1):
+        put(data.users, _user(number, person, now))
+    put(data.groups, Group(SUPPORT_TEAM, "Support team", {user_of(data, p).id for p in (BEN, FARAH)}))
+    for project in HARBOR.projects:
+        _add_project(data, project, now)
+    for field in _custom_fields():
+        put(data.custom_fields, field)
+    put(data.queries, SavedQuery(1, "Urgent and open", {"priority_id": "4|5", "sort": "priority:desc"}))
+    waiting = {"status_id": "4", "sort": "updated_on"}
+    put(data.queries, SavedQuery(2, "Waiting for an answer", waiting, WEBSHOP))
+    return data
+
+
+def user_of(data: Data, person: Person) -> User:
+    return next(u for u in data.users.values() if u.login == person.login)
+
+
+def _user(number: int, person: Person, now: datetime) -> User:
+    return User(
+        id=number,
+        **picked(person, "login", "firstname", "lastname", "mail", "api_key", "admin", "tz"),
+        created_on=now - timedelta(days=420 - number),
+        updated_on=now - timedelta(days=30 + number),
+        last_login_on=now - timedelta(hours=3 * number),
+        passwd_changed_on=now - timedelta(days=200 - number),
+    )
+
+
+def _add_project(data: Data, project: HarborProject, now: datetime) -> None:
+    project_id = free_id(data.projects)
+    parent = data.project(project.parent) if project.parent else None
+    created = now - timedelta(days=420 - 20 * project_id)
+    row = Project(
+        id=project_id,
+        **picked(project, "name", "identifier", "description", "homepage", "is_public"),
+        parent_id=parent.id if parent else None,
+        status=CLOSED_PROJECT if project.is_closed else ACTIVE_PROJECT,
+        tracker_ids=tuple(TRACKER_IDS[name] for name in project.trackers),
+        created_on=created,
+        updated_on=created,
+    )
+    put(data.projects, row)
+    for name in project.categories:
+        put(data.categories, Category(free_id(data.categories), name, row.id))
+    for name, days in project.versions.items():
+        due = (now + timedelta(days=days)).date()
+        put(data.versions, Version(free_id(data.versions), name, row.id, due, is_open=days > 0))
+    users = {user.login: user for user in data.users.values()}
+    roles = {role.name.lower(): role.id for role in data.roles.values()}
+    for login, role in project.members.items():
+        data.join(row, users[login], roles[role])
+
+
+def _custom_fields() -> tuple[CustomField, ...]:
+    bugs = frozenset({BUG})
+    return (
+        CustomField(
+            SEVERITY,
+            "Severity",
+            format="list",
+            options=SEVERITIES,
+            required=True,
+            is_filter=True,
+            tracker_ids=bugs,
+            project_ids=frozenset({MOBILE}),
+        ),
+        CustomField(CUSTOMER, "Customer reference", is_filter=True, tracker_ids=bugs | {SUPPORT}),
+        CustomField(
+            BROWSERS,
+            "Browsers",
+            format="list",
+            options=BROWSER_NAMES,
+            multiple=True,
+            tracker_ids=bugs,
+            project_ids=frozenset({WEBSHOP}),
+        ),
+    )

@@ -1,35 +1,81 @@
-"""Half a year of issues, with reporters, assignees and progress."""
+"""Half a year of issues, with their progress, relations, files, time entries and notes.
+
+Two of them have fixed numbers, which the local Slack's messages and examples refer to.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from random import Random
+from typing import TypeVar
 
-from bot.sandbox.demo import prose
-from bot.sandbox.demo.company import BROWSER_NAMES, BROWSERS, CUSTOMER, SEVERITIES, SEVERITY, SUPPORT_TEAM
-from bot.sandbox.demo.harbor import HARBOR, OLD_SHOP, SECURITY, TRACKER_IDS, WEBSHOP
-from bot.sandbox.demo.randomness import SeededRandom
-from bot.sandbox.demo.showpieces import add_showpiece
-from bot.sandbox.tracker.data import Data, Issue, free_id, put
+from bot.sandbox.demo.harbor import (
+    BROWSER_NAMES,
+    BROWSERS,
+    CUSTOMER,
+    HARBOR,
+    OLD_SHOP,
+    PROSE,
+    SECURITY,
+    SEVERITIES,
+    SEVERITY,
+    SUPPORT_TEAM,
+    TRACKER_IDS,
+    WEBSHOP,
+    user_of,
+)
+from bot.sandbox.people import ANA, BEN, DANA
+from bot.sandbox.png import png
+from bot.sandbox.tracker.data import Attachment, Data, Issue, Note, Relation, TimeEntry, free_id, put
 from bot.sandbox.tracker.defaults import (
     BUG,
     CLOSED,
+    DESIGN,
+    DEVELOPMENT,
     FEATURE,
     FEEDBACK,
+    HIGH,
     IMMEDIATE,
     IN_PROGRESS,
     LOW,
     NEW,
+    NORMAL,
     REJECTED,
     RESOLVED,
     SUPPORT,
+    SUPPORTING,
     TASK,
+    TESTING,
 )
 
 DAYS = 185
+SATURDAY = 5
 RECENT_ISSUES = 4
 Topic = tuple[str, int, str]
 """An issue's category, tracker and subject."""
+ItemT = TypeVar("ItemT")
 _MAX_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
+RELATIONS, PROJECT_ENTRIES = 45, 40
+_WIDTH, _HEIGHT, _BAR = 96, 60, 12
+INVOICE, GIFT_CARDS = 12, 42
+
+
+class SeededRandom(Random):
+    """A seeded random source; not for secrets."""
+
+    def one(self, items: Sequence[ItemT], weights: Sequence[int] | None = None) -> ItemT:
+        return self.choices(items, weights)[0]
+
+    def chance(self, percent: int) -> bool:
+        return self.random() * 100 < percent
+
+    def office_time(self, first: date, last: date) -> datetime:
+        """Return a time between two days, in working hours and mostly on weekdays."""
+        day = first + timedelta(days=self.randint(0, max((last - first).days, 0)))
+        if day.weekday() >= SATURDAY and self.chance(80):
+            day = max(first, day - timedelta(days=2))
+        moment = time(self.randint(7, 16), self.randint(0, 59), self.randint(0, 59))
+        return datetime.combine(day, moment, UTC)
 
 
 @dataclass(frozen=True)
@@ -53,7 +99,7 @@ def add_history(data: Data, now: datetime, rng: SeededRandom) -> None:
         project_id = identifiers[epic.project]
         plans.append(Plan(created, project_id, epic.category, FEATURE, epic.subject, epic.tasks))
     for plan in sorted(plans, key=lambda p: p.created):
-        add_showpiece(data, free_id(data.issues), plan.created, now)
+        _add_showpiece(data, free_id(data.issues), plan.created, now)
         _add(data, plan, now, rng)
 
 
@@ -120,7 +166,7 @@ def report(data: Data, plan: Plan, now: datetime, rng: SeededRandom, parent: Iss
         priority_id=rng.one(range(LOW, IMMEDIATE + 1), (15, 55, 20, 8, 2)),
         author_id=rng.one(members),
         subject=plan.subject,
-        description=prose.description(tracker_id, plan.subject, rng),
+        description=_description(tracker_id, plan.subject, rng),
         category_id=category.id if parent or rng.chance(85) else None,
         parent_id=parent.id if parent else None,
         is_private=plan.project_id != SECURITY and rng.chance(4),
@@ -138,10 +184,10 @@ def report(data: Data, plan: Plan, now: datetime, rng: SeededRandom, parent: Iss
 
 
 def _progress(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
-    age = (now - issue.created_on).days
+    age, epics = (now - issue.created_on).days, [epic.subject for epic in HARBOR.epics]
     finished = issue.project_id == OLD_SHOP or rng.chance(min(20 + age, 82))
     done_by = issue.created_on + timedelta(hours=rng.randint(5, 24 * max(age, 2)))
-    if issue.parent_id is None and finished and done_by < now and not _is_epic(issue):
+    if issue.parent_id is None and finished and done_by < now and issue.subject not in epics:
         issue.status_id = rng.one((CLOSED, REJECTED), (88, 12))
         issue.closed_on = issue.updated_on = done_by
     elif issue.assigned_to_id is not None and age > 0:
@@ -152,10 +198,6 @@ def _progress(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> Non
     issue.done_ratio = 100 if issue.status_id == CLOSED else rng.randint(0, most // 10) * 10
     watchers = [m.user_id for m in data.memberships.values() if m.project_id == issue.project_id]
     issue.watcher_ids = set(rng.sample(watchers, rng.randint(0, 2)))
-
-
-def _is_epic(issue: Issue) -> bool:
-    return any(issue.subject == epic.subject for epic in HARBOR.epics)
 
 
 def _plan_dates(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
@@ -180,3 +222,195 @@ def _custom(data: Data, issue: Issue, rng: SeededRandom) -> None:
         BROWSERS: sorted(rng.sample(BROWSER_NAMES, rng.randint(0, 2))),
     }
     issue.custom = {f.id: values[f.id] for f in data.fields(issue.project_id, issue.tracker_id)}
+
+
+def _add_showpiece(data: Data, number: int, created: datetime, now: datetime) -> None:
+    """Add the fixed issue with this number, and its subtasks on the next ones; ignore other numbers."""
+    if number == INVOICE:
+        _invoice(data, created, now)
+    elif number == GIFT_CARDS:
+        _gift_cards(data, created, now)
+
+
+def _invoice(data: Data, created: datetime, now: datetime) -> None:
+    issue = _put(data, INVOICE, BUG, "Delivery costs differ between cart and invoice", created)
+    issue.description = HARBOR.invoice.replace("\n", "\r\n")
+    issue.category_id = _named(data, "Checkout")
+    issue.priority_id, issue.status_id, issue.done_ratio = HIGH, IN_PROGRESS, 40
+    issue.assigned_to_id, issue.estimated_hours = user_of(data, ANA).id, 8.0
+    issue.due_date, issue.updated_on = (now + timedelta(days=5)).date(), now - timedelta(hours=20)
+    issue.custom = {CUSTOMER: "K-20417", BROWSERS: ["Chrome", "Safari"]}
+
+
+def _gift_cards(data: Data, created: datetime, now: datetime) -> None:
+    issue = _put(data, GIFT_CARDS, FEATURE, "Gift cards that are sent by mail", created)
+    issue.description = HARBOR.gift_cards.replace("\n", "\r\n")
+    issue.category_id = _named(data, "Payments")
+    issue.version_id = next(v.id for v in data.versions.values() if v.project_id == WEBSHOP and v.is_open)
+    issue.status_id, issue.done_ratio, issue.author_id = IN_PROGRESS, 60, user_of(data, DANA).id
+    issue.assigned_to_id, issue.estimated_hours = user_of(data, ANA).id, 24.0
+    issue.due_date, issue.updated_on = (now + timedelta(days=12)).date(), now - timedelta(hours=27)
+    issue.watcher_ids = {user_of(data, BEN).id}
+    for number, subject in enumerate(("Draw the card", "Send it at the chosen hour"), GIFT_CARDS + 1):
+        child = _put(data, number, TASK, subject, created + timedelta(minutes=number))
+        child.parent_id, child.category_id, child.estimated_hours = GIFT_CARDS, issue.category_id, 6.0
+
+
+def _put(data: Data, number: int, tracker_id: int, subject: str, created: datetime) -> Issue:
+    row = Issue(
+        id=number,
+        project_id=WEBSHOP,
+        tracker_id=tracker_id,
+        status_id=NEW,
+        priority_id=NORMAL,
+        author_id=user_of(data, BEN).id,
+        subject=subject,
+        start_date=created.date(),
+        created_on=created,
+        updated_on=created,
+    )
+    return put(data.issues, row)
+
+
+def _named(data: Data, name: str) -> int:
+    rows = data.categories.values()
+    return next(c.id for c in rows if c.project_id == WEBSHOP and c.name == name)
+
+
+def add_extras(data: Data, now: datetime, rng: SeededRandom) -> None:
+    issues = list(data.issues.values())
+    _relations(data, issues, rng)
+    for issue in issues:
+        if issue.id == GIFT_CARDS or (issue.tracker_id == BUG and rng.chance(20)):
+            _file(data, issue, rng)
+        if issue.status_id != NEW:
+            _notes(data, issue, rng)
+            _time(data, issue, now, rng)
+    _project_time(data, now, rng)
+
+
+def _relations(data: Data, issues: list[Issue], rng: SeededRandom) -> None:
+    linked = {frozenset((GIFT_CARDS, INVOICE))}
+    put(data.relations, Relation(1, GIFT_CARDS, INVOICE))
+    while len(linked) < RELATIONS:
+        one = rng.one(issues)
+        other = rng.one([i for i in issues if i.project_id == one.project_id and i is not one])
+        if frozenset((one.id, other.id)) in linked:
+            continue
+        linked.add(frozenset((one.id, other.id)))
+        kind = rng.one(("relates", "duplicates", "blocks", "precedes"), (60, 15, 15, 10))
+        delay = rng.randint(0, 3) if kind == "precedes" else None
+        put(data.relations, Relation(free_id(data.relations), one.id, other.id, kind, delay))
+
+
+def _file(data: Data, issue: Issue, rng: SeededRandom) -> None:
+    if rng.chance(60):
+        name, kind, content = "screenshot.png", "image/png", _picture(rng)
+    else:
+        one, other = rng.sample(PROSE["logs"], 2)
+        name, kind, content = "server.log", "text/plain", f"{one}\n{other}\n".encode()
+    row = Attachment(
+        id=free_id(data.attachments),
+        filename=name,
+        content=content,
+        content_type=kind,
+        author_id=issue.author_id,
+        created_on=issue.created_on,
+        description=rng.one(("", "What I see", "From the customer")),
+        issue_id=issue.id,
+    )
+    put(data.attachments, row)
+
+
+def _picture(rng: SeededRandom) -> bytes:
+    """Return a small image that looks like a page: a colored bar above lines on white."""
+    bar = bytes(rng.randint(40, 200) for _ in range(3))
+    lines = {18 + 6 * n: rng.randint(30, 80) for n in range(6)}
+    rows = []
+    for y in range(_HEIGHT):
+        dark = _WIDTH if y < _BAR else lines.get(y, lines.get(y - 1, 0))
+        color = bar if y < _BAR else b"\xb4\xbc\xc6"
+        rows.append(color * dark + b"\xff\xff\xff" * (_WIDTH - dark))
+    return png(rows)
+
+
+def _notes(data: Data, issue: Issue, rng: SeededRandom) -> None:
+    members = [m.user_id for m in data.memberships.values() if m.project_id == issue.project_id]
+    span = issue.updated_on - issue.created_on
+    moments = sorted(issue.created_on + span * rng.random() for _ in range(rng.randint(0, 3)))
+    issue.notes = [Note(rng.one(members), rng.one(PROSE["notes"]), m.replace(microsecond=0)) for m in moments]
+
+
+def _time(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
+    worker = issue.assigned_to_id
+    skipped = issue.project_id == OLD_SHOP or (issue.id != GIFT_CARDS and rng.chance(35))
+    if worker not in data.users or skipped:
+        return
+    activity = (
+        SUPPORTING if issue.tracker_id == SUPPORT else rng.one((DESIGN, DEVELOPMENT, TESTING), (1, 6, 3))
+    )
+    end = issue.closed_on if issue.status_id == CLOSED and issue.closed_on else now
+    for _ in range(rng.randint(1, 4)):
+        moment = min(rng.office_time(issue.created_on.date(), end.date()), now)
+        entry = _entry(data, issue.project_id, worker, moment, rng)
+        entry.issue_id, entry.activity_id, entry.comments = (
+            issue.id,
+            activity,
+            rng.one(PROSE["time_comments"]) or None,
+        )
+
+
+def _project_time(data: Data, now: datetime, rng: SeededRandom) -> None:
+    """Log meetings and similar work on projects, without an issue."""
+    rows = [m for m in data.memberships.values() if m.project_id != OLD_SHOP]
+    for _ in range(PROJECT_ENTRIES):
+        row = rng.one(rows)
+        moment = min(rng.office_time((now - timedelta(days=60)).date(), now.date()), now)
+        _entry(data, row.project_id, row.user_id, moment, rng)
+
+
+def _entry(data: Data, project_id: int, user_id: int, moment: datetime, rng: SeededRandom) -> TimeEntry:
+    """Return a time entry of about an hour on the project; the caller may set its issue."""
+    row = TimeEntry(
+        id=free_id(data.time_entries),
+        project_id=project_id,
+        issue_id=None,
+        user_id=user_id,
+        author_id=user_id,
+        activity_id=DESIGN,
+        minutes=rng.one((15, 20, 30, 45, 60, 90, 120, 150, 180, 240)),
+        spent_on=moment.date(),
+        comments="Weekly meeting",
+        created_on=moment,
+        updated_on=moment,
+    )
+    return put(data.time_entries, row)
+
+
+def _description(tracker_id: int, subject: str, rng: SeededRandom) -> str:
+    """Return a description for the tracker; some are short or empty."""
+    if rng.chance(12):
+        return f"{subject}. {rng.one(PROSE['effects'])}"
+    if tracker_id == BUG:
+        text = _bug(rng)
+    elif tracker_id == FEATURE:
+        criteria = "\n".join(f"* {c}" for c in rng.sample(PROSE["criteria"], rng.randint(2, 4)))
+        text = f"As **{rng.one(PROSE['people'])}** I want this so that I can {rng.one(PROSE['wishes'])}."
+        text += f"\n\n## Done when\n\n{criteria}"
+    elif tracker_id == SUPPORT:
+        text = f"From the customer:\n\n> {rng.one(PROSE['customer_letters'])}\n\n{rng.one(PROSE['effects'])}"
+    else:
+        text = _numbered(rng.sample(PROSE["steps"], rng.randint(2, 5)))
+    return text.replace("\n", "\r\n")
+
+
+def _bug(rng: SeededRandom) -> str:
+    steps = [f"Open {rng.one(PROSE['places'])}.", *rng.sample(PROSE["actions"], rng.randint(1, 3))]
+    text = f"## Steps\n\n{_numbered(steps)}\n\n## What happens\n\n{rng.one(PROSE['effects'])}"
+    if rng.chance(35):
+        text += f"\n\n```\n{rng.one(PROSE['logs'])}\n```"
+    return text
+
+
+def _numbered(steps: list[str]) -> str:
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))

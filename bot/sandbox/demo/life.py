@@ -3,24 +3,14 @@
 import asyncio
 from datetime import UTC, datetime
 
-from bot.sandbox.demo.history import Plan, Topic, report, stock
-from bot.sandbox.demo.randomness import SeededRandom
+from bot.sandbox.demo.harbor import HARBOR, TRACKER_IDS
+from bot.sandbox.demo.history import Plan, SeededRandom, Topic, report, stock
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.defaults import BUG, FEATURE, SUPPORT, TASK
 
 SEED = 7
+NAMES = {number: name for name, number in TRACKER_IDS.items()}
 TRACKER_WEIGHTS = {BUG: 45, SUPPORT: 20, TASK: 20, FEATURE: 15}
-FOLLOW_UPS = {
-    BUG: {
-        SUPPORT: ("Customer asks: {}", "Third letter this week: {}"),
-        TASK: ("Write a test: {}",),
-    },
-    FEATURE: {
-        FEATURE: ("Next step: {}",),
-        TASK: ("Write help texts: {}", "Ask customers first: {}", "Measure whether it helps: {}"),
-    },
-}
-"""Follow-up trackers and subjects for bugs and features."""
 
 
 async def go_on_reporting(data: Data, project_id: int, seconds: float) -> None:
@@ -37,9 +27,9 @@ def _topic(data: Data, project_id: int, rng: SeededRandom) -> Topic:
     """Return a topic that hasn't been reported yet, or any topic once all have been."""
     plain, more = stock(project_id)
     following = [
-        (category, tracker_id, words.format(subject))
+        (category, TRACKER_IDS[tracker], words.format(subject))
         for category, cause, subject in plain
-        for tracker_id, wordings in FOLLOW_UPS.get(cause, {}).items()
+        for tracker, wordings in HARBOR.follow_ups.get(NAMES[cause], {}).items()
         for words in wordings
     ]
     usable = data.projects[project_id].tracker_ids

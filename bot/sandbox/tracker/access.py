@@ -1,4 +1,4 @@
-"""Permissions: what a requester may see and do, by role."""
+"""Permissions: what a requester may see and do, and which statuses an issue may get, by role."""
 
 from bot.sandbox.tracker.data import (
     ACTIVE_PROJECT,
@@ -97,3 +97,31 @@ class Viewer:
         project = self._data.projects[entry.project_id]
         own = self.user is not None and entry.user_id == self.user.id
         return self.may("edit_time_entries", project) or (own and self.may("edit_own_time_entries", project))
+
+
+def first_statuses(data: Data, viewer: Viewer, project: Project) -> set[int]:
+    if viewer.admin:
+        return set(data.statuses)
+    return {status for role in viewer.roles(project) for status in role.first_statuses}
+
+
+def next_statuses(data: Data, viewer: Viewer, issue: Issue) -> set[int]:
+    """Return an issue's current status and those it may change to; a blocked one can't be closed."""
+    steps = [role.next_statuses for role in viewer.roles(data.projects[issue.project_id])]
+    if viewer.admin or None in steps:
+        allowed = set(data.statuses)
+    else:
+        allowed = {status for step in steps if step for status in step.get(issue.status_id, ())}
+    if any(not data.statuses[other.status_id].is_closed for other in _holding_up(data, issue)):
+        allowed = {status for status in allowed if not data.statuses[status].is_closed}
+    return allowed | {issue.status_id}
+
+
+def _holding_up(data: Data, issue: Issue) -> list[Issue]:
+    """Return the issue's subtasks and the issues that block it."""
+    blocking = [
+        row.issue_id
+        for row in data.relations.values()
+        if row.kind == "blocks" and row.issue_to_id == issue.id
+    ]
+    return data.children().get(issue.id, []) + [data.issues[number] for number in blocking]

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, date, datetime
 from http import HTTPStatus
 from typing import Any, Literal
@@ -13,13 +13,13 @@ from aiohttp import web
 
 from bot.sandbox.tracker.access import Viewer
 from bot.sandbox.tracker.data import ACTIVE_USER, ARCHIVED_PROJECT, Data, Project, RowT, User
+from bot.sandbox.tracker.defaults import fresh
 
 JSON_LIMIT = 2 * 1024 * 1024
 MAX_ROWS = 100
 _DIGITS = re.compile(r"[0-9]{1,18}")
 _BLANK = re.compile(r"[^\S\x1c-\x1f]*")  # only Python treats these four as whitespace
 _LINE_END = re.compile(r"\r\n|\r|\n")
-Body = Mapping[str, Any]
 
 
 class HttpError(Exception):
@@ -38,16 +38,31 @@ class ValidationError(Exception):
         self.errors = list(errors)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Service:
-    data: Data
-    key_header: str
-    login_required: bool
-    rest_enabled: bool
-    empty_updates: Literal[200, 204]
-    max_upload: int
-    page_cap: int
-    clock: Callable[[], datetime]
+    """The service's data and settings.
+
+    `login_required` False, the real default, treats a missing or invalid key as an anonymous visitor; without
+    `rest_enabled` everyone is one. `empty_updates` 200 responds to updates like versions before 4.1.
+    `max_upload` limits a file's bytes, `page_cap` a page's size. `issue_updates` enables changes to existing
+    issues, `issue_reads` reading a single one, `roles` reading a role's permissions, `time_deletes` deleting
+    time entries, `listing` listing statuses, priorities, activities, trackers, versions and members.
+    """
+
+    data: Data = field(default_factory=fresh)
+    _: KW_ONLY
+    key_header: str = "X-Service-API-Key"
+    login_required: bool = False
+    rest_enabled: bool = True
+    empty_updates: Literal[200, 204] = 204
+    max_upload: int = 5 * 1024 * 1024
+    page_cap: int = 100
+    issue_updates: bool = False
+    issue_reads: bool = False
+    roles: bool = False
+    time_deletes: bool = False
+    listing: bool = False
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def user_with(self, key: str | None) -> User | None:
         """Return the active user with this key; a locked user's key is the same as an invalid one."""
@@ -58,6 +73,31 @@ class Service:
 
 
 SERVICE = web.AppKey("service", Service)
+
+
+class Body(dict[str, Any]):
+    """What a request sends of one kind of resource."""
+
+    def text(self, name: str) -> str:
+        """A text field; null is empty."""
+        return "" if self.get(name) is None else str(self[name])
+
+    def number(self, name: str) -> int | None:
+        return as_int(self.get(name))
+
+    def row(self, name: str, table: Mapping[int, RowT]) -> RowT | None:
+        """The row whose ID is sent."""
+        return table.get(self.number(name) or 0)
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """A boolean: true, 1, "1" or "true"."""
+        return self.get(name, default) in (True, 1, "1", "true")
+
+    def filled(self, name: str) -> bool:
+        return self.get(name) not in (None, "")
+
+    def cleared(self, name: str) -> bool:
+        return name in self and not self.filled(name)
 
 
 class Call:
@@ -116,6 +156,14 @@ class Call:
             raise HttpError(404)
         return row
 
+    def project(self) -> Project:
+        """Return the project that the path names; raises HttpError(404), or 403 or 401 for a hidden one."""
+        project = self.data.project(self.request.match_info["id"])
+        if project is None:
+            raise HttpError(404)
+        self.require_seen(project)
+        return project
+
     def listed(
         self, kind: str, rows: Sequence[RowT], shape: Callable[[RowT], dict[str, Any]]
     ) -> web.Response:
@@ -132,14 +180,14 @@ class Call:
         JSON_LIMIT.
         """
         if self.request.content_type != "application/json":
-            return {}
+            return Body()
         try:
             sent = json.loads(await self.request.read() or b"{}")
             json.dumps(sent, ensure_ascii=False).encode()
         except ValueError:
             raise HttpError(400) from None
         found = sent.get(kind) if isinstance(sent, dict) else None
-        return found if isinstance(found, dict) else {}
+        return Body(found) if isinstance(found, dict) else Body()
 
     def created(self, kind: str, shape: dict[str, Any], path: str | None = None) -> web.Response:
         """Return 201 with the resource under its kind, and a Location on the request's host."""
@@ -153,8 +201,10 @@ class Call:
         return web.Response(status=200, body=b" ", content_type="application/json")
 
 
+Operation = Callable[[Call], Awaitable[web.Response]]
+
+
 def too_long(label: str, text: str, maximum: int) -> list[str]:
-    """Return the error message for a text over `maximum` characters, if it is."""
     return [f"{label} is too long (maximum is {maximum} characters)"] if len(text) > maximum else []
 
 
@@ -165,16 +215,6 @@ def as_int(value: object) -> int | None:
     if isinstance(value, int):
         return value
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else None
-
-
-def as_bool(value: object) -> bool:
-    """Return a boolean from true, 1, "1" or "true"."""
-    return value in (True, 1, "1", "true")
-
-
-def as_text(value: object) -> str:
-    """Return a text field; null is empty."""
-    return "" if value is None else str(value)
 
 
 def is_blank(text: str) -> bool:

@@ -239,7 +239,6 @@ class TimeEntry:
 
     @property
     def hours(self) -> float:
-        """Return hours with two decimals, as the service does."""
         return round(self.minutes / 60, 2)
 
 

@@ -6,7 +6,7 @@ import secrets
 
 from aiohttp import web
 
-from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text, too_long
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, too_long
 from bot.sandbox.tracker.data import Attachment, Data, free_id
 
 MAX_TEXT = 255
@@ -19,22 +19,21 @@ def clean_name(name: str) -> str:
     return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
 
 
-async def upload(request: web.Request) -> web.Response:
+async def upload(call: Call) -> web.Response:
     """Store the raw bytes and return a single-use token.
 
     Responds 406 for another content type, 422 when the file is too large (without reading the rest).
     """
-    call = Call(request)
     author = call.user
     call.require(call.viewer.may_anywhere("add_issues"))
-    if request.content_type != "application/octet-stream":
+    if call.request.content_type != "application/octet-stream":
         raise HttpError(406)
     name = clean_name(call.params.get("filename", "")) or secrets.token_hex(8)
     if name.rpartition(".")[2].lower() in FORBIDDEN:
         raise ValidationError(f"Attachment extension .{name.rpartition('.')[2]} is not allowed")
     if errors := too_long("File", name, MAX_TEXT):
         raise ValidationError(*errors)
-    content = await _content(request, call.service.max_upload)
+    content = await _content(call.request, call.service.max_upload)
     row = Attachment(
         id=free_id(call.data.attachments),
         filename=name,
@@ -72,8 +71,9 @@ def taken_uploads(data: Data, sent: Body) -> tuple[list[tuple[Attachment, Body]]
     given = sent.get("uploads")
     taken: dict[int, tuple[Attachment, Body]] = {}
     lost = 0
-    for row in given if isinstance(given, list) else []:
-        token = row.get("token") if isinstance(row, dict) else None
+    for sent_row in given if isinstance(given, list) else []:
+        row = Body(sent_row) if isinstance(sent_row, dict) else Body()
+        token = row.get("token")
         file = data.attachments.get(as_int(str(token or "").partition(".")[0]) or 0)
         if file is None or file.token != token or file.issue_id is not None or file.id in taken:
             lost += 1
@@ -85,23 +85,22 @@ def taken_uploads(data: Data, sent: Body) -> tuple[list[tuple[Attachment, Body]]
 def use_uploads(taken: list[tuple[Attachment, Body]]) -> list[Attachment]:
     """Return the files, renamed as requested, for the caller to set the issue."""
     for file, row in taken:
-        file.filename = clean_name(as_text(row.get("filename"))) or file.filename
-        file.content_type = as_text(row.get("content_type")) or file.content_type
-        file.description = as_text(row.get("description"))
+        file.filename = clean_name(row.text("filename")) or file.filename
+        file.content_type = row.text("content_type") or file.content_type
+        file.description = row.text("description")
     return [file for file, _ in taken]
 
 
-async def update_attachment(request: web.Request) -> web.Response:
+async def update_attachment(call: Call) -> web.Response:
     """Change a file's name or description: by its uploader until attached, then by the issue's editors.
 
     Responds 404 (unknown), 401, 403 (hidden or not allowed), 422.
     """
-    call = Call(request)
     row = call.found(call.data.attachments)
     call.require(_editable(call, row))
     sent = await call.body("attachment")
-    name = clean_name(as_text(sent["filename"])) if "filename" in sent else row.filename
-    description = as_text(sent["description"]) if "description" in sent else row.description
+    name = clean_name(sent.text("filename")) if "filename" in sent else row.filename
+    description = sent.text("description") if "description" in sent else row.description
     errors = [] if name else ["File cannot be blank"]
     errors += too_long("File", name, MAX_TEXT) + too_long("Description", description, MAX_TEXT)
     if errors:

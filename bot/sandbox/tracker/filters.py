@@ -1,4 +1,4 @@
-"""The issue list's filters: expressions such as `>=2026-01-01`, `1|2`, `!*` and `~printer`.
+"""The issue list's filters, expressions such as `>=2026-01-01`, `1|2`, `!*` and `~printer`, and its order.
 
 See docs/service.md, Lists: unknown or unavailable filters are ignored, so the list comes back unfiltered;
 malformed ones are rejected with an error message.
@@ -8,15 +8,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
+from functools import partial
 from math import inf
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.sandbox.tracker.access import Viewer
 from bot.sandbox.tracker.call import ValidationError, as_int
-from bot.sandbox.tracker.data import ACTIVE_PROJECT, CustomField, Data, Issue, Project
+from bot.sandbox.tracker.data import ACTIVE_PROJECT, CustomField, Data, Issue, Named, Project
 from bot.sandbox.tracker.dates import span
 
 Test = Callable[[Issue], bool]
+Value = Callable[[Issue], Any]
 
 _OPERATORS = {  # longer ones first, as `!` is a prefix of `!*`
     "list": ("=", "!"),
@@ -29,12 +32,12 @@ _OPERATORS = {  # longer ones first, as `!` is a prefix of `!*`
     "string": ("!~", "!*", "~", "=", "!", "^", "$", "*"),
     "date": (">=", "<=", "><", "!*", "=", "*"),
 }
-_VALUELESS = frozenset({"!*", "*", "o", "c"})
+_VALUELESS = frozenset({"*", "o", "c"})
 _MAX_WORDS = 5
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?", re.ASCII)
 _INTEGERS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*", re.ASCII)
 
-_FIELDS: dict[str, tuple[str, str, Callable[[Issue], object]]] = {
+_FIELDS: dict[str, tuple[str, str, Value]] = {
     "issue_id": ("Issue", "integer", lambda i: i.id),
     "tracker_id": ("Tracker", "list", lambda i: i.tracker_id),
     "status_id": ("Status", "status", lambda i: i.status_id),
@@ -80,7 +83,7 @@ class _Filter:
     label: str
     operator: str
     values: list[str]
-    value: Callable[[Issue], object]
+    value: Value
     context: FilterContext
 
 
@@ -95,20 +98,24 @@ def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
         if known is None:
             continue
         label, kind, value = known
-        operator, values = _parse(expression, kind)
+        parsed, values = _parse(expression, kind)
+        operator = parsed.removeprefix("!") or "="
         if operator not in _VALUELESS and not any(values):
             errors.append(f"{label} cannot be blank")
             continue
+        build = _has_value if operator == "*" else _BUILDERS[kind]
         try:
-            found.append(_BUILDERS[kind](_Filter(name, label, operator, values, value, context)))
+            test = build(_Filter(name, label, operator, values, value, context))
         except ValidationError as error:
             errors += error.errors
+        else:
+            found.append(_not(test) if parsed.startswith("!") else test)
     if errors:
         raise ValidationError(*errors)
     return found
 
 
-def _known(name: str, context: FilterContext) -> tuple[str, str, Callable[[Issue], object]] | None:
+def _known(name: str, context: FilterContext) -> tuple[str, str, Value] | None:
     if name == "category_id" and context.project is None:
         return None
     if name in _FIELDS:
@@ -159,6 +166,14 @@ def _in_project(project: Project, params: Mapping[str, str], data: Data) -> Test
     return lambda issue: issue.project_id in wanted
 
 
+def _not(test: Test) -> Test:
+    return lambda issue: not test(issue)
+
+
+def _has_value(parsed: _Filter) -> Test:
+    return lambda issue: parsed.value(issue) not in (None, "", [])
+
+
 def _list(parsed: _Filter) -> Test:
     wanted = set(parsed.values)
     data, viewer = parsed.context.data, parsed.context.viewer
@@ -166,25 +181,16 @@ def _list(parsed: _Filter) -> Test:
     if "me" in wanted and parsed.name in {"assigned_to_id", "author_id"} | of_people:
         wanted |= {str(n) for n in viewer.me(groups=parsed.name == "assigned_to_id")}
 
-    def held(issue: Issue) -> set[str]:
-        value = parsed.value(issue)
-        if value is None or value in ("", []):
-            return set()
-        return {str(v) for v in value} if isinstance(value, list) else {str(value)}
+    def test(issue: Issue) -> bool:
+        held = parsed.value(issue)
+        values = held if isinstance(held, list) else [] if held in (None, "") else [held]
+        return not wanted.isdisjoint(map(str, values))
 
-    tests: dict[str, Test] = {
-        "=": lambda i: bool(held(i) & wanted),
-        "!": lambda i: not held(i) & wanted,
-        "*": lambda i: bool(held(i)),
-        "!*": lambda i: not held(i),
-    }
-    return tests[parsed.operator]
+    return test
 
 
 def _status(parsed: _Filter) -> Test:
     closed = {s.id for s in parsed.context.data.statuses.values() if s.is_closed}
-    if parsed.operator == "*":
-        return lambda _: True
     if parsed.operator in ("o", "c"):
         wants_closed = parsed.operator == "c"
         return lambda i: (i.status_id in closed) == wants_closed
@@ -192,7 +198,7 @@ def _status(parsed: _Filter) -> Test:
 
 
 def _integer(parsed: _Filter) -> Test:
-    if parsed.operator not in _VALUELESS and not all(_INTEGERS.fullmatch(v) for v in parsed.values if v):
+    if not all(_INTEGERS.fullmatch(v) for v in parsed.values if v):
         raise ValidationError(f"{parsed.label} is invalid")
     if parsed.operator == "=":  # commas separate values; anything after a bar is ignored
         wanted = {float(v) for v in parsed.values[0].split(",")}
@@ -202,8 +208,6 @@ def _integer(parsed: _Filter) -> Test:
 
 
 def _number(parsed: _Filter) -> Test:
-    if parsed.operator in _VALUELESS:
-        return lambda i: (_number_of(parsed.value(i)) is None) == (parsed.operator == "!*")
     if not all(_DECIMAL.fullmatch(v) for v in parsed.values if v):
         raise ValidationError(f"{parsed.label} is invalid")
     first, *rest = (float(v) if v else 0.0 for v in parsed.values)
@@ -226,8 +230,6 @@ def _number_of(held: object) -> float | None:
 
 
 def _tree(parsed: _Filter) -> Test:
-    if parsed.operator in _VALUELESS:
-        return lambda i: (i.parent_id is None) == (parsed.operator == "!*")
     wanted = {int(n) for n in re.findall(r"\d{1,18}", parsed.values[0], re.ASCII)}
     if parsed.operator == "~":
         children = parsed.context.data.children()
@@ -243,25 +245,21 @@ def _text(parsed: _Filter) -> Test:
     distinct = dict.fromkeys(word.strip('"') for word in wanted.split())
     words = [word for word in distinct if len(word) > 1][:_MAX_WORDS] or [wanted]
 
-    def held(issue: Issue) -> str:
-        return str(parsed.value(issue) or "").casefold()
+    def test(issue: Issue) -> bool:
+        held = str(parsed.value(issue) or "").casefold()
+        match parsed.operator:
+            case "~":
+                return all(word in held for word in words)
+            case "^":
+                return held.startswith(wanted)
+            case "$":
+                return held.endswith(wanted)
+        return parsed.value(issue) in parsed.values
 
-    tests: dict[str, Test] = {
-        "~": lambda i: all(word in held(i) for word in words),
-        "!~": lambda i: not all(word in held(i) for word in words),
-        "^": lambda i: held(i).startswith(wanted),
-        "$": lambda i: held(i).endswith(wanted),
-        "=": lambda i: parsed.value(i) in parsed.values,
-        "!": lambda i: parsed.value(i) not in parsed.values,
-        "*": lambda i: bool(held(i)),
-        "!*": lambda i: not held(i),
-    }
-    return tests[parsed.operator]
+    return test
 
 
 def _date(parsed: _Filter) -> Test:
-    if parsed.operator in _VALUELESS:
-        return lambda i: (parsed.value(i) is None) == (parsed.operator == "!*")
     spans = [span(v, parsed.context.zone) if v else None for v in parsed.values]
     if any(v and s is None for v, s in zip(parsed.values, spans, strict=True)):
         raise ValidationError(f"{parsed.label} is invalid")
@@ -290,3 +288,59 @@ _BUILDERS: dict[str, Callable[[_Filter], Test]] = {
     "string": _text,
     "date": _date,
 }
+
+
+def order(issues: list[Issue], sort: str, data: Data) -> list[Issue]:
+    """Return the issues in the requested order; ties go by number, newest first.
+
+    Issues without a value come first, or last in descending order.
+    """
+    ordered = sorted(issues, key=lambda i: i.id, reverse=True)
+    keys = _keys(data)
+    for part in reversed([p for p in sort.split(",") if p][:3]):
+        name, _, direction = part.partition(":")
+        if name in keys:
+            ordered.sort(key=partial(_rank, keys[name]), reverse=direction == "desc")
+    return ordered
+
+
+def _rank(value: Value, issue: Issue) -> tuple[bool, Any]:
+    held = value(issue)
+    return held is not None, 0 if held is None else held
+
+
+def _keys(data: Data) -> dict[str, Value]:
+    minutes = data.minutes()
+
+    def name(table: Mapping[int, Named], row_id: int | None) -> str | None:
+        return None if row_id is None else table[row_id].name.casefold()
+
+    def person(row_id: int | None) -> tuple[bool, str] | None:
+        return None if row_id is None else (row_id in data.users, data.principal(row_id).casefold())
+
+    keys: dict[str, Value] = {
+        "id": lambda i: i.id,
+        "project": lambda i: data.projects[i.project_id].name.casefold(),
+        "tracker": lambda i: i.tracker_id,
+        "status": lambda i: i.status_id,
+        "priority": lambda i: i.priority_id,
+        "parent": lambda i: i.parent_id,
+        "subject": lambda i: i.subject.casefold(),
+        "author": lambda i: person(i.author_id),
+        "assigned_to": lambda i: person(i.assigned_to_id),
+        "category": lambda i: name(data.categories, i.category_id),
+        "fixed_version": lambda i: name(data.versions, i.version_id),
+        "start_date": lambda i: i.start_date,
+        "due_date": lambda i: i.due_date,
+        "done_ratio": lambda i: i.done_ratio,
+        "estimated_hours": lambda i: i.estimated_hours,
+        "spent_hours": lambda i: minutes.get(i.id, 0),
+        "created_on": lambda i: i.created_on,
+        "updated_on": lambda i: i.updated_on,
+        "closed_on": lambda i: i.closed_on,
+    }
+    return keys | {f"cf_{n}": _custom_text(n) for n in data.custom_fields}
+
+
+def _custom_text(field_id: int) -> Value:
+    return lambda i: str(i.custom.get(field_id) or "")

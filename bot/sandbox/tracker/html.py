@@ -67,9 +67,8 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
 
 def page(title: str, *children: Child, here: str = "", status: int = 200) -> web.Response:
     """Return a complete read-only page that loads nothing from other hosts."""
-    links = [
-        el("a", text, href=href, aria_current="page" if href == here else None) for href, text in _PLACES
-    ]
+    current, gap = {here: "page"}, Html(" &nbsp; ")
+    links = [join(el("a", text, href=href, aria_current=current.get(href)), gap) for href, text in _PLACES]
     frame = el(
         "html",
         el(
@@ -82,7 +81,7 @@ def page(title: str, *children: Child, here: str = "", status: int = 200) -> web
         ),
         el(
             "body",
-            el("header", el("a", SERVICE_NAME, href="/", cls="brand"), el("nav", _spaced(links))),
+            el("header", el("a", SERVICE_NAME, href="/", cls="brand"), el("nav", links)),
             el("main", el("p", _NOTE, cls="note"), *children),
         ),
         lang="en",
@@ -95,7 +94,3 @@ def page(title: str, *children: Child, here: str = "", status: int = 200) -> web
     }
     body = "<!doctype html>" + frame
     return web.Response(text=body, content_type="text/html", status=status, headers=headers)
-
-
-def _spaced(links: list[Html]) -> list[Html]:
-    return [Html(f"{link} &nbsp; ") for link in links]

@@ -1,25 +1,29 @@
-"""GET and POST /issues.json; GET and PUT /issues/{id}.json when enabled."""
+"""GET and POST /issues.json; GET and PUT /issues/{id}.json when enabled, and the history of updates."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from datetime import date
 
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Call, HttpError, ValidationError, as_bool, as_int, as_text, crlf
-from bot.sandbox.tracker.data import Issue, Note, Project
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, crlf
+from bot.sandbox.tracker.data import Attachment, Detail, Issue, Note, Project
 from bot.sandbox.tracker.draft import Draft
-from bot.sandbox.tracker.filters import FilterContext, tests
-from bot.sandbox.tracker.journal import changes
-from bot.sandbox.tracker.sorting import order
+from bot.sandbox.tracker.filters import FilterContext, order, tests
+
+_RENAMED = {"version_id": "fixed_version_id"}
+_ATTRIBUTES = (
+    *("tracker_id", "subject", "description", "due_date", "category_id", "status_id", "assigned_to_id"),
+    *("priority_id", "version_id", "start_date", "done_ratio", "estimated_hours", "parent_id", "is_private"),
+)
 
 
-async def list_issues(request: web.Request) -> web.Response:
+async def list_issues(call: Call) -> web.Response:
     """Return a page of the visible issues that match the filters; only open ones unless a status is given.
 
     Responds 404 (unknown project or saved query), 403 or 401 (hidden project), 422 (malformed filters).
     """
-    call = Call(request)
     project = _project(call)
     params = _filters(call)
     wanted = tests(params, FilterContext(call.data, call.viewer, call.zone, project))
@@ -57,12 +61,11 @@ def _filters(call: Call) -> Mapping[str, str]:
     return query.params
 
 
-async def create_issue(request: web.Request) -> web.Response:
+async def create_issue(call: Call) -> web.Response:
     """Create an issue with the files of its upload tokens; attributes the requester may not set are ignored.
 
     Responds 401 for an anonymous visitor, 403 without the right, 422 with error messages.
     """
-    call = Call(request)
     author = call.user
     call.require(call.viewer.may_anywhere("add_issues"))
     draft = Draft(call, await call.body("issue"))
@@ -74,22 +77,20 @@ async def create_issue(request: web.Request) -> web.Response:
     return call.created("issue", _shapes(call).shape(issue), f"/issues/{issue.id}")
 
 
-async def show_issue(request: web.Request) -> web.Response:
+async def show_issue(call: Call) -> web.Response:
     """Optional operation: return one issue. Responds 404 (unknown), 403 or 401 (hidden)."""
-    call = Call(request)
     issue = call.found(call.data.issues)
     call.require(call.viewer.sees_issue(issue))
     return web.json_response({"issue": _shapes(call).detailed(issue)})
 
 
-async def update_issue(request: web.Request) -> web.Response:
+async def update_issue(call: Call) -> web.Response:
     """Optional operation: change attributes, add files (by token) and a note; ignores what may not be set.
 
     A requester who may only add notes can't change attributes, and a note takes its own right. Responds 404
     (unknown), 401, 403 (hidden or not allowed), 422 with error messages, or without one for an outdated
     `lock_version`.
     """
-    call = Call(request)
     issue = call.found(call.data.issues)
     project = call.data.projects[issue.project_id]
     edits, notes = (call.viewer.may(right, project) for right in ("edit_issues", "add_notes"))
@@ -97,20 +98,16 @@ async def update_issue(request: web.Request) -> web.Response:
     sent = await call.body("issue")
     if as_int(sent.get("lock_version", len(issue.notes))) != len(issue.notes):
         raise ValidationError
-    draft = Draft(call, sent if edits else {"uploads": sent.get("uploads")}, issue)
+    draft = Draft(call, sent if edits else Body(uploads=sent.get("uploads")), issue)
     changed = draft.issue(call.user)
-    details = changes(issue, changed, draft.files)
-    text = crlf(as_text(sent.get("notes"))) if notes else ""
-    private = (
-        bool(text) and as_bool(sent.get("private_notes")) and call.viewer.may("set_notes_private", project)
-    )
+    details = tuple(_changes(issue, changed, draft.files))
+    text = crlf(sent.text("notes")) if notes else ""
+    private = bool(text) and sent.flag("private_notes") and call.viewer.may("set_notes_private", project)
     if details and (private or not text):
         changed.notes = [*changed.notes, Note(call.user.id, "", call.now, details)]
     if text:
-        changed.notes = [
-            *changed.notes,
-            Note(call.user.id, text, call.now, () if private else details, private),
-        ]
+        shown = () if private else details
+        changed.notes = [*changed.notes, Note(call.user.id, text, call.now, shown, private)]
     if text or details:
         changed.updated_on = call.now
         _touch_parent(call, issue)
@@ -125,3 +122,26 @@ async def update_issue(request: web.Request) -> web.Response:
 def _touch_parent(call: Call, issue: Issue) -> None:
     if issue.parent_id is not None:
         call.data.issues[issue.parent_id].updated_on = call.now
+
+
+def _changes(old: Issue, new: Issue, files: Sequence[Attachment]) -> Iterator[Detail]:
+    for name in _ATTRIBUTES:
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            yield Detail("attr", _RENAMED.get(name, name), _text(before), _text(after))
+    for number in sorted({*old.custom, *new.custom}):
+        before, after = old.custom.get(number), new.custom.get(number)
+        if (before or None) != (after or None):
+            yield Detail("cf", str(number), _text(before), _text(after))
+    for file in files:
+        yield Detail("attachment", str(file.id), None, file.filename)
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, list):
+        return ", ".join(value)
+    return value.isoformat() if isinstance(value, date) else str(value)

@@ -1,6 +1,7 @@
 """The service's web pages: read-only, with an administrator's view of all data."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
@@ -8,11 +9,9 @@ from aiohttp import web
 
 from bot.sandbox.tracker.access import Viewer
 from bot.sandbox.tracker.call import SERVICE, ValidationError, as_int
-from bot.sandbox.tracker.data import ACTIVE_PROJECT, Data, Issue, Project
+from bot.sandbox.tracker.data import ACTIVE_PROJECT, Attachment, Data, Issue, Note, Project, TimeEntry
 from bot.sandbox.tracker.filters import FilterContext, tests
-from bot.sandbox.tracker.html import Child, Html, el, join, page, table
-from bot.sandbox.tracker.issue_page import issue_body
-from bot.sandbox.tracker.links import issue_link, marks, priority_mark, project_link
+from bot.sandbox.tracker.html import Child, Html, el, join, markdown, page, table
 
 ROWS = 50
 _COLUMNS = ("#", "Project", "Tracker", "Status", "Priority", "Subject", "Assignee", "Updated")
@@ -66,7 +65,7 @@ def _card(data: Data, project: Project) -> Html:
     unfinished = sum(not data.statuses[i.status_id].is_closed for i in issues)
     return el(
         "div",
-        el("h3", project_link(project), " ", _kind(project)),
+        el("h3", _project_link(project), " ", _kind(project)),
         el("p", project.description, cls="small"),
         el("p", f"{unfinished} of {len(issues)} issues open", cls="soft small"),
         cls="card",
@@ -148,12 +147,12 @@ def _pager(here: dict[str, str], start: int, total: int) -> Html:
 def _issue_table(data: Data, issues: Iterable[Issue]) -> Html:
     rows = [
         (
-            issue_link(i, str(i.id)),
-            project_link(data.projects[i.project_id]),
+            _issue_link(i, str(i.id)),
+            _project_link(data.projects[i.project_id]),
             data.trackers[i.tracker_id].name,
-            marks(data, i),
-            priority_mark(data, i),
-            issue_link(i, i.subject),
+            _marks(data, i),
+            _priority_mark(data, i),
+            _issue_link(i, i.subject),
             data.principal(i.assigned_to_id) if i.assigned_to_id else None,
             i.updated_on.strftime("%Y-%m-%d %H:%M"),
         )
@@ -167,7 +166,7 @@ async def _issue(request: web.Request) -> web.Response:
     issue = data.issues.get(int(request.match_info["id"]))
     if issue is None:
         return missing()
-    return page(f"#{issue.id} {issue.subject}", issue_body(data, issue))
+    return page(f"#{issue.id} {issue.subject}", _issue_body(data, issue))
 
 
 async def _project(request: web.Request) -> web.Response:
@@ -205,24 +204,11 @@ async def _project(request: web.Request) -> web.Response:
 async def _time_entries(request: web.Request) -> web.Response:
     data = request.app[SERVICE].data
     latest = sorted(data.time_entries.values(), key=lambda t: (t.spent_on, t.id), reverse=True)[:200]
-    rows = [
-        (
-            str(t.spent_on),
-            data.principal(t.user_id),
-            data.activities[t.activity_id].name,
-            project_link(data.projects[t.project_id]),
-            issue_link(data.issues[t.issue_id]) if t.issue_id else None,
-            t.comments,
-            f"{t.hours:.2f}",
-        )
-        for t in latest
-    ]
-    columns = ("Date", "Person", "Activity", "Project", "Issue", "Comment", "Hours")
     return page(
         "Time",
         el("h1", "Time spent"),
         el("p", f"Latest {len(latest)} of {len(data.time_entries)} entries", cls="soft"),
-        table(columns, rows),
+        _time_table(data, latest),
         here="/time_entries",
     )
 
@@ -241,3 +227,134 @@ async def _download(request: web.Request) -> web.Response:
         "X-Content-Type-Options": "nosniff",
     }
     return web.Response(body=row.content, headers=headers)
+
+
+def _issue_body(data: Data, issue: Issue) -> Html:
+    parent = data.issues.get(issue.parent_id or 0)
+    time = [entry for entry in data.time_entries.values() if entry.issue_id == issue.id]
+    above = [_project_link(data.projects[issue.project_id])]
+    if parent is not None:
+        above += [Html(" · "), _issue_link(parent)]
+    return join(
+        el("p", above),
+        el("h1", f"{data.trackers[issue.tracker_id].name} #{issue.id}: {issue.subject}"),
+        el(
+            "div",
+            el("dl", [el("div", el("dt", name), el("dd", value)) for name, value in _facts(data, issue)]),
+            el("div", markdown(issue.description), cls="text") if issue.description else None,
+            cls="card",
+        ),
+        _section("Subtasks", _children(data, data.children(), issue)),
+        _section("Related", _relations(data, issue)),
+        _section("Files", [_file(data, a) for a in data.attachments.values() if a.issue_id == issue.id]),
+        _section("Time spent", _time_table(data, time, "Project", "Issue") if time else None),
+        _section("Comments", [_note(data, note) for note in issue.notes if note.text]),
+    )
+
+
+def _section(title: str, content: Child) -> Html | None:
+    return join(el("h2", title), content) if content else None
+
+
+def _facts(data: Data, issue: Issue) -> list[tuple[str, Child]]:
+    spent = data.minutes().get(issue.id, 0) / 60
+    facts: list[tuple[str, Child]] = [
+        ("Status", _marks(data, issue)),
+        ("Priority", _priority_mark(data, issue)),
+        ("Author", data.principal(issue.author_id)),
+        ("Assignee", data.principal(issue.assigned_to_id) if issue.assigned_to_id else None),
+        ("Category", data.categories[issue.category_id].name if issue.category_id else None),
+        ("Target version", data.versions[issue.version_id].name if issue.version_id else None),
+        ("Start date", str(issue.start_date or "")),
+        ("Due date", str(issue.due_date or "")),
+        ("% Done", f"{issue.done_ratio}%"),
+        ("Estimated hours", f"{issue.estimated_hours:g}h" if issue.estimated_hours is not None else None),
+        ("Spent hours", f"{spent:.2f}h" if spent else None),
+        ("Watchers", ", ".join(data.principal(w) for w in sorted(issue.watcher_ids))),
+    ]
+    for field in data.fields(issue.project_id, issue.tracker_id):
+        value = issue.custom.get(field.id)
+        facts.append((field.name, ", ".join(value) if isinstance(value, list) else value))
+    facts += [("Created", _when(issue.created_on)), ("Updated", _when(issue.updated_on))]
+    facts.append(("Closed", _when(issue.closed_on) if issue.closed_on else None))
+    return [(name, value) for name, value in facts if value]
+
+
+def _children(data: Data, children: dict[int, list[Issue]], issue: Issue) -> Html | None:
+    below = children.get(issue.id)
+    if not below:
+        return None
+    items = [
+        el("li", _issue_link(child), " ", _marks(data, child), _children(data, children, child))
+        for child in below
+    ]
+    return el("ul", items, cls="tree")
+
+
+def _relations(data: Data, issue: Issue) -> Html | None:
+    items = []
+    for row in data.relations.values():
+        if issue.id in (row.issue_id, row.issue_to_id):
+            kind = row.kind if row.issue_id == issue.id else f"{row.kind} (incoming)"
+            other = data.issues[row.issue_to_id if row.issue_id == issue.id else row.issue_id]
+            items.append(
+                el("li", el("span", kind, cls="soft"), " ", _issue_link(other), " ", _marks(data, other))
+            )
+    return el("ul", items, cls="tree") if items else None
+
+
+def _file(data: Data, row: Attachment) -> Html:
+    href = f"/attachments/download/{row.id}/{quote(row.filename, safe='')}"
+    about = f" {len(row.content):,} bytes, {data.principal(row.author_id)}, {_when(row.created_on)}"
+    picture = row.content_type.startswith("image/")
+    return el(
+        "div",
+        el("a", row.filename, href=href),
+        el("span", about, cls="soft small"),
+        el("div", row.description) if row.description else None,
+        el("img", src=href, alt=row.description or row.filename, cls="thumb") if picture else None,
+    )
+
+
+def _time_table(data: Data, entries: Sequence[TimeEntry], *left_out: str) -> Html:
+    columns: dict[str, list[Child]] = {
+        "Date": [str(t.spent_on) for t in entries],
+        "Person": [data.principal(t.user_id) for t in entries],
+        "Activity": [data.activities[t.activity_id].name for t in entries],
+        "Project": [_project_link(data.projects[t.project_id]) for t in entries],
+        "Issue": [_issue_link(data.issues[t.issue_id]) if t.issue_id else None for t in entries],
+        "Comment": [t.comments for t in entries],
+        "Hours": [f"{t.hours:.2f}" for t in entries],
+    }
+    shown = {name: cells for name, cells in columns.items() if name not in left_out}
+    return table(shown, zip(*shown.values(), strict=True))
+
+
+def _note(data: Data, note: Note) -> Html:
+    head = f"{data.principal(note.user_id)}, {_when(note.created_on)}"
+    return el("div", el("div", head, cls="soft small"), markdown(note.text), cls="card")
+
+
+def _issue_link(issue: Issue, text: str | None = None) -> Html:
+    return el("a", text or f"#{issue.id} {issue.subject}", href=f"/issues/{issue.id}")
+
+
+def _project_link(project: Project) -> Html:
+    return el("a", project.name, href=f"/projects/{project.identifier}")
+
+
+def _marks(data: Data, issue: Issue) -> Html:
+    """Return badges for the issue's status, and for private issues."""
+    status = data.statuses[issue.status_id]
+    private = el("span", "private", cls="pill private") if issue.is_private else None
+    return join(el("span", status.name, cls="pill closed" if status.is_closed else "pill"), " ", private)
+
+
+def _priority_mark(data: Data, issue: Issue) -> Html:
+    """Return the issue's priority; the two highest are highlighted."""
+    urgent = issue.priority_id in sorted(data.priorities)[-2:]
+    return el("span", data.priorities[issue.priority_id].name, cls="pill high" if urgent else None)
+
+
+def _when(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M UTC")

@@ -1,22 +1,26 @@
-"""GET and POST /projects.json, GET /projects/{id}.json."""
+"""GET and POST /projects.json, GET /projects/{id}.json; when enabled, the lists that issues refer to:
+statuses, priorities, members and so on.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import (
-    Body,
-    Call,
-    HttpError,
-    ValidationError,
-    as_bool,
-    as_text,
-    is_blank,
-    too_long,
+from bot.sandbox.tracker.call import Body, Call, Operation, ValidationError, is_blank, too_long
+from bot.sandbox.tracker.data import (
+    ACTIVE_PROJECT,
+    MODULES,
+    Data,
+    Group,
+    Membership,
+    Project,
+    User,
+    free_id,
+    put,
 )
-from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Membership, Project, User, free_id, put
 from bot.sandbox.tracker.defaults import MANAGER
 
 MAX_NAME, MAX_IDENTIFIER = 255, 100
@@ -24,9 +28,8 @@ _USUAL = frozenset(("issue_tracking", "time_tracking"))
 _IDENTIFIER = re.compile(r"(?!\d+\Z)[a-z0-9_-]+", re.ASCII)
 
 
-async def list_projects(request: web.Request) -> web.Response:
+async def list_projects(call: Call) -> web.Response:
     """Return a page of the active projects visible to the requester, in tree order."""
-    call = Call(request)
     seen = call.viewer.sees_project
     below: dict[int | None, list[Project]] = {}
     for project in sorted(call.data.projects.values(), key=lambda p: p.name.casefold()):
@@ -43,19 +46,14 @@ def _tree(below: Mapping[int | None, list[Project]], parent_id: int | None) -> l
     return found
 
 
-async def get_project(request: web.Request) -> web.Response:
+async def get_project(call: Call) -> web.Response:
     """Return a project by ID or identifier, even a closed one. Responds 404 (unknown), 401, 403 (hidden)."""
-    call = Call(request)
-    project = call.data.project(request.match_info["id"])
-    if project is None:
-        raise HttpError(404)
-    call.require_seen(project)
-    return web.json_response({"project": shapes.project(call.data, project, call.viewer, call.includes())})
+    shape = shapes.project(call.data, call.project(), call.viewer, call.includes())
+    return web.json_response({"project": shape})
 
 
-async def create_project(request: web.Request) -> web.Response:
+async def create_project(call: Call) -> web.Response:
     """Create a project; its creator becomes a manager. Responds 401, 403, 422."""
-    call = Call(request)
     creator = call.user
     call.require(call.viewer.may_anywhere("add_project"))
     project = _project(call, await call.body("project"))
@@ -67,7 +65,7 @@ async def create_project(request: web.Request) -> web.Response:
 
 def _project(call: Call, sent: Body) -> Project:
     data = call.data
-    name, identifier = as_text(sent.get("name")), as_text(sent.get("identifier"))
+    name, identifier = sent.text("name"), sent.text("identifier")
     errors = []
     if is_blank(name):
         errors.append("Name cannot be blank")
@@ -81,10 +79,10 @@ def _project(call: Call, sent: Body) -> Project:
     elif identifier == "new":
         errors.append("Identifier is reserved")
     errors += too_long("Identifier", identifier, MAX_IDENTIFIER)
-    errors += too_long("Homepage", as_text(sent.get("homepage")), MAX_NAME)
+    errors += too_long("Homepage", sent.text("homepage"), MAX_NAME)
     parent = None
-    if sent.get("parent_id") not in (None, ""):
-        parent = data.project(as_text(sent["parent_id"]))
+    if sent.filled("parent_id"):
+        parent = data.project(sent.text("parent_id"))
         if parent is None or not call.viewer.may("add_subprojects", parent):
             errors.append("Subproject of is invalid")
     if errors:
@@ -94,11 +92,11 @@ def _project(call: Call, sent: Body) -> Project:
         id=free_id(data.projects),
         name=name,
         identifier=identifier,
-        description=as_text(sent.get("description")),
-        homepage=as_text(sent.get("homepage")),
+        description=sent.text("description"),
+        homepage=sent.text("homepage"),
         parent_id=parent.id if parent else None,
-        is_public=as_bool(sent.get("is_public", True)),
-        inherit_members=as_bool(sent.get("inherit_members", False)),
+        is_public=sent.flag("is_public", default=True),
+        inherit_members=sent.flag("inherit_members"),
         tracker_ids=_known(trackers, tuple(data.trackers)),
         modules=frozenset(m for m in MODULES if m in modules) if isinstance(modules, list) else _USUAL,
         created_on=call.now,
@@ -109,7 +107,7 @@ def _project(call: Call, sent: Body) -> Project:
 def _known(sent: object, known: tuple[int, ...]) -> tuple[int, ...]:
     if not isinstance(sent, list):
         return known
-    wanted = {as_text(v) for v in sent}
+    wanted = set(map(str, sent))
     return tuple(n for n in known if str(n) in wanted)
 
 
@@ -126,3 +124,47 @@ def _members(call: Call, project: Project, creator: User) -> None:
         data.join(project, creator, MANAGER)
     elif MANAGER not in own.role_ids:
         own.role_ids = (MANAGER, *own.role_ids)
+
+
+def _listing(kind: str, rows: Callable[[Data], Iterable[dict[str, Any]]]) -> Operation:
+
+    async def listed(call: Call) -> web.Response:
+        return web.json_response({kind: [*rows(call.data)]})
+
+    return listed
+
+
+statuses = _listing("issue_statuses", lambda data: map(shapes.status, data.statuses.values()))
+priorities = _listing("issue_priorities", lambda data: map(shapes.ref, data.priorities.values()))
+activities = _listing("time_entry_activities", lambda data: map(shapes.ref, data.activities.values()))
+trackers = _listing("trackers", lambda data: map(shapes.ref, data.trackers.values()))
+
+
+async def versions(call: Call) -> web.Response:
+    """Optional operation: return a project's versions. Responds 404 (unknown), 401, 403 (hidden)."""
+    project = call.project()
+    found = [row for row in call.data.versions.values() if row.project_id == project.id]
+    shaped = [shapes.ref(row) | {"status": "open" if row.is_open else "closed"} for row in found]
+    return web.json_response({"versions": shaped, "total_count": len(found)})
+
+
+async def memberships(call: Call) -> web.Response:
+    """Optional operation: return a page of a project's members: users, locked ones too, and groups.
+
+    Responds 404, 401, 403.
+    """
+    project, data = call.project(), call.data
+    call.require(call.viewer.admin or bool(call.viewer.user and data.member(project.id, call.viewer.user.id)))
+    members = [row for row in data.memberships.values() if row.project_id == project.id]
+    users = {row.user_id for row in members}
+    groups = [group for group in data.groups.values() if group.user_ids and group.user_ids <= users]
+
+    def shape(row: Membership | Group) -> dict[str, Any]:
+        shaped: dict[str, Any] = {"id": row.id, "project": shapes.ref(project)}
+        if isinstance(row, Group):
+            return shaped | {"group": shapes.ref(row), "roles": []}
+        roles = [shapes.ref(data.roles[role]) for role in row.role_ids]
+        return shaped | {"user": shapes.principal(data, row.user_id), "roles": roles}
+
+    rows: list[Membership | Group] = [*members, *groups]
+    return call.listed("memberships", rows, shape)

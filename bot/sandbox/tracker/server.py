@@ -1,108 +1,77 @@
 """The reference service, in memory on loopback; docs/service.md describes its API."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Literal
 
 from aiohttp import web
 
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.loopback import Handler, Listener, loopback_only
-from bot.sandbox.tracker import files, issues, lists, pages, projects, time_entries, users
-from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, HttpError, Service, ValidationError
-from bot.sandbox.tracker.data import Data
-from bot.sandbox.tracker.defaults import fresh
+from bot.sandbox.tracker import files, issues, pages, projects, time_entries, users
+from bot.sandbox.tracker.call import JSON_LIMIT, SERVICE, Call, HttpError, Operation, Service, ValidationError
 
-MAX_UPLOAD = 5 * 1024 * 1024
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+ID = "{id:[0-9]{1,18}}"
+PROJECT = "/projects/{id:[a-zA-Z0-9_-]{1,100}}"
 
 
-class Tracker:
+@dataclass(eq=False)
+class Tracker(Service):
     """A service with the API's twelve operations, and web pages that show its data.
 
-    `data` is open to tests; the default is a new installation. `login_required` False, the real default,
-    treats a missing or invalid key as an anonymous visitor; without `rest_enabled` everyone is one.
-    `empty_updates` 200 responds to updates like versions before 4.1. `max_upload` limits a file's bytes,
-    `page_cap` a page's size. `issue_updates` enables changes to existing issues, `issue_reads` reading a
-    single one, `roles` reading a role's permissions, `time_deletes` deleting time entries, `listing` listing
-    statuses, priorities, activities, trackers, versions and members.
+    `data` is open to tests; the default is a new installation.
     """
 
-    def __init__(
-        self,
-        data: Data | None = None,
-        *,
-        key_header: str = "X-Service-API-Key",
-        login_required: bool = False,
-        rest_enabled: bool = True,
-        empty_updates: Literal[200, 204] = 204,
-        max_upload: int = MAX_UPLOAD,
-        page_cap: int = 100,
-        issue_updates: bool = False,
-        issue_reads: bool = False,
-        roles: bool = False,
-        time_deletes: bool = False,
-        listing: bool = False,
-        clock: Callable[[], datetime] = _now,
-    ) -> None:
-        self.data = fresh() if data is None else data
-        self._service = Service(
-            self.data, key_header, login_required, rest_enabled, empty_updates, max_upload, page_cap, clock
-        )
-        issue, entry = r"/issues/{id:[0-9]{1,18}}.json", r"/time_entries/{id:[0-9]{1,18}}.json"
-        optional = (
-            (issue_updates, web.put(issue, issues.update_issue)),
-            (issue_reads, web.get(issue, issues.show_issue)),
-            (roles, web.get(r"/roles/{id:[0-9]{1,18}}.json", users.get_role)),
-            (time_deletes, web.delete(entry, time_entries.delete_time_entry)),
-        )
-        self._optional = [route for enabled, route in optional if enabled]
-        self._optional += lists.routes() if listing else []
-        self._listener = Listener()
-        self._url = ""
+    url: str = field(default="", init=False)
+    """The root URL, without a trailing slash, once it is started."""
+    _listener: Listener = field(default_factory=Listener, init=False)
 
     def app(self) -> web.Application:
         """Return the service as a new application; all of them share the same data."""
         app = web.Application(middlewares=[loopback_only, _answers], client_max_size=JSON_LIMIT)
-        app[SERVICE] = self._service
-        app.add_routes(
-            [
-                web.post("/users.json", users.create_user),
-                web.get(r"/users/{id:[0-9]{1,18}|current}.json", users.get_user),
-                web.put(r"/users/{id:[0-9]{1,18}}.json", users.update_user),
-                web.get("/issues.json", issues.list_issues),
-                web.post("/issues.json", issues.create_issue),
-                web.get("/projects.json", projects.list_projects),
-                web.post("/projects.json", projects.create_project),
-                web.get(r"/projects/{id:[a-zA-Z0-9_-]{1,100}}.json", projects.get_project),
-                web.post("/uploads.json", files.upload),
-                web.patch(r"/attachments/{id:[0-9]{1,18}}.json", files.update_attachment),
-                web.post("/time_entries.json", time_entries.create_time_entry),
-                web.put(r"/time_entries/{id:[0-9]{1,18}}.json", time_entries.update_time_entry),
-                *self._optional,
-                *pages.routes(),
-            ]
-        )
+        app[SERVICE] = self
+        issue, entry = f"/issues/{ID}.json", f"/time_entries/{ID}.json"
+        for enabled, method, path, operation in (
+            (True, "POST", "/users.json", users.create_user),
+            (True, "GET", r"/users/{id:[0-9]{1,18}|current}.json", users.get_user),
+            (True, "PUT", f"/users/{ID}.json", users.update_user),
+            (True, "GET", "/issues.json", issues.list_issues),
+            (True, "POST", "/issues.json", issues.create_issue),
+            (True, "GET", "/projects.json", projects.list_projects),
+            (True, "POST", "/projects.json", projects.create_project),
+            (True, "GET", f"{PROJECT}.json", projects.get_project),
+            (True, "POST", "/uploads.json", files.upload),
+            (True, "PATCH", f"/attachments/{ID}.json", files.update_attachment),
+            (True, "POST", "/time_entries.json", time_entries.create_time_entry),
+            (True, "PUT", entry, time_entries.update_time_entry),
+            (self.issue_updates, "PUT", issue, issues.update_issue),
+            (self.issue_reads, "GET", issue, issues.show_issue),
+            (self.roles, "GET", f"/roles/{ID}.json", users.get_role),
+            (self.time_deletes, "DELETE", entry, time_entries.delete_time_entry),
+            (self.listing, "GET", "/issue_statuses.json", projects.statuses),
+            (self.listing, "GET", "/enumerations/issue_priorities.json", projects.priorities),
+            (self.listing, "GET", "/enumerations/time_entry_activities.json", projects.activities),
+            (self.listing, "GET", "/trackers.json", projects.trackers),
+            (self.listing, "GET", f"{PROJECT}/versions.json", projects.versions),
+            (self.listing, "GET", f"{PROJECT}/memberships.json", projects.memberships),
+        ):
+            if enabled:
+                app.router.add_route(method, path, _handler(operation))
+        app.add_routes(pages.routes())
         return app
-
-    @property
-    def url(self) -> str:
-        """The root URL, without a trailing slash; raises RuntimeError before `start`."""
-        if not self._url:
-            raise RuntimeError("the reference service has not been started")
-        return self._url
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
         """Start listening, as `Listener.start` does."""
-        self._url = await self._listener.start(self.app(), host, port)
+        self.url = await self._listener.start(self.app(), host, port)
 
     async def stop(self) -> None:
-        self._url = ""
         await self._listener.stop()
+
+
+def _handler(operation: Operation) -> Handler:
+    async def handle(request: web.Request) -> web.Response:
+        return await operation(Call(request))
+
+    return handle
 
 
 @web.middleware

@@ -4,17 +4,31 @@ from collections.abc import Collection
 from typing import Any
 from urllib.parse import quote
 
-from bot.sandbox.records import picked
-from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.data import MODULES, Attachment, Data, Issue, Named, Note, Project, TimeEntry, User
+from bot.sandbox import picked
+from bot.sandbox.tracker.access import Viewer, next_statuses
+from bot.sandbox.tracker.data import (
+    MODULES,
+    Attachment,
+    Data,
+    Issue,
+    Named,
+    Note,
+    Project,
+    Status,
+    TimeEntry,
+    User,
+)
 from bot.sandbox.tracker.dates import iso, stamp
-from bot.sandbox.tracker.workflow import next_statuses
 
 Shape = dict[str, Any]
 
 
 def ref(row: Named) -> Shape:
     return picked(row, "id", "name")
+
+
+def status(row: Status) -> Shape:
+    return ref(row) | {"is_closed": row.is_closed}
 
 
 def _stamps(row: object, *names: str) -> Shape:
@@ -47,19 +61,19 @@ def user(data: Data, row: User, viewer: Viewer, include: Collection[str] = ()) -
 
 
 def _memberships(data: Data, row: User, viewer: Viewer) -> list[Shape]:
-    found = []
-    for member in data.memberships.values():
-        project = data.projects[member.project_id]
-        if member.user_id != row.id or not viewer.sees_project(project):
-            continue
-        roles = []
-        for role_id in member.role_ids:
-            role = ref(data.roles[role_id])
-            if role_id in member.inherited:
-                role["inherited"] = True
-            roles.append(role)
-        found.append({"id": member.id, "project": ref(project), "roles": roles})
-    return found
+    rows = [(m, data.projects[m.project_id]) for m in data.memberships.values() if m.user_id == row.id]
+    return [
+        {
+            "id": member.id,
+            "project": ref(project),
+            "roles": [
+                ref(data.roles[role]) | ({"inherited": True} if role in member.inherited else {})
+                for role in member.role_ids
+            ],
+        }
+        for member, project in rows
+        if viewer.sees_project(project)
+    ]
 
 
 def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] = ()) -> Shape:
@@ -74,10 +88,8 @@ def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] =
     if "issue_categories" in include:
         shape["issue_categories"] = [ref(c) for c in data.categories.values() if c.project_id == row.id]
     if "time_entry_activities" in include:
-        usable = row.activity_ids
-        shape["time_entry_activities"] = [
-            ref(a) for a in data.activities.values() if usable is None or a.id in usable
-        ]
+        usable = data.activities if row.activity_ids is None else row.activity_ids
+        shape["time_entry_activities"] = [ref(a) for a in data.activities.values() if a.id in usable]
     if "enabled_modules" in include:
         shape["enabled_modules"] = [
             {"id": n, "name": name} for n, name in enumerate(MODULES, 1) if name in row.modules
@@ -91,12 +103,8 @@ def project(data: Data, row: Project, viewer: Viewer, include: Collection[str] =
 
 def attachment(data: Data, row: Attachment, origin: str) -> Shape:
     """Return an attachment; images have a thumbnail."""
-    shape = {
-        "id": row.id,
-        "filename": row.filename,
+    shape = picked(row, "id", "filename", "content_type", "description") | {
         "filesize": len(row.content),
-        "content_type": row.content_type,
-        "description": row.description,
         "content_url": f"{origin}/attachments/download/{row.id}/{quote(row.filename)}",
     }
     if row.content_type.startswith("image/"):
@@ -144,12 +152,11 @@ class Issues:
     def shape(self, row: Issue) -> Shape:
         """Return one issue; a missing value is absent or null, as in the service."""
         data = self._data
-        status = data.statuses[row.status_id]
         shape: Shape = {
             "id": row.id,
             "project": ref(data.projects[row.project_id]),
             "tracker": ref(data.trackers[row.tracker_id]),
-            "status": ref(status) | {"is_closed": status.is_closed},
+            "status": status(data.statuses[row.status_id]),
             "priority": ref(data.priorities[row.priority_id]),
             "author": principal(data, row.author_id),
         }
@@ -187,7 +194,8 @@ class Issues:
             shape["relations"] = [
                 picked(r, "id", "issue_id", "issue_to_id", "delay") | {"relation_type": r.kind}
                 for r in self._data.relations.values()
-                if row.id in (r.issue_id, r.issue_to_id) and self._sees_both(r.issue_id, r.issue_to_id)
+                if row.id in (r.issue_id, r.issue_to_id)
+                and all(self._viewer.sees_issue(self._data.issues[n]) for n in (r.issue_id, r.issue_to_id))
             ]
         return shape
 
@@ -203,19 +211,15 @@ class Issues:
                 if self._sees_note(row, note)
             ]
         if "allowed_statuses" in self._include:
-            statuses = [data.statuses[n] for n in sorted(next_statuses(data, self._viewer, row))]
-            shape["allowed_statuses"] = [ref(s) | {"is_closed": s.is_closed} for s in statuses]
+            allowed = sorted(next_statuses(data, self._viewer, row))
+            shape["allowed_statuses"] = [status(data.statuses[n]) for n in allowed]
         return shape
 
     def _tree(self, row: Issue) -> list[Shape]:
         found = []
         for child in filter(self._viewer.sees_issue, self._children.get(row.id, ())):
             below = self._tree(child)
-            shape = {
-                "id": child.id,
-                "tracker": ref(self._data.trackers[child.tracker_id]),
-                "subject": child.subject,
-            }
+            shape = picked(child, "id", "subject") | {"tracker": ref(self._data.trackers[child.tracker_id])}
             found.append(shape | ({"children": below} if below else {}))
         return found
 
@@ -223,9 +227,6 @@ class Issues:
         own = self._viewer.user is not None and note.user_id == self._viewer.user.id
         project = self._data.projects[row.project_id]
         return own or not note.is_private or self._viewer.may("view_private_notes", project)
-
-    def _sees_both(self, *issue_ids: int) -> bool:
-        return all(self._viewer.sees_issue(self._data.issues[n]) for n in issue_ids)
 
     def _custom(self, field_id: int, row: Issue) -> Shape:
         field = self._data.custom_fields[field_id]

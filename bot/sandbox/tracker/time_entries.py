@@ -5,21 +5,19 @@ from dataclasses import replace
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, as_text, too_long
-from bot.sandbox.tracker.data import ACTIVE_USER, Issue, Project, TimeEntry, free_id
-from bot.sandbox.tracker.dates import day
-from bot.sandbox.tracker.durations import hours_of
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, as_int, too_long
+from bot.sandbox.tracker.data import ACTIVE_USER, Project, TimeEntry, free_id
+from bot.sandbox.tracker.dates import day, hours_of
 
 MAX_COMMENT = 1024
 MAX_HOURS = 1000
 
 
-async def create_time_entry(request: web.Request) -> web.Response:
+async def create_time_entry(call: Call) -> web.Response:
     """Log time on an issue or project, for the requester unless they may log for others.
 
     Responds 401 for an anonymous visitor, 403 where the project doesn't allow it, 422 for invalid values.
     """
-    call = Call(request)
     author = call.user
     call.require(call.viewer.may_anywhere("log_time"))
     sent = await call.body("time_entry")
@@ -39,12 +37,11 @@ async def create_time_entry(request: web.Request) -> web.Response:
     return call.created("time_entry", shapes.time_entry(call.data, entry), f"/time_entries/{entry.id}")
 
 
-async def update_time_entry(request: web.Request) -> web.Response:
+async def update_time_entry(call: Call) -> web.Response:
     """Change one's own entry, or another user's with the right to.
 
     Responds 404 (unknown), 403, 422.
     """
-    call = Call(request)
     entry = call.found(call.data.time_entries)
     if not call.viewer.edits_time(entry):
         raise HttpError(403)
@@ -53,12 +50,11 @@ async def update_time_entry(request: web.Request) -> web.Response:
     return call.updated()
 
 
-async def delete_time_entry(request: web.Request) -> web.Response:
+async def delete_time_entry(call: Call) -> web.Response:
     """Optional operation: delete an entry that the requester may edit.
 
     Responds 404 (unknown), 403, or 401 for an anonymous visitor.
     """
-    call = Call(request)
     entry = call.found(call.data.time_entries)
     call.require(call.viewer.edits_time(entry))
     call.data.deleted_time[entry.id] = call.data.time_entries.pop(entry.id)
@@ -76,7 +72,7 @@ def _changed(call: Call, entry: TimeEntry, sent: Body, *, new: bool) -> TimeEntr
     if "spent_on" in sent:
         _set_date(entry, sent["spent_on"], errors)
     if "comments" in sent:
-        entry.comments = as_text(sent["comments"]) or None
+        entry.comments = sent.text("comments") or None
         errors += too_long("Comment", entry.comments or "", MAX_COMMENT)
     if project is not None:
         _for_another(call, entry, sent, project)
@@ -120,7 +116,7 @@ def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Proj
     """Set the entry's project and issue; an issue determines the project. Responds 403 if not allowed."""
     data = call.data
     project = data.projects.get(entry.project_id)
-    if sent.get("project_id") not in (None, ""):
+    if sent.filled("project_id"):
         wanted = sent["project_id"]
         project = data.project(wanted) if isinstance(wanted, str | int) else None
         if project is None:
@@ -129,12 +125,14 @@ def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Proj
         entry.project_id, entry.issue_id = project.id, None
     if "issue_id" in sent:
         entry.issue_id = None
-        if sent["issue_id"] not in (None, ""):
-            issue = data.issues.get(as_int(sent["issue_id"]) or 0)
-            if issue is None or not _loggable(call, issue) or _elsewhere(sent, project, issue):
+        if sent.filled("issue_id"):
+            issue = sent.row("issue_id", data.issues)
+            its = data.projects[issue.project_id] if issue and call.viewer.sees_issue(issue) else None
+            elsewhere = sent.filled("project_id") and its is not project
+            if issue is None or its is None or elsewhere or not call.viewer.may("log_time", its):
                 errors.append("Issue is invalid")
                 return None
-            project = data.projects[issue.project_id]
+            project = its
             entry.project_id, entry.issue_id = project.id, issue.id
     if project is None:
         errors.append("Project cannot be blank")
@@ -143,17 +141,9 @@ def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Proj
     return project
 
 
-def _loggable(call: Call, issue: Issue) -> bool:
-    return call.viewer.sees_issue(issue) and call.viewer.may("log_time", call.data.projects[issue.project_id])
-
-
-def _elsewhere(sent: Body, project: Project | None, issue: Issue) -> bool:
-    return bool(sent.get("project_id")) and project is not None and project.id != issue.project_id
-
-
 def _for_another(call: Call, entry: TimeEntry, sent: Body, project: Project) -> None:
     """Set another user as the author; ignored unless the requester may log for others."""
-    user = call.data.users.get(as_int(sent.get("user_id")) or 0)
+    user = sent.row("user_id", call.data.users)
     if user is None or user.status != ACTIVE_USER or not call.viewer.may("log_time_for_others", project):
         return
     if call.data.member(project.id, user.id):

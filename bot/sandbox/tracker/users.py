@@ -7,16 +7,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from bot.sandbox.tracker import shapes
-from bot.sandbox.tracker.call import (
-    Body,
-    Call,
-    HttpError,
-    ValidationError,
-    as_bool,
-    as_int,
-    as_text,
-    is_blank,
-)
+from bot.sandbox.tracker.call import Body, Call, HttpError, ValidationError, is_blank, too_long
 from bot.sandbox.tracker.data import ACTIVE_USER, LOCKED_USER, REGISTERED_USER, User, free_id
 
 MIN_PASSWORD = 8
@@ -32,10 +23,9 @@ _FORMS = {
 }
 
 
-async def get_user(request: web.Request) -> web.Response:
+async def get_user(call: Call) -> web.Response:
     """Return a user by ID or `current`. Responds 401, and 404 for hidden users too."""
-    call = Call(request)
-    if request.match_info["id"] == "current":
+    if call.request.match_info["id"] == "current":
         user = call.user
     else:
         user = call.found(call.data.users)
@@ -44,20 +34,18 @@ async def get_user(request: web.Request) -> web.Response:
     return web.json_response({"user": shapes.user(call.data, user, call.viewer, call.includes())})
 
 
-async def get_role(request: web.Request) -> web.Response:
+async def get_role(call: Call) -> web.Response:
     """Return a role with its permissions. Responds 401 and 404."""
-    call = Call(request)
     call.require(call.viewer.user is not None)
     role = call.found(call.data.roles)
     return web.json_response({"role": shapes.ref(role) | {"permissions": sorted(role.rights)}})
 
 
-async def create_user(request: web.Request) -> web.Response:
+async def create_user(call: Call) -> web.Response:
     """Create an account, as an administrator; the response contains its API key.
 
     Responds 401, 403, 422, and 500 for an unparsed body, as the service does.
     """
-    call = Call(request)
     call.require(call.viewer.admin)
     sent = await call.body("user")
     if not sent:
@@ -69,9 +57,8 @@ async def create_user(request: web.Request) -> web.Response:
     return call.created("user", shapes.user(call.data, user, call.viewer), f"/users/{user.id}")
 
 
-async def update_user(request: web.Request) -> web.Response:
+async def update_user(call: Call) -> web.Response:
     """Change an account, as an administrator. Responds 401, 403, 404, 422."""
-    call = Call(request)
     call.require(call.viewer.admin)
     user = call.found(call.data.users)
     call.data.users[user.id] = _changed(call, user, await call.body("user"))
@@ -81,13 +68,14 @@ async def update_user(request: web.Request) -> web.Response:
 def _changed(call: Call, user: User, sent: Body) -> User:
     user = replace(user, updated_on=call.now)
     errors = []
+    others = [other for other in call.data.users.values() if other.id != user.id]
     for name, (label, most) in _LABELS.items():
-        text = as_text(sent[name]) if name in sent else getattr(user, name)
+        text = sent.text(name) if name in sent else getattr(user, name)
         if is_blank(text):
             errors.append(f"{label} cannot be blank")
-        elif len(text) > most:
-            errors.append(f"{label} is too long (maximum is {most} characters)")
-        elif name in ("login", "mail") and _taken(call, user, name, text):
+        elif long := too_long(label, text, most):
+            errors += long
+        elif name in _FORMS and text.casefold() in {str(getattr(one, name)).casefold() for one in others}:
             errors.append(f"{label} has already been taken")
         elif name in _FORMS and not _FORMS[name].fullmatch(text):
             errors.append(f"{label} is invalid")
@@ -97,16 +85,11 @@ def _changed(call: Call, user: User, sent: Body) -> User:
         errors.append(f"Password is too short (minimum is {MIN_PASSWORD} characters)")
     if errors:
         raise ValidationError(*errors)
-    if password is not None or as_bool(sent.get("generate_password")):
+    if password is not None or sent.flag("generate_password"):
         user.passwd_changed_on = call.now
-    user.admin = as_bool(sent.get("admin", user.admin))
-    user.must_change_passwd = as_bool(sent.get("must_change_passwd", user.must_change_passwd))
-    status = as_int(sent.get("status"))
+    user.admin = sent.flag("admin", default=user.admin)
+    user.must_change_passwd = sent.flag("must_change_passwd", default=user.must_change_passwd)
+    status = sent.number("status")
     if status in (ACTIVE_USER, REGISTERED_USER, LOCKED_USER):
         user.status = status
     return user
-
-
-def _taken(call: Call, user: User, name: str, text: str) -> bool:
-    others = (u for u in call.data.users.values() if u.id != user.id)
-    return any(str(getattr(u, name)).casefold() == text.casefold() for u in others)

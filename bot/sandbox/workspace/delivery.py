@@ -1,14 +1,24 @@
-"""The transport that carries payloads to the app and brings back its acknowledgements."""
+"""The transport that carries payloads to the app and brings back its acknowledgements, and what else every
+user interaction with the app shares: triggers, response URLs and error reports.
+"""
 
 import asyncio
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from bot.sandbox.workspace.shapes import JsonObject
-from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.model import JsonObject, User
+from bot.sandbox.workspace.response_urls import ResponseUrls
+from bot.sandbox.workspace.state import ApiError, BackgroundTasks, State
 
 Kind = Literal["slash_commands", "interactive", "events_api"]
 Outcome = Literal["acknowledged", "timeout", "refused", "offline"]
+KEPT_SECONDS = 600.0
+UNANSWERED = {
+    "timeout": ("operation_timeout", "The app didn't acknowledge this within 3 seconds."),
+    "refused": ("dispatch_failed", "The app returned an error."),
+    "offline": ("dispatch_failed", "The app isn't connected."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +62,78 @@ class Delivery(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Trigger:
+    """A user's recent interaction."""
+
+    user: str
+    at: float
+    in_modal: bool
+    used: bool = False
+
+
+@dataclass
+class Triggers:
+    """The triggers of the last few minutes: each is valid once, for 3 seconds.
+
+    Source: https://docs.slack.dev/reference/methods/views.open
+    """
+
+    state: State
+    _known: dict[str, Trigger] = field(default_factory=dict, init=False)
+
+    def issue(self, user: str, *, in_modal: bool = False) -> str:
+        now = self.state.clock.now()
+        self._known = {key: known for key, known in self._known.items() if known.at > now - KEPT_SECONDS}
+        trigger_id = f"{secrets.randbelow(10**10)}.{int(now)}.{secrets.token_hex(16)}"
+        self._known[trigger_id] = Trigger(user, now, in_modal)
+        return trigger_id
+
+    def redeem(self, trigger_id: str) -> Trigger:
+        """Return a trigger and mark it as used.
+
+        Raises ApiError for an unknown, expired or used one.
+        """
+        trigger = self._known.get(trigger_id)
+        if trigger is None:
+            raise ApiError("invalid_trigger_id", "This trigger_id is unknown or has expired.")
+        if trigger.used:
+            raise ApiError("exchanged_trigger_id", "This trigger_id was already used.")
+        age, maximum = self.state.clock.now() - trigger.at, self.state.trigger_seconds
+        if age > maximum:
+            detail = f"A trigger_id expires after {maximum:g} seconds. This one was {age:.1f} seconds old."
+            raise ApiError("expired_trigger_id", detail)
+        trigger.used = True
+        return trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    state: State
+    delivery: Delivery
+    triggers: Triggers
+    response_urls: ResponseUrls
+    background_tasks: BackgroundTasks
+
+    def missed(self, user: User, where: str, answer: Answer) -> bool:
+        """Return whether no acknowledgement came; if so, notify the user (and the panel unless offline)."""
+        if answer.outcome == "acknowledged":
+            return False
+        error, detail = UNANSWERED[answer.outcome]
+        said = f"{where} failed with the error “{error}”."
+        if answer.outcome == "offline":
+            said += f" {detail}"
+        else:
+            self.state.violate(where, error, detail)
+        self.state.toast(user.id, said)
+        return True
+
+
+class PageError(Exception):
+    """The request can't be done; the page shows the message."""
+
+
+class Gone(PageError):
+    """The form or message closed or changed before the user's action arrived."""

@@ -7,19 +7,25 @@ import re
 from urllib.parse import urlsplit
 
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.delivery import Retry
-from bot.sandbox.workspace.exchange import Exchange
-from bot.sandbox.workspace.model import Channel, Details, Message, User
-from bot.sandbox.workspace.shapes import JsonObject
+from bot.sandbox.workspace.delivery import Exchange, Retry
+from bot.sandbox.workspace.model import Details, JsonObject, Message, User
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
 
-def _deliver(exchange: Exchange, inner: JsonObject, channel: Channel | None = None) -> None:
-    payload = payloads.event(exchange.state, inner, shared=channel is not None and channel.is_ext_shared)
-    exchange.background_tasks.start(_tell(exchange, payload))
+def _deliver(exchange: Exchange, kind: str, about: JsonObject, message: Message | None = None) -> None:
+    """Deliver an event, about `message` if given, if the app subscribes to its kind."""
+    state = exchange.state
+    if kind not in state.app.events:
+        return
+    inner: JsonObject = {"type": kind, **about, "event_ts": state.new_ts()}
+    if message:
+        inner |= {"channel": message.channel, "message_ts": message.ts}
+        inner |= {"thread_ts": message.thread_ts} if message.thread_ts else {}
+    shared = message is not None and state.channels[message.channel].is_ext_shared
+    exchange.background_tasks.start(_tell(exchange, payloads.event(state, inner, shared=shared)))
 
 
 async def _tell(exchange: Exchange, payload: JsonObject) -> None:
@@ -37,29 +43,16 @@ async def _tell(exchange: Exchange, payload: JsonObject) -> None:
 
 
 def home_opened(exchange: Exchange, user: User) -> None:
-    """Report that a user opened the app's Home tab."""
     state = exchange.state
-    if "app_home_opened" not in state.app.events:
-        return
-    inner: JsonObject = {
-        "type": "app_home_opened",
-        "user": user.id,
-        "channel": state.im(user.id).id,
-        "tab": "home",
-        "event_ts": state.new_ts(),
-    }
+    about: JsonObject = {"user": user.id, "channel": state.im(user.id).id, "tab": "home"}
     if home := state.homes.get(user.id):
-        inner["view"] = payloads.view(state, home)
-    _deliver(exchange, inner)
+        about["view"] = payloads.view(state, home)
+    _deliver(exchange, "app_home_opened", about)
 
 
 def user_changed(exchange: Exchange, user: User) -> None:
-    """Report that a user's profile or account changed."""
-    state = exchange.state
-    if "user_change" in state.app.events:
-        profile = payloads.user_object(state, user, locale=True)
-        inner = {"type": "user_change", "user": profile, "event_ts": state.new_ts()}
-        _deliver(exchange, inner)
+    profile = payloads.user_object(exchange.state, user, locale=True)
+    _deliver(exchange, "user_change", {"user": profile})
 
 
 def entity_opened(exchange: Exchange, user: User, message: Message, url: str) -> None:
@@ -69,10 +62,7 @@ def entity_opened(exchange: Exchange, user: User, message: Message, url: str) ->
     trigger_id = exchange.triggers.issue(user.id)
     state.details[user.id] = Details(trigger_id, entity)
     state.changed((user.id,))
-    if "entity_details_requested" not in state.app.events:
-        return
-    inner: JsonObject = {
-        "type": "entity_details_requested",
+    about = {
         "user": user.id,
         "external_ref": entity["external_ref"],
         "entity_url": entity["url"],
@@ -80,20 +70,13 @@ def entity_opened(exchange: Exchange, user: User, message: Message, url: str) ->
         "app_unfurl_url": url,
         "trigger_id": trigger_id,
         "user_locale": user.locale,
-        "channel": message.channel,
-        "message_ts": message.ts,
-        "event_ts": state.new_ts(),
     }
-    if message.thread_ts:
-        inner["thread_ts"] = message.thread_ts
-    _deliver(exchange, inner, state.channels[message.channel])
+    _deliver(exchange, "entity_details_requested", about, message)
 
 
 def posted(exchange: Exchange, message: Message) -> None:
     """Report the links in a user's message that the app subscribes to."""
     state = exchange.state
-    if "link_shared" not in state.app.events:
-        return
     channel = state.channels[message.channel]
     service = urlsplit(state.service_url).netloc
     links = []
@@ -105,17 +88,11 @@ def posted(exchange: Exchange, message: Message) -> None:
             links.append({"url": url.replace("&amp;", "&"), "domain": host})
     if not links:
         return
-    inner: JsonObject = {
-        "type": "link_shared",
-        "channel": channel.id,
+    about = {
         "user": message.user,
-        "message_ts": message.ts,
         "is_bot_user_member": state.app.bot_user_id in channel.members,
         "unfurl_id": f"{channel.id}-{message.ts}",
         "source": "conversations_history",
         "links": links,
-        "event_ts": state.new_ts(),
     }
-    if message.thread_ts:
-        inner["thread_ts"] = message.thread_ts
-    _deliver(exchange, inner, channel)
+    _deliver(exchange, "link_shared", about, message)

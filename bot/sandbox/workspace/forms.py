@@ -1,7 +1,11 @@
-"""Input values: the state of a surface's inputs, and the validation Slack's own client does."""
+"""Views, and what users enter in them: the state of inputs, and the validation Slack's own client does."""
 
-from bot.sandbox.workspace.blocks.surfaces import elements_of
-from bot.sandbox.workspace.shapes import JsonObject, as_object
+from typing import Literal
+
+from bot.sandbox.workspace.blocks import check_view, elements_of, with_ids
+from bot.sandbox.workspace.model import JsonObject, View, as_object
+from bot.sandbox.workspace.posting import check_tokens
+from bot.sandbox.workspace.state import ApiError, State
 
 VALUE_KEYS = {
     "plain_text_input": "value",
@@ -17,11 +21,8 @@ VALUE_KEYS = {
     "file_input": "files",
 }
 LISTS = {"selected_options", "files"}
-
-
-def preset_key(kind: str) -> str:
-    key = VALUE_KEYS[kind]
-    return "initial_value" if key in ("value", "rich_text_value") else key.replace("selected_", "initial_")
+TEXTS = ("callback_id", "private_metadata", "external_id")
+FLAGS = ("clear_on_close", "notify_on_close", "submit_disabled")
 
 
 def entered(blocks: list[JsonObject], posted: object, before: JsonObject | None = None) -> JsonObject:
@@ -38,7 +39,8 @@ def entered(blocks: list[JsonObject], posted: object, before: JsonObject | None 
                 continue
             block_id, action_id = block["block_id"], part["action_id"]
             empty: object = [] if key in LISTS else None
-            value = part.get(preset_key(part["type"]), empty)
+            preset = "value" if key == "rich_text_value" else key.removeprefix("selected_")
+            value = part.get(f"initial_{preset}", empty)
             for source in (old, new):
                 given = as_object(as_object(source.get(block_id)).get(action_id))
                 if key in given and given.get("type", part["type"]) == part["type"]:
@@ -78,3 +80,29 @@ def faults(blocks: list[JsonObject], values: JsonObject) -> dict[str, str]:
         elif key == "files" and len(value) > part.get("max_files", len(value)):
             found[block["block_id"]] = f"Please choose at most {part['max_files']}."
     return found
+
+
+def definition(
+    state: State, view: object, kind: Literal["modal", "home"], itself: View | None = None
+) -> JsonObject:
+    """Return a view definition in which every block has an ID; raises ApiError when it is invalid."""
+    if problems := check_view(view, kind):
+        raise ApiError("invalid_arguments", messages=problems)
+    given: JsonObject = view if isinstance(view, dict) else {}
+    body: JsonObject = {key: given.get(key) or "" for key in TEXTS}
+    body |= {key: given.get(key) for key in ("title", "submit", "close")}
+    body |= {key: bool(given.get(key)) for key in FLAGS} | {"blocks": with_ids(given["blocks"])}
+    external_id = body["external_id"]
+    others = (other for other in state.views.values() if other is not itself)
+    if external_id and any(other.body["external_id"] == external_id for other in others):
+        raise ApiError("duplicate_external_id", f"Another view has the external_id {external_id}.")
+    check_tokens(state, "view", body["blocks"])
+    return body
+
+
+def update_view(state: State, shown: View, view: object) -> None:
+    """Replace a view's definition; input stays where block and action IDs match."""
+    body = definition(state, view, shown.type, shown)
+    shown.body, shown.errors, shown.hash = body, None, state.new_hash()
+    shown.values = entered(body["blocks"], {}, shown.values)
+    state.changed((shown.user,))

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import aiohttp
 
 from bot.sandbox.workspace.delivery import Answer, Kind, Retry, before_timeout
-from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, parsed
+from bot.sandbox.workspace.model import MAX_BODY, JsonObject, parsed
 from bot.sandbox.workspace.state import State
 
 SUCCESS = range(200, 300)
@@ -55,7 +55,6 @@ class HttpDelivery:
         takes_answer: bool,  # noqa: ARG002 - HTTP has a body always
         retry: Retry | None = None,
     ) -> Answer:
-        """Post one payload and wait for a 2xx."""
         if self._session is None:
             self._session = aiohttp.ClientSession(trust_env=False)
         content_type, body = encoded(kind, payload)

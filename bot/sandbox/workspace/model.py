@@ -1,12 +1,13 @@
-"""The records of a workspace."""
+"""The records of a workspace, and JSON."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from bot.sandbox.workspace.shapes import JsonObject
-
+JsonObject = dict[str, Any]
+MAX_BODY = 1024 * 1024
 ChannelKind = Literal["channel", "private", "im"]
 Note = Literal["not linked", "administrator", "no account yet", ""]
 
@@ -112,7 +113,6 @@ class View:
 
     @property
     def blocks(self) -> list[JsonObject]:
-        """Return its blocks, each with its ID."""
         blocks: list[JsonObject] = self.body["blocks"]
         return blocks
 
@@ -202,3 +202,21 @@ class App:
             unfurl_domains=frozenset(features.get("unfurl_domains", ())),
             entity_types=frozenset(previews.get("entity_types", ()) if previews.get("is_active") else ()),
         )
+
+
+def parsed(text: str | bytes) -> object:
+    """Return the JSON in `text`, or None if it is invalid."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def as_object(value: object) -> JsonObject:
+    """Return `value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return `value` if it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else []

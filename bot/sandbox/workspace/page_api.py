@@ -11,27 +11,21 @@ from pathlib import Path
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.loopback import Handler
-from bot.sandbox.workspace import events, interactions, submissions, uploads
-from bot.sandbox.workspace.exchange import Exchange, Gone, PageError
-from bot.sandbox.workspace.invite import INVITE, invite
-from bot.sandbox.workspace.model import Channel, Message, User, View
-from bot.sandbox.workspace.shapes import JsonObject, as_list, as_object, parsed
+from bot.sandbox.workspace import events, interactions, uploads
+from bot.sandbox.workspace.delivery import Exchange, Gone, PageError
+from bot.sandbox.workspace.model import Channel, JsonObject, Message, User, View, as_list, as_object, parsed
+from bot.sandbox.workspace.posting import as_message
 from bot.sandbox.workspace.snapshot import ServicePanel, snapshot
 from bot.sandbox.workspace.state import State, Watcher
-from bot.sandbox.workspace.typed import as_message
 
 PAGE = Path(__file__).parent / "page"
 COALESCE_SECONDS = 0.03
 MAX_LENGTH = 12_000
-Act = Callable[[User, JsonObject], Awaitable[JsonObject]]
+Act = Callable[[User, JsonObject], Awaitable[JsonObject | None]]
 IGNORED_WHEN_GONE = {"action", "suggest", "close"}
 """As in Slack, nothing happens where a form or message closed or changed before these arrived."""
 Linked = Callable[[], Awaitable[AbstractSet[str]]]
 """Returns the IDs of the users who have linked an account."""
-
-
-async def _no_links() -> AbstractSet[str]:
-    return frozenset()
 
 
 @web.middleware
@@ -49,7 +43,7 @@ class PageApi:
 
     exchange: Exchange
     service_panel: ServicePanel
-    linked: Linked = _no_links
+    linked: Linked | None = None
     _sockets: set[web.WebSocketResponse] = field(default_factory=set, init=False)
 
     @property
@@ -89,7 +83,7 @@ class PageApi:
             if name not in IGNORED_WHEN_GONE:
                 raise
             answer = {"gone": True}
-        return web.json_response({"ok": True} | answer)
+        return web.json_response({"ok": True, **(answer or {})})
 
     def _user(self, user_id: object) -> User:
         user = self._state.users.get(str(user_id))
@@ -145,7 +139,10 @@ class PageApi:
             user.id for user in self._state.users.values() if user.is_choice
         )
         user = self._user(wanted)
-        connected, linked = self.exchange.delivery.connected, await self.linked()
+        connected, linked = (
+            self.exchange.delivery.connected,
+            await self.linked() if self.linked else frozenset(),
+        )
         shown = snapshot(self._state, user, self.service_panel, connected=connected, linked=linked)
         return web.json_response(shown, headers={"Cache-Control": "no-store"})
 
@@ -185,7 +182,6 @@ class PageApi:
                     await socket.send_json(toast)
 
     async def close(self) -> None:
-        """Close the WebSockets of open pages."""
         for socket in tuple(self._sockets):
             await socket.close()
 
@@ -216,7 +212,7 @@ class PageApi:
             raise PageError("This message is too long to send.")
         return text
 
-    async def _edit(self, user: User, body: JsonObject) -> JsonObject:
+    async def _edit(self, user: User, body: JsonObject) -> None:
         message = self._found(user, self._open_channel(user, body.get("channel")).id, body.get("ts"))
         text = self._typed(body)
         if message.user != user.id:
@@ -225,10 +221,8 @@ class PageApi:
             raise PageError("Type a message first.")
         message.text, message.edited = as_message(self._state, text), self._state.new_ts()
         self._state.changed(self._state.channels[message.channel].members)
-        return {}
 
     async def _direct(self, user: User, body: JsonObject) -> JsonObject:
-        """Open the direct messages with a colleague."""
         other = self._state.users.get(str(body.get("with")))
         if other is None or other.team_id != self._state.team.id or other.id == user.id:
             raise PageError("This person isn't in the workspace.")
@@ -236,26 +230,19 @@ class PageApi:
         self._state.changed(channel.members)
         return {"channel": channel.id}
 
-    async def _command(self, user: User, body: JsonObject) -> JsonObject:
+    async def _command(self, user: User, body: JsonObject) -> None:
         channel = self._open_channel(user, body.get("channel"))
-        typed = str(body.get("text") or "").strip()
-        if typed.partition(" ")[0] == INVITE.command:
-            invite(self._state, user, channel, typed)
-        else:
-            interactions.command(self.exchange, user, channel, typed)
-        return {}
+        interactions.command(self.exchange, user, channel, str(body.get("text") or ""))
 
-    async def _shortcut(self, user: User, body: JsonObject) -> JsonObject:
+    async def _shortcut(self, user: User, body: JsonObject) -> None:
         channel = self._channel(user, body["channel"]) if body.get("channel") else None
         message = self._found(user, body.get("channel"), body["ts"]) if body.get("ts") else None
         interactions.shortcut(self.exchange, user, str(body.get("callback_id")), channel, message)
-        return {}
 
-    async def _action(self, user: User, body: JsonObject) -> JsonObject:
+    async def _action(self, user: User, body: JsonObject) -> None:
         source, block_id = self._source(user, body), str(body.get("block_id"))
         action = as_object(body.get("action"))
         interactions.act(self.exchange, user, source, block_id, action, values=body.get("values"))
-        return {}
 
     async def _suggest(self, user: User, body: JsonObject) -> JsonObject:
         source, block_id = self._source(user, body), str(body.get("block_id"))
@@ -264,32 +251,28 @@ class PageApi:
 
     async def _submit(self, user: User, body: JsonObject) -> JsonObject:
         view = self._view(user, body.get("view_id"))
-        faults = submissions.submit(self.exchange, user, view, body.get("values"))
+        faults = interactions.submit(self.exchange, user, view, body.get("values"))
         return {"ok": False, "errors": faults} if faults else {}
 
-    async def _close(self, user: User, body: JsonObject) -> JsonObject:
+    async def _close(self, user: User, body: JsonObject) -> None:
         view = self._view(user, body.get("view_id"))
-        submissions.close(self.exchange, user, view, everything=body.get("all") is True)
-        return {}
+        interactions.close(self.exchange, user, view, everything=body.get("all") is True)
 
-    async def _home(self, user: User, _: JsonObject) -> JsonObject:
+    async def _home(self, user: User, _: JsonObject) -> None:
         events.home_opened(self.exchange, user)
-        return {}
 
-    async def _details(self, user: User, body: JsonObject) -> JsonObject:
+    async def _details(self, user: User, body: JsonObject) -> None:
         if body.get("close"):
             self._state.details.pop(user.id, None)
             self._state.changed((user.id,))
-            return {}
+            return
         message, url = self._found(user, body.get("channel"), body.get("ts")), str(body.get("url"))
         if url not in message.entities:
             raise PageError("This link has no details.")
         events.entity_opened(self.exchange, user, message, url)
-        return {}
 
-    async def _delete(self, user: User, body: JsonObject) -> JsonObject:
+    async def _delete(self, user: User, body: JsonObject) -> None:
         message = self._found(user, body.get("channel"), body.get("ts"))
         if user.id not in (message.to, message.user):
             raise PageError("You can only delete your own messages.")
         self._state.remove(message)
-        return {}

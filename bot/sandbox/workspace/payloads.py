@@ -4,25 +4,20 @@ Sources: https://docs.slack.dev/reference/interaction-payloads, …/reference/ev
 """
 
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
-from bot.sandbox.records import picked
-from bot.sandbox.workspace.model import Channel, File, Message, User, View
-from bot.sandbox.workspace.shapes import JsonObject
+from bot.sandbox import picked
+from bot.sandbox.workspace.model import Channel, File, JsonObject, Message, User, View
 from bot.sandbox.workspace.state import State
 
 VERIFICATION_TOKEN = "sandbox-verification"
+NOT_OF_FILES = (
+    *("editable", "is_external", "is_public", "public_url_shared", "display_as_bot", "is_starred"),
+    "has_rich_preview",
+)
 OUTSIDE_NAMES = {"private": "privategroup", "im": "directmessage"}
-
-
-def team(state: State) -> JsonObject:
-    return {"id": state.team.id, "domain": state.team.domain}
-
-
-def person(user: User) -> JsonObject:
-    return {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id}
 
 
 def channel_name(channel: Channel) -> str:
@@ -38,8 +33,8 @@ def interaction(state: State, kind: str, user: User) -> JsonObject:
     """Return the fields all interaction payloads share."""
     return {
         "type": kind,
-        "team": team(state),
-        "user": person(user),
+        "team": picked(state.team, "id", "domain"),
+        "user": picked(user, "id", "name", "team_id") | {"username": user.name},
         "api_app_id": state.app.id,
         "token": VERIFICATION_TOKEN,
         "enterprise": None,
@@ -47,13 +42,10 @@ def interaction(state: State, kind: str, user: User) -> JsonObject:
     }
 
 
-def tz_offset(user: User, at: float) -> int:
-    offset = datetime.fromtimestamp(at, ZoneInfo(user.tz)).utcoffset()
-    return int(offset.total_seconds()) if offset else 0
-
-
-def tz_label(user: User, at: float) -> str:
-    return datetime.fromtimestamp(at, ZoneInfo(user.tz)).strftime("%Z") or user.tz
+def time_zone(user: User, at: float) -> JsonObject:
+    local = datetime.fromtimestamp(at, ZoneInfo(user.tz))
+    offset = local.utcoffset() or timedelta()
+    return {"tz": user.tz, "tz_label": local.tzname(), "tz_offset": int(offset.total_seconds())}
 
 
 def user_object(state: State, user: User, *, locale: bool) -> JsonObject:
@@ -68,8 +60,7 @@ def user_object(state: State, user: User, *, locale: bool) -> JsonObject:
         "last_name": user.last_name,
         "title": user.title,
         "team": user.team_id,
-        "status_text": "",
-        "status_emoji": "",
+        **dict.fromkeys(("status_text", "status_emoji"), ""),
     }
     if "users:read.email" in state.app.scopes and not user.is_bot:
         profile["email"] = user.mail
@@ -82,17 +73,12 @@ def user_object(state: State, user: User, *, locale: bool) -> JsonObject:
         "deleted": user.is_deactivated,
         "color": user.color.removeprefix("#"),
         "real_name": user.real_name,
-        "tz": user.tz,
-        "tz_label": tz_label(user, now),
-        "tz_offset": tz_offset(user, now),
+        **time_zone(user, now),
         "profile": profile,
         "is_admin": user.is_admin,
         "is_owner": user.is_admin,
-        "is_primary_owner": False,
-        "is_restricted": False,
-        "is_ultra_restricted": False,
         "is_bot": user.is_bot,
-        "is_app_user": False,
+        **dict.fromkeys(("is_primary_owner", "is_restricted", "is_ultra_restricted", "is_app_user"), False),
         "is_stranger": user.team_id != state.team.id,
         "updated": int(now),
     }
@@ -147,19 +133,12 @@ def file_object(state: State, file: File) -> JsonObject:
         "filetype": extension,
         "pretty_type": extension.upper(),
         "user_team": state.team.id,
-        "editable": False,
         "mode": "hosted",
-        "is_external": False,
-        "external_type": "",
-        "is_public": False,
-        "public_url_shared": False,
-        "display_as_bot": False,
-        "username": "",
+        **dict.fromkeys(("external_type", "username"), ""),
+        **dict.fromkeys(NOT_OF_FILES, False),
         "url_private": f"{stem}/{name}",
         "url_private_download": f"{stem}/download/{name}",
         "permalink": f"{state.base_url}files/{file.user}/{file.id}/{name}",
-        "is_starred": False,
-        "has_rich_preview": False,
         "file_access": "visible",
     }
 
@@ -177,7 +156,6 @@ def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
 
 
 def message(state: State, found: Message, *, metadata: bool = True) -> JsonObject:
-    """Return a message for the API and for payloads, with or without its metadata."""
     answer: JsonObject = {
         "type": "message",
         **picked(found, "user", "ts", "text"),
@@ -225,7 +203,6 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
 
 
 def view(state: State, found: View) -> JsonObject:
-    """Return a view for API responses and payloads."""
     answer = {
         "id": found.id,
         "team_id": state.team.id,

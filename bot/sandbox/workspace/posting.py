@@ -1,19 +1,28 @@
-"""The app's messages: validated like Slack does, then posted to a channel."""
+"""Messages: the app's, validated like Slack does and posted to a channel; typed text in Slack's format."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
-from bot.sandbox.workspace.blocks.surfaces import check_blocks, with_ids
-from bot.sandbox.workspace.blocks.tokens import check_tokens
-from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object
-from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.blocks import check_blocks, with_ids
+from bot.sandbox.workspace.model import Channel, JsonObject, Message, as_object
+from bot.sandbox.workspace.state import ApiError, State
 
 MAX_TEXT = 4_000
 MAX_LENGTH = 40_000
 EVENT_TYPE = re.compile(r"[A-Za-z0-9_]+")
+LABELLED = r"\[(?P<label>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s<>\"“”|()]+)\)"
+ADDRESS = r"(?P<address>https?://[^\s<>\"“”|]*[^\s<>\"“”|.,;:!?)'*_~])"
+MENTION = r"(?<![\w@#&/])(?:@(?P<person>(?ai:{people}))(?![^\W_])|\#(?P<channel>(?ai:{channels}))(?![\w-]))"
+TOKEN = re.compile(r"<([^<>]*)>?")
+KNOWN = re.compile(
+    r"(?:https?://|mailto:|tel:)[^|]+(?:\|.+)?|[@#][A-Z][A-Z0-9]+(?:\|.*)?"
+    r"|!(?:here|channel|everyone|subteam\^[A-Z0-9]+|date\^[0-9]+\^[^|]+)(?:\|.+)?",
+    re.DOTALL,
+)
+"""The `<…>` tokens of mrkdwn: links, mentions and dates. Slack renders anything else as a broken link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,26 @@ def content(
     return Content(text, with_ids(blocks), _metadata(arguments.get("metadata")))
 
 
+def check_tokens(state: State, where: str, *parts: object) -> None:
+    """Report unknown tokens on the panel; Slack accepts them but can't render them."""
+    for token in _unknown(parts):
+        state.violate(where, "unknown_token", f"{token!r} is read as a link. Escape `<` and `>`.")
+
+
+def _unknown(part: object) -> Iterator[str]:
+    if isinstance(part, str):
+        yield from (found[0] for found in TOKEN.finditer(part) if not KNOWN.fullmatch(found[1]))
+    elif isinstance(part, list | tuple):
+        for item in part:
+            yield from _unknown(item)
+    elif isinstance(part, dict):
+        if part.get("type") == "mrkdwn":
+            yield from _unknown(part.get("text"))
+        for value in part.values():
+            if not isinstance(value, str):
+                yield from _unknown(value)
+
+
 def _metadata(given: object) -> JsonObject | None:
     if given in (None, ""):
         return None
@@ -78,7 +107,6 @@ def thread_of(state: State, channel: Channel, thread_ts: object) -> str | None:
 def post(
     state: State, channel: Channel, said: Content, *, to: str | None = None, thread: str | None = None
 ) -> Message:
-    """Post the app's message to a channel, visible to everyone or only to the user `to`."""
     return state.post(
         Message(
             ts=state.new_ts(),
@@ -101,3 +129,41 @@ def replace(state: State, message: Message, said: Content, *, mark: bool) -> Non
     if mark:
         message.edited = state.new_ts()
     state.changed(state.channels[message.channel].members if message.to is None else (message.to,))
+
+
+def as_message(state: State, text: str) -> str:
+    """Return a message's text as Slack stores it."""
+    return _encoded(state, text, (LABELLED, ADDRESS, MENTION), with_names=False)
+
+
+def as_command(state: State, text: str) -> str:
+    """Return a command's text with `should_escape` on: mentions include names beside IDs."""
+    return _encoded(state, text, (ADDRESS, MENTION), with_names=True)
+
+
+def _encoded(state: State, text: str, tokens: Iterable[str], *, with_names: bool) -> str:
+    names = [(name, u) for u in state.users.values() for name in (u.real_name, u.name, u.first_name)]
+    people = {name.casefold(): user for name, user in reversed(names)}
+    channels = {channel.name: channel for channel in state.channels.values() if channel.name}
+    longest_first = sorted((re.escape(name) for name, _ in names), key=len, reverse=True)
+    pattern = "|".join(tokens).replace("{people}", "|".join(longest_first))
+    pattern = pattern.replace("{channels}", "|".join(map(re.escape, channels)))
+
+    def encoded(found: re.Match[str]) -> str:
+        match found.lastgroup:
+            case "url":
+                return f"<{escape(found['url'], quote=False)}|{escape(found['label'], quote=False)}>"
+            case "address":
+                return f"<{escape(found['address'], quote=False)}>"
+            case "channel":
+                channel = channels[found["channel"].lower()]
+                return f"<#{channel.id}|{channel.name}>"
+            case _:
+                user = people[found["person"].casefold()]
+                return f"<@{user.id}|{user.name}>" if with_names else f"<@{user.id}>"
+
+    result, end = "", 0
+    for found in re.finditer(pattern, text):
+        result += escape(text[end : found.start()], quote=False) + encoded(found)
+        end = found.end()
+    return result + escape(text[end:], quote=False)

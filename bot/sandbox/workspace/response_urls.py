@@ -10,9 +10,9 @@ from typing import Literal
 
 from aiohttp import web
 
+from bot.sandbox.workspace.model import JsonObject, as_object, parsed
 from bot.sandbox.workspace.posting import content, post, replace, thread_of
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object, parsed
-from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.state import ApiError, State
 
 LIFE_SECONDS = 1_800.0
 MAX_POSTS = 5
@@ -41,7 +41,6 @@ class ResponseUrls:
     _known: dict[str, ResponseUrl] = field(default_factory=dict, init=False)
 
     def issue(self, kind: Kind, user: str, channel: str, original: str | None = None) -> str:
-        """Return a new response URL for an interaction by `user` in `channel`."""
         now = self.state.clock.now()
         self._known = {key: known for key, known in self._known.items() if known.at > now - 2 * LIFE_SECONDS}
         key = secrets.token_urlsafe(24)

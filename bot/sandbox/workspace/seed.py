@@ -6,11 +6,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 
+from bot.sandbox import picked
 from bot.sandbox.people import GWEN, Person
 from bot.sandbox.png import png
-from bot.sandbox.records import picked
-from bot.sandbox.workspace.model import Channel, File, Message, Note, User
-from bot.sandbox.workspace.shapes import JsonObject
+from bot.sandbox.workspace.model import Channel, File, JsonObject, Message, Note, User
 from bot.sandbox.workspace.state import State
 
 SEED = tomllib.loads(files("bot.sandbox.workspace").joinpath("seed.toml").read_text(encoding="utf-8"))
@@ -28,13 +27,9 @@ def populate(state: State, people: Sequence[Person]) -> None:
         _add_messages(state, authors)
 
 
-def _note(person: Person) -> Note:
-    if person.admin:
-        return "administrator"
-    return "no account yet" if person is GWEN else "not linked"
-
-
 def _add_users(state: State, people: Sequence[Person]) -> None:
+    notes: dict[str, Note] = {GWEN.slack_id: "no account yet"}
+    notes |= {person.slack_id: "administrator" for person in people if person.admin}
     for person in people:
         state.users[person.slack_id] = User(
             id=person.slack_id,
@@ -44,7 +39,7 @@ def _add_users(state: State, people: Sequence[Person]) -> None:
             **picked(person, "mail", "title", "tz", "locale", "color"),
             is_admin=person.admin,
             is_choice=True,
-            note=_note(person),
+            note=notes.get(person.slack_id, "not linked"),
         )
     partner = User(**SEED["partner"])
     state.users[partner.id] = partner

@@ -13,18 +13,15 @@ from bot.sandbox.loopback import Handler, Listener, loopback_only
 from bot.sandbox.people import Person
 from bot.sandbox.workspace import events, uploads
 from bot.sandbox.workspace.api.methods import WebApi
-from bot.sandbox.workspace.delivery import Delivery
-from bot.sandbox.workspace.exchange import Exchange
+from bot.sandbox.workspace.delivery import Delivery, Exchange, Triggers
 from bot.sandbox.workspace.http import HttpDelivery
-from bot.sandbox.workspace.model import App, Team
+from bot.sandbox.workspace.model import MAX_BODY, App, Team
 from bot.sandbox.workspace.page_api import Linked, PageApi, page_errors
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.sandbox.workspace.seed import populate
-from bot.sandbox.workspace.shapes import MAX_BODY, BackgroundTasks, Clock
 from bot.sandbox.workspace.snapshot import ServicePanel
 from bot.sandbox.workspace.socket import SocketDelivery
-from bot.sandbox.workspace.state import State
-from bot.sandbox.workspace.triggers import Triggers
+from bot.sandbox.workspace.state import BackgroundTasks, Clock, State
 
 TEAM = Team("T0HARBOR01", "Harbor", "harbor")
 

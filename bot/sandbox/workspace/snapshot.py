@@ -5,12 +5,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.sandbox import picked
 from bot.sandbox.people import Person
-from bot.sandbox.records import picked
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.invite import INVITE
-from bot.sandbox.workspace.model import Channel, Command, Details, File, Message, User, View
-from bot.sandbox.workspace.shapes import JsonObject
+from bot.sandbox.workspace.interactions import INVITE
+from bot.sandbox.workspace.model import Channel, Command, Details, File, JsonObject, Message, User, View
 from bot.sandbox.workspace.state import State
 
 
@@ -25,10 +24,10 @@ class ServicePanel:
 def _person(state: State, user: User, linked: AbstractSet[str]) -> JsonObject:
     words = user.real_name.split()
     return {
-        **picked(user, "id", "name", "real_name", "title", "color", "tz", "is_admin", "is_bot"),
+        **picked(user, "id", "name", "real_name", "title", "color", "is_admin", "is_bot"),
+        **payloads.time_zone(user, state.clock.now()),
         "display_name": user.real_name if user.is_bot else user.first_name,
         "initials": "".join(word[0] for word in words[:2]).upper(),
-        "tz_label": payloads.tz_label(user, state.clock.now()),
         "is_app_user_choice": user.is_choice,
         "note": "linked" if user.id in linked and not user.is_admin else user.note,
     }

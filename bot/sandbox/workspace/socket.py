@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.workspace.delivery import Answer, Kind, Retry, before_timeout
-from bot.sandbox.workspace.shapes import MAX_BODY, JsonObject, as_object, parsed
+from bot.sandbox.workspace.model import MAX_BODY, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import State
 
 MAX_CONNECTIONS = 10
@@ -29,7 +29,6 @@ class SocketDelivery:
         return bool(self._connections)
 
     def ticket(self) -> str:
-        """Return a ticket to open one connection within 30 seconds."""
         ticket = secrets.token_urlsafe(24)
         now = self.state.clock.now()
         self._tickets = {key: until for key, until in self._tickets.items() if until > now}
@@ -82,7 +81,6 @@ class SocketDelivery:
     async def deliver(
         self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
     ) -> Answer:
-        """Send one payload over the next connection and wait for its acknowledgement."""
         if not self._connections:
             return Answer("offline")
         connection = self._connections.pop(0)

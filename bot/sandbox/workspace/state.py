@@ -1,15 +1,17 @@
-"""The workspace's state: its records, and the open pages that watch it."""
+"""The workspace's state: its records, the open pages that watch it, its clock and its background tasks."""
 
 import asyncio
 import itertools
 import logging
 import secrets
+import time
 import weakref
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Any
 
 from bot.sandbox.workspace.model import (
     App,
@@ -17,13 +19,13 @@ from bot.sandbox.workspace.model import (
     Channel,
     Details,
     File,
+    JsonObject,
     Message,
     Team,
     User,
     View,
     Violation,
 )
-from bot.sandbox.workspace.shapes import Clock, JsonObject
 
 ACK_SECONDS = 3.0
 TRIGGER_SECONDS = 3.0
@@ -33,6 +35,62 @@ KEPT_VIOLATIONS = 200
 KEPT_CALLS = 10_000
 ALPHABET = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 LOG = logging.getLogger("issuebot.sandbox.received")
+
+
+class Clock:
+    """The workspace's time; tests pass a clock they advance manually."""
+
+    def now(self) -> float:
+        """Return seconds since the epoch."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+@dataclass(eq=False)
+class ApiError(Exception):
+    """An error response from the Web API.
+
+    `error` is Slack's code. `broken`: the app broke a rule, so the panel shows it; other errors, such as
+    "user_not_found", are ordinary answers. `detail` is the panel's sentence, `messages` go to
+    `response_metadata`, `retry_after` is the delay of a 429 in seconds.
+    """
+
+    error: str
+    detail: str = ""
+    _: KW_ONLY
+    broken: bool = True
+    messages: Sequence[str] = ()
+    retry_after: int | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.detail = self.detail or "; ".join(self.messages) or self.error
+
+    def body(self) -> JsonObject:
+        """Return the response's JSON in Slack's format."""
+        answer: JsonObject = {"ok": False, "error": self.error, **self.extra}
+        if self.messages:
+            answer["response_metadata"] = {"messages": [f"[ERROR] {line}" for line in self.messages]}
+        return answer
+
+
+class BackgroundTasks:
+    """Tasks that outlive their request; keeps references and cancels them with the workspace."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def stop(self) -> None:
+        for task in tuple(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
 
 
 @dataclass(eq=False)
@@ -139,7 +197,6 @@ class State:
         del self.calls[:-KEPT_CALLS]
 
     def add_channel(self, channel: Channel) -> Channel:
-        """Add a conversation without messages."""
         self.channels[channel.id] = channel
         self.messages[channel.id] = []
         return channel
@@ -205,17 +262,14 @@ class State:
         return [view for view in self.views.values() if view.user == user]
 
     def push(self, view: View) -> None:
-        """Put a modal on top of a user's stack."""
         self.views[view.id] = view
         self.changed((view.user,))
 
     def close(self, view: View) -> None:
-        """Close one modal, anywhere in its stack."""
         self.views.pop(view.id, None)
         self.changed((view.user,))
 
     def close_all(self, user: str) -> None:
-        """Close a user's modals."""
         for view in self.stack(user):
             self.close(view)
 

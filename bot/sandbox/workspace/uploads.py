@@ -5,7 +5,7 @@ from pathlib import Path
 from aiohttp import BodyPartReader, web
 
 from bot.sandbox.workspace import snapshot
-from bot.sandbox.workspace.exchange import PageError
+from bot.sandbox.workspace.delivery import PageError
 from bot.sandbox.workspace.model import File
 from bot.sandbox.workspace.state import State
 
@@ -18,7 +18,6 @@ SIGN_IN = (
 
 
 async def _kept(part: BodyPartReader, path: Path, max_size: int) -> int:
-    """Stream an upload to a file and return its size."""
     size = 0
     with path.open("wb") as kept:
         while chunk := await part.read_chunk(256 * 1024):

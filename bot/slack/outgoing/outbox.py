@@ -6,10 +6,13 @@ its caller looks it up first.
 """
 
 import asyncio
+import itertools
+import math
 import time
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -21,9 +24,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack import posting, web_client
-from bot.slack.audience import shared_outside
-from bot.slack.blocks import JSON, Message
+from bot.slack.outgoing import posting, web_client
+from bot.slack.outgoing.audience import shared_outside
 from bot.slack.outgoing.outcomes import (
     Absent,
     ChannelStatus,
@@ -32,15 +34,15 @@ from bot.slack.outgoing.outcomes import (
     Hidden,
     Outcome,
     Posted,
-    Refused,
+    PostRefused,
     Unfinished,
     Unsure,
 )
-from bot.slack.outgoing.pacing import Turns
-from bot.slack.posting import SLACK_FAILED, reason, retry_after
-from bot.slack.waits import Waits
-from bot.slack.workspaces import Workspaces
+from bot.slack.outgoing.posting import SLACK_FAILED, reason, retry_after
+from bot.slack.surfaces.blocks import JSON, Message
+from bot.slack.workspaces.tokens import Workspaces
 from bot.store.owner import Owner
+from bot.timings import Delays
 from bot.ttl_cache import TtlCache
 
 POST, UPDATE = "chat.postMessage", "chat.update"
@@ -99,20 +101,20 @@ class Post:
 
 
 class Outbox:
-    """Writes in the background. What it knows of a workspace's channels is kept for `Waits.channels`.
+    """Writes in the background. What it knows of a workspace's channels is kept for `Delays.channels`.
 
     `longest_post`: the most seconds from the start of a write's turn to the end of its request.
     """
 
-    def __init__(self, workspaces: Workspaces, waits: Waits, longest_post: float) -> None:
+    def __init__(self, workspaces: Workspaces, delays: Delays, longest_post: float) -> None:
         self._workspaces = workspaces
         self._longest_post = longest_post
-        self._retry = waits.background_retry
-        paces = {POST: waits.workspace_pace, UPDATE: waits.update_pace}
+        self._retry = delays.background_retry
+        paces = {POST: delays.workspace_pace, UPDATE: delays.update_pace}
         self._turns: dict[str, Turns] = defaultdict(
-            lambda: Turns(waits.channel_pace, waits.channel_burst, paces)
+            lambda: Turns(delays.channel_pace, delays.channel_burst, paces)
         )
-        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=waits.channels)
+        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=delays.channels)
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 
@@ -134,7 +136,7 @@ class Outbox:
                 if status is ChannelStatus.UNKNOWN:
                     return Delayed(self._retry)
                 if status is not ChannelStatus.OPEN:
-                    return Refused(status)
+                    return PostRefused(status)
                 began = time.monotonic()
                 if (message := await ready()) is None:
                     return None
@@ -231,7 +233,7 @@ class Outbox:
                 return Unsure()
             if why in LOCKED_OUT:
                 return Delayed(self._retry)
-            return Refused(ChannelStatus.GONE if why in GONE else None)
+            return PostRefused(ChannelStatus.GONE if why in GONE else None)
         except aiohttp.ClientConnectorError:
             return Delayed(self._retry)
         except SLACK_FAILED as error:
@@ -302,3 +304,79 @@ def _seconds_to_next_search(error: BaseException, retry: float) -> float | None:
     if (seconds := retry_after(error, retry)) is not None:
         return seconds
     return retry if reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"} else None
+
+
+Waiting = tuple[datetime, int, str, str, asyncio.Future[None]]
+"""When a write is due, its number, its method and channel, and its turn."""
+
+
+class Turns:
+    """The turns of one workspace.
+
+    The paces are seconds between two writes: to one channel, after a `burst` of them, and by method.
+    """
+
+    def __init__(self, channel_pace: float, burst: int, methods: Mapping[str, float]) -> None:
+        self._channel_pace = channel_pace
+        self._burst = burst
+        self._methods = methods
+        self._open_at = dict.fromkeys(methods, 0.0)
+        self._channels: dict[str, float] = {}
+        """By the monotonic clock, when a channel's burst starts anew."""
+        self._busy: set[str] = set()
+        self._numbers = itertools.count()
+        self._waiting: list[Waiting] = []
+        self._next: asyncio.Handle | None = None
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @asynccontextmanager
+    async def turn(self, method: str, channel_id: str, due_at: datetime) -> AsyncIterator[None]:
+        """Wait until the method may write to the channel, which stays reserved until the block ends."""
+        came: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        insort(self._waiting, (due_at, next(self._numbers), method, channel_id, came))
+        self._start_after(0)
+        try:
+            await came
+            yield
+        finally:
+            if not came.cancelled():
+                self._busy.discard(channel_id)
+                now = time.monotonic()
+                self._channels[channel_id] = max(self._channels.get(channel_id, 0), now) + self._channel_pace
+            self._start_after(0)
+
+    def hold(self, method: str, seconds: float) -> None:
+        """Let a method wait for `seconds`, as Slack asks for with a 429."""
+        self._open_at[method] = max(self._open_at[method], time.monotonic() + seconds)
+
+    def _start_after(self, seconds: float) -> None:
+        if self._next:
+            self._next.cancel()
+        self._next = asyncio.get_running_loop().call_later(seconds, self._start)
+
+    def _start(self) -> None:
+        """Start the writes that may go now, and come back when the next one may."""
+        now, soonest = time.monotonic(), math.inf
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            _, _, method, channel_id, came = one
+            if came.done():  # the waiting task was canceled
+                continue
+            free_at = max(self._open_at[method], self._free_at(channel_id))
+            if free_at <= now:
+                self._open_at[method] = now + self._methods[method]
+                self._busy.add(channel_id)
+                came.set_result(None)
+            else:
+                self._waiting.append(one)
+                soonest = min(soonest, free_at)
+        self._channels = {channel: at for channel, at in self._channels.items() if at > now}
+        if soonest < math.inf:
+            self._start_after(soonest - now)
+
+    def _free_at(self, channel_id: str) -> float:
+        if channel_id in self._busy:
+            return math.inf
+        return self._channels.get(channel_id, 0) - (self._burst - 1) * self._channel_pace

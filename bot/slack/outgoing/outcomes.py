@@ -24,7 +24,7 @@ class Posted:
 
 
 @dataclass(frozen=True)
-class Refused:
+class PostRefused:
     """Nothing was posted, and a retry won't help. `status`: what the channel has become, if that is why."""
 
     status: ChannelStatus | None = None
@@ -57,5 +57,5 @@ class Hidden:
     """The message can't be looked up, now or later."""
 
 
-Outcome = Posted | Refused | Delayed | Unsure
+Outcome = Posted | PostRefused | Delayed | Unsure
 Found = Posted | Absent | Hidden | Unfinished

@@ -8,8 +8,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block import table as table_rule
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.slack.text.building import LONGEST, RULE, code, fence, joined, marked, plain, prefixed, table
-from bot.slack.text.escaping import link
+from bot.slack.text.mrkdwn import LONGEST, RULE, code, fence, joined, link, marked, plain, prefixed, table
 
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)  # Slack's quotes don't nest

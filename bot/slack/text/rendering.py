@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from bot.slack.text.building import LONGEST
-from bot.slack.text.escaping import literal
-from bot.slack.text.formats import TextFormat
 from bot.slack.text.markdown import from_markdown
+from bot.slack.text.mrkdwn import LONGEST, literal
 from bot.slack.text.textile import from_textile
+from bot.slack.text.to_service import TextFormat
 
 T = TypeVar("T")
 _SECONDS = 1.0

@@ -3,8 +3,19 @@
 import re
 from collections.abc import Iterator
 
-from bot.slack.text.building import LONGEST, RULE, code, fence, joined, marked, plain, prefixed, table
-from bot.slack.text.escaping import clean, link
+from bot.slack.text.mrkdwn import (
+    LONGEST,
+    RULE,
+    clean,
+    code,
+    fence,
+    joined,
+    link,
+    marked,
+    plain,
+    prefixed,
+    table,
+)
 
 _PRE = re.compile(r"<pre\b[^>\n]{0,200}>(.*?)(?:</pre>|\Z)", re.DOTALL | re.IGNORECASE)
 _CODE_TAG = re.compile(r"\A\s*<code\b[^>\n]{0,200}>|</code>\s*\Z", re.IGNORECASE)

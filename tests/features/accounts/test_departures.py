@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from bot.slack.waits import Waits
 from bot.store.digests import Pause
 from bot.store.tables import LinkRow
-from bot.timings import KeyTimings, Timings
+from bot.timings import Delays, KeyTimings, Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA, WEB, stored
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Wire
+from tests.support.work import digest_runs
 
 DEACTIVATED = "Ana Ruiz's Slack account is deactivated. Anyone who can see the project can take ownership."
 
@@ -27,16 +27,16 @@ DEACTIVATED = "Ana Ruiz's Slack account is deactivated. Anyone who can see the p
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them."""
     timings = Timings(interval=3600, follow_every=-2, keys=KeyTimings(watch=0.05))
-    tracker, waits = demo_tracker(issue_reads=True), Waits(channels=0)
-    office = Office(tmp_path, tracker=tracker, wire=wire, timings=timings, waits=waits)
+    tracker, delays = demo_tracker(issue_reads=True), Delays(channels=0)
+    office = Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays)
     async with office.opened("ana"):
         yield office
     assert office.violations() == []
 
 
 async def run_digests(office: Office) -> None:
-    await office.bot.digests.run_due(await office.bot.store.processes.now() + timedelta(days=1))
-    await office.bot.digests.idle()
+    await digest_runs(office.bot).run_due(await office.bot.store.processes.now() + timedelta(days=1))
+    await digest_runs(office.bot).idle()
 
 
 async def notices(person: Person) -> list[JSON]:
@@ -73,11 +73,7 @@ async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana:
     wire.seconds = 20
     wire.fail("slow", lasting=True)
     running = asyncio.create_task(run_digests(office))
-
-    async def reading() -> bool:
-        return wire.slowed > 0
-
-    await until(reading)
+    await until_so(lambda: wire.slowed)
     asked = len(wire.asked)
     office.workspace.deactivate(ana.user_id)
     await running
@@ -86,7 +82,9 @@ async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana:
     assert (await stored(office)).paused is Pause.LEFT
 
 
-async def test_a_late_event_stops_nothing_of_a_user_who_came_back(office: Office, ana: Person) -> None:
+async def test_a_late_event_of_a_user_who_came_back_is_checked_before_the_next_digest(
+    office: Office, ana: Person, ben: Person, wire: Wire
+) -> None:
     await ana.ask(WEB)
     link = await office.bot.store.links.get(ANA)
     assert link
@@ -98,17 +96,8 @@ async def test_a_late_event_stops_nothing_of_a_user_who_came_back(office: Office
 
     assert await office.bot.store.links.get(ANA)
     assert (await stored(office)).paused is None
-
-
-async def test_a_lost_event_is_noticed_before_the_next_digest(
-    office: Office, ana: Person, ben: Person, wire: Wire
-) -> None:
-    await ana.ask(WEB)
-    office.workspace.state.users[ana.user_id].is_deactivated = True
     wire.heal()
-
     for _ in range(2):
         await run_digests(office)
-
     assert wire.heal() == []
     assert len(await notices(ben)) == 1

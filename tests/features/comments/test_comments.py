@@ -1,18 +1,18 @@
 """Comments on issues: typed, written in the form, and made of a message with its files."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
+from sqlalchemy import delete
 
 from bot.sandbox.tracker.data import Note
 from bot.sandbox.tracker.defaults import REPORTER
 from bot.sandbox.tracker.server import Tracker
-from tests.features.files.attached import names
+from bot.store.tables import ClaimRow
+from tests.features.files.attached import names, shared
 from tests.support.digesting import ANA as OWNER
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, button_saying, labels_of, text_of, values_of
+from tests.support.reading import JSON, button_saying, labels_of, rich_section, rich_text, text_of, values_of
 
 NUMBER, SECURITY = 12, 4
 ANA = 1
@@ -31,15 +31,18 @@ def notes(office: Office, number: int = NUMBER) -> list[Note]:
 
 async def comment_form(person: Person, message: JSON) -> JSON:
     """Opens the form for a message."""
-    await person.shortcut("comment_from_message", message)
-    return await person.form("Comment")
+    return await person.form_after(person.shortcut("comment_from_message", message), "Comment")
 
 
-async def texts(person: Person, channel: str = "general") -> list[str]:
-    return [text_of(message) for message in await person.messages(channel)]
+async def refused(person: Person, message: JSON, values: JSON) -> JSON:
+    """The form after a message that is on the issue already."""
+    await person.submit(await comment_form(person, message), values)
+    return await person.form_saying("Comment", "already on #")
 
 
-async def test_a_typed_comment_is_added_as_it_is_written(office: Office, ana: Person) -> None:
+async def test_a_comment_is_added_as_it_is_typed_or_written_in_the_form(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
     url, before = f"{office.tracker.url}/issues/{NUMBER}", len(notes(office))
     for typed in (f"{NUMBER} comment", f"comment {NUMBER}", f"#{NUMBER} note", f"Comment on {url}"):
         said = text_of(
@@ -53,31 +56,17 @@ async def test_a_typed_comment_is_added_as_it_is_written(office: Office, ana: Pe
         assert '“It\'s the "second" one: - see' in said
     assert len(notes(office)) == before + 4
 
+    form = await ana.form_after(ana.command("/issue comment"), "Comment")
+    assert labels_of(form) == {"Issue", "Comment"}
+    await ana.close(form)
+    form = await ana.form_after(ana.command(f"/issue {NUMBER} comment"), "Comment")
+    assert labels_of(form) == {"Comment", "Private note"}
+    await ana.close(form)
 
-async def test_a_command_without_a_text_opens_the_form(ana: Person) -> None:
-    for typed, fields in (
-        ("comment", {"Issue", "Comment"}),
-        (f"{NUMBER} comment", {"Comment", "Private note"}),
-    ):
-        await ana.command(f"/issue {typed}")
-
-        form = await ana.form("Comment")
-        assert labels_of(form) == fields
-        await ana.close(form)
-
-
-async def test_the_form_on_a_card_offers_private_notes_to_those_who_may_write_them(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
-    card = await ana.ask(f"/issue {NUMBER}")
-    await ana.press(card, "Comment")
-    form = await ana.form("Comment")
+    await ana.press(await ana.ask(f"/issue {NUMBER}"), "Comment")
     rich = {"type": "text", "text": "bold", "style": {"bold": True}}
-    section = {"type": "rich_text_section", "elements": [rich, {"type": "text", "text": " words"}]}
-
-    answer = await ana.after(
-        ana.submit(form, {"Comment": {"type": "rich_text", "elements": [section]}, "Private note": True})
-    )
+    values = {"Comment": rich_text(rich_section(rich, " words")), "Private note": True}
+    answer = await ana.after(ana.submit(await ana.form("Comment"), values))
 
     note = notes(office)[-1]
     assert (note.text, note.is_private) == ("**bold** words", True)
@@ -112,61 +101,62 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     assert [m["thread_ts"] for m in posted] == [first["ts"]]
     assert "Ana Ruiz added <" in text_of(posted[0])
 
-    form = await comment_form(ana, reply)
-    await ana.submit(form, {})
-
-    again = await ana.form_saying("Comment", f"already on #{number}")
+    again = await refused(ana, reply, {})
+    assert f"already on #{number}" in text_of(again)
     assert "Open in Tracker" in text_of(again)
     assert "Only in " in str(values_of(again)["Comment"])
-    await office.bot.store.claims.prune(datetime.now(UTC), timedelta(0))  # as a day later
-    await ana.submit(again, {})
-    await ana.form_saying("Comment", f"already on #{number}")
+    await office.bot.database.execute(delete(ClaimRow))  # as a day later
+    await ana.form_after(ana.submit(again, {}), "Comment", f"already on #{number}")
     await office.idle()
     assert len(office.tracker.data.issues[number].notes) == 1
 
 
-@pytest.mark.parametrize("where", ["thread", "message", "nowhere"])
-async def test_the_form_for_a_message_finds_its_issue_or_asks_for_it(
-    office: Office, ana: Person, where: str
-) -> None:
+async def test_the_form_for_a_message_finds_its_issue_or_asks_for_it(office: Office, ana: Person) -> None:
     url = f"{office.tracker.url}/issues/{NUMBER}"
-    first = await ana.say(f"About {url}" if where == "thread" else "Hello")
-    reply = await ana.say("See #14" if where != "nowhere" else "Me too", first)
+    for first, reply, expected in (
+        (f"About {url}", "See #14", f"#{NUMBER} "),
+        ("Hello", "See #14", "#14 "),
+        ("Hello", "Me too", "None"),
+    ):
+        form = await comment_form(ana, await ana.say(reply, await ana.say(first)))
+        assert expected in str(values_of(form)["Issue"])
+        if expected == "None":
+            assert labels_of(form) == {"Issue", "Comment"}
+            form = await ana.form_after(ana.choose(form, "Issue", f"#{NUMBER}"), "Comment", "Private note")
+            await ana.after(ana.submit(form, {"Issue": f"#{NUMBER}"}))
+            assert "> Me too" in notes(office)[-1].text
+        else:
+            await ana.close(form)
 
-    form = await comment_form(ana, reply)
 
-    expected = {"thread": f"#{NUMBER} ", "message": "#14 ", "nowhere": "None"}[where]
-    assert expected in str(values_of(form)["Issue"])
-    if where == "nowhere":
-        assert labels_of(form) == {"Issue", "Comment"}
-        await ana.choose(form, "Issue", f"#{NUMBER}")
-        form = await ana.form_saying("Comment", "Private note")
-        await ana.after(ana.submit(form, {"Issue": f"#{NUMBER}"}))
-        assert "> Me too" in notes(office)[-1].text
-
-
-async def test_a_message_is_announced_only_where_everyone_may_see_the_comment(
+async def test_comments_and_files_are_announced_only_where_everyone_may_see_them(
     office: Office, ana: Person, ben: Person
 ) -> None:
     issues = office.tracker.data.issues
-    hidden = next(
-        number for number, issue in issues.items() if (issue.project_id, issue.author_id) == (1, ANA)
+    own, exposed, *_ = (
+        n for n, issue in issues.items() if (issue.project_id, issue.is_private) == (1, False) and n != NUMBER
     )
     other = next(number for number, issue in issues.items() if issue.project_id == SECURITY)
-    issues[hidden].is_private = True
-    exposed = next(n for n, issue in issues.items() if issue.project_id == 1 and n not in (hidden, NUMBER))
+    issues[own].is_private, issues[own].author_id = True, ANA
     await office.bot.store.created_issues.put(OWNER, exposed, issues[exposed].subject, privacy_refused=True)
-    answers = {}
-    for number, values in ((hidden, {}), (NUMBER, {"Private note": True}), (other, {}), (exposed, {})):
+    for number, values, why in (
+        (own, {}, "the issue is private"),
+        (other, {}, "Share here"),
+        (exposed, {}, "the issue was meant to be private"),
+        (NUMBER, {"Private note": True}, "the comment is private"),
+    ):
         form = await comment_form(ana, await ana.say(f"For #{number}"))
-        answers[number] = text_of(await ana.after(ana.submit(form, values)))
+        told = [await ana.after(ana.submit(form, values))]
         assert notes(office, number)
+        if not values:
+            await ana.shortcut("files_to_issue", await shared(ana, ("a.csv", b"a"), text=f"For #{number}"))
+            told.append(await ana.after(ana.submit(await ana.form("Attach files"), {})))
+            assert "Attached 1 file to" in text_of(told[-1])
+            await ana.close(await ana.form("Files"))
+        assert [each["ephemeral"] and why in text_of(each) for each in told] == [True] * len(told)
 
-    assert "the issue is private" in answers[hidden]
-    assert "the issue was meant to be private" in answers[exposed]
-    assert "the comment is private" in answers[NUMBER]
-    assert "Share here" in answers[other]
-    assert not [text for text in await texts(ben) if "added" in text]
+    said = [text_of(message) for message in await ben.messages()]
+    assert not [text for text in said if "added" in text or "ttached" in text]
 
 
 async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
@@ -174,18 +164,23 @@ async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
 ) -> None:
     role = office.tracker.data.roles[REPORTER]
     role.rights = (role.rights | {"add_notes"}) - {"view_private_notes"}
-    message = await ana.say(f"For #{NUMBER}")
-    await ana.after(ana.submit(await comment_form(ana, message), {"Private note": True}))
+    message, private = await ana.say(f"For #{NUMBER}"), {"Private note": True}
+    await ana.after(ana.submit(await comment_form(ana, message), private))
 
     answer = await linked_ben.after(linked_ben.submit(await comment_form(linked_ben, message), {}))
 
     assert "Ben Okafor added" in text_of(answer)
     assert [note.is_private for note in notes(office)[-2:]] == [True, False]
-    await chris.submit(await comment_form(chris, message), {})
-    await chris.form_saying("Comment", "already")
-    await ana.submit(await comment_form(ana, message), {"Private note": True})
-    await ana.form_saying("Comment", "already")
+    await refused(chris, message, {})
+    await ana.close(await refused(ana, message, private))
     assert len([note for note in notes(office) if f"For #{NUMBER}" in note.text]) == 2
+
+    form = await comment_form(ana, await ana.say(f"Also for #{NUMBER}"))
+    for role in office.tracker.data.roles.values():
+        role.rights = role.rights - {"set_notes_private"}
+    said = text_of(await ana.after(ana.submit(form, private)))
+    assert "can see your comment" in said  # the service shows it to everyone
+    assert "Only you" not in said
 
 
 @pytest.mark.parametrize("tracker", ["no updates"], indirect=True)
@@ -200,16 +195,3 @@ async def test_a_service_without_updates_is_named_and_the_buttons_go(ana: Person
 
     card = str(await ana.ask(f"/issue {NUMBER}"))
     assert [text for text in ("Edit", "Comment", "Assign to me") if f"'{text}'" in card] == []
-
-
-async def test_a_private_note_that_the_service_shows_to_everyone_is_not_called_private(
-    office: Office, ana: Person
-) -> None:
-    form = await comment_form(ana, await ana.say(f"For #{NUMBER}"))
-    for role in office.tracker.data.roles.values():
-        role.rights = role.rights - {"set_notes_private"}
-
-    said = text_of(await ana.after(ana.submit(form, {"Private note": True})))
-
-    assert "can see your comment" in said
-    assert "Only you" not in said

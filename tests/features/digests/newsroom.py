@@ -13,15 +13,10 @@ from typing import Any, Literal
 from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
-from bot.features.accounts.accounts import Accounts
-from bot.features.digests.delivery import Delivery
+from bot.access.access import Access
 from bot.features.digests.digests import Digests, Planned
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.posts import Edition, Ready
+from bot.features.digests.reading import Edition, Ready
 from bot.features.digests.runs import DigestRuns
-from bot.features.digests.schedules import parse
-from bot.features.projects.catalog import Catalogs
-from bot.features.projects.projects import Projects
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
 from bot.sandbox.tracker.server import Tracker
@@ -34,10 +29,9 @@ from bot.slack.outgoing.outcomes import (
     Hidden,
     Outcome,
     Posted,
-    Refused,
+    PostRefused,
     Unsure,
 )
-from bot.slack.waits import Waits
 from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.digest_runs import Run, RunState
@@ -47,7 +41,8 @@ from bot.store.processes import Processes
 from bot.store.store import Store
 from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
-from bot.timings import KeyTimings
+from bot.timings import KeyTimings, Timings
+from tests.support.digesting import wanted
 
 TEAM = "T1"
 SHOP, VAULT = 1, 2
@@ -88,7 +83,7 @@ class FakePoster:
         """Posts as the outbox does; `step` wraps the request itself."""
         await asyncio.sleep(0)
         if status := self.closed.get(digest.channel_id):
-            return Refused(status)
+            return PostRefused(status)
         if (edition := await ready()) is None:
             return None
         self._prepared[edition.digest.id, edition.due_at] = {issue.id for issue in edition.issues}
@@ -101,7 +96,7 @@ class FakePoster:
             case "lose the request":
                 return Unsure()
             case "refuse":
-                return Refused(ChannelStatus.GONE)
+                return PostRefused(ChannelStatus.GONE)
             case "delay":
                 return Delayed(30)
         self.posts.append(edition)
@@ -248,10 +243,8 @@ class DigestHarness:
         data.join(data.projects[VAULT], self._users["ana"], defaults.DEVELOPER)
         await self.tracker.start()
         self.client = Client(self.tracker.url, on_answer=lambda name, *_: self.requests.update([name]))
-        self.accounts = Accounts(self.client, self.store, KeyTimings(recheck=0))
-        self.projects = Projects(self.client, self.store, self.accounts, Waits().lookups)
-        catalogs = Catalogs(self.client, self.projects)
-        self.digests = Digests(self.client, self.store, self.accounts, self.projects, catalogs)
+        self.access = Access.to(self.client, self.store, Timings(keys=KeyTimings(recheck=0)))
+        self.digests = Digests(self.access)
         for owner, name in ((self.ana, "ana"), (self.ben, "ben")):
             await self.store.links.put(owner, SecretStr(f"key-of-{name}"), self._users[name].id, name.title())
 
@@ -262,14 +255,9 @@ class DigestHarness:
     def engine(self, store: Store | None = None, poster: Any = None) -> DigestRuns:
         """An engine, as in a separate process."""
         store = store or self.new_store()
-        delivery = Delivery(
-            self.client,
-            store,
-            self.accounts,
-            poster or self.poster,
-            lambda state, _late: self.finished.append(state),
-        )
-        engine = DigestRuns(delivery, Waits().digest_now)
+        access = replace(self.access, store=store)
+        poster = poster or self.poster
+        engine = DigestRuns(access, poster, lambda state, _late: self.finished.append(state))
         self._processes[engine] = store.processes
         return engine
 
@@ -279,12 +267,12 @@ class DigestHarness:
         return Store(self._database, self._vault, clock=clock)
 
     async def add(
-        self, channel: str = "C1", schedule: str = "hourly", *, owner: Owner | None = None, **wanted: Any
+        self, channel: str = "C1", schedule: str = "hourly", *, owner: Owner | None = None, **plan: Any
     ) -> Digest:
         """Add a digest for the shop project."""
-        about: dict[str, Any] = {"project": "Shop", "zone": "Europe/Madrid", "schedule": parse(schedule)}
+        about = {"project": "Shop", "zone": "Europe/Madrid", "schedule": schedule} | plan
         where = Channel(TEAM, channel)
-        planned: Planned = await self.digests.add(owner or self.ana, where, DigestSettings(**about | wanted))
+        planned: Planned = await self.digests.add(owner or self.ana, where, wanted(**about))
         return planned.digest
 
     async def stored(self, digest: Digest) -> Digest:

@@ -6,18 +6,17 @@ from datetime import timedelta
 
 import pytest
 
-from bot.features.digests.errors import UnknownDigest
+from bot.errors import UserError
 from bot.features.digests.message import message
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.reading import MOST_ROWS
-from bot.features.digests.schedules import parse
+from bot.features.digests.reading import MAX_ROWS
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.store.channels import Channel
-from bot.store.digest_plans import Kind
+from bot.store.digest_plans import Kind, Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest, Pause
 from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness, Process
+from tests.support.digesting import wanted
 from tests.support.wording import WORDING
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -47,7 +46,9 @@ def assigned(
 
 async def personal(harness: DigestHarness) -> Digest:
     where = Channel(TEAM, "D1")
-    planned = await harness.digests.set_up_personal(harness.ana, where, parse("hourly"), "Europe/Madrid")
+    planned = await harness.digests.set_up_personal(
+        harness.ana, where, Plan(schedule="hourly", zone="Europe/Madrid")
+    )
     return planned.digest
 
 
@@ -111,7 +112,7 @@ async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harnes
     assert peak < 30e6
     for digest in digests:
         (post,) = (post for post in harness.poster.posts if post.digest.id == digest.id)
-        assert MOST_ROWS <= len(post.issues) <= 2 * MOST_ROWS
+        assert MAX_ROWS <= len(post.issues) <= 2 * MAX_ROWS
         assert digest.personal or not any(issue.is_private for issue in post.issues)
         assert f"at least {len(post.issues)}" in message(post, WORDING).text
 
@@ -137,8 +138,7 @@ async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
     digest, engine = await harness.add(), harness.engine()
     closed = harness.report()
     update(harness, closed, defaults.CLOSED)
-    wanted = DigestSettings(project=None, zone="UTC", schedule=parse("hourly"), kind="closed")
-    await harness.digests.change(harness.ana, digest, wanted)
+    await harness.digests.change(harness.ana, digest, wanted(kind="closed"))
     late = harness.report()
     harness.now += timedelta(minutes=5)
     update(harness, late, defaults.CLOSED)
@@ -192,7 +192,7 @@ async def test_kills_neither_lose_nor_repeat_a_personal_digests_news(harness: Di
 async def test_nobody_else_can_act_on_a_personal_digest(harness: DigestHarness) -> None:
     digest = await personal(harness)
 
-    with pytest.raises(UnknownDigest):
+    with pytest.raises(UserError, match="no digest"):
         await harness.digests.one(harness.ben, Channel(TEAM, "D1"), digest.id)
 
 

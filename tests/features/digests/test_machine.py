@@ -21,9 +21,9 @@ from hypothesis.stateful import (
 )
 
 from bot.features.digests.reading import OVERLAP
-from bot.features.digests.schedules import parse
 from bot.store.channels import Channel
 from bot.store.database import Database
+from bot.store.digest_plans import Plan
 from bot.store.digests import Digest, Pause
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Killed, Process
@@ -68,9 +68,8 @@ class Machine(RuleBasedStateMachine):
         ):
             digest = self.run(self.harness.add(f"C{number}", schedule, project=project))
             self.expected[digest.id] = set()
-        work = self.harness.digests.set_up_personal(
-            self.harness.ana, Channel("T1", "D1"), parse("hourly"), "UTC"
-        )
+        plan = Plan(schedule="hourly", zone="UTC")
+        work = self.harness.digests.set_up_personal(self.harness.ana, Channel("T1", "D1"), plan)
         self.expected[self.run(work).digest.id] = set()
         self.report(project=SHOP, visible=True, private=False)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from bot.features.digests.message import message
-from bot.features.digests.posts import Edition
-from bot.sandbox.workspace.blocks.surfaces import check_blocks
+from bot.features.digests.reading import Edition
+from bot.sandbox.workspace.blocks import check_blocks
 from bot.service.models import Issue, IssueStatus, Ref
-from bot.slack.blocks import JSON, Message
-from bot.slack.wording import Wording
+from bot.slack.surfaces.blocks import JSON, Message
+from bot.slack.text.wording import Wording
 from bot.store.choice import Choice
 from bot.store.digest_plans import GROUPS, Group, Plan
 from bot.store.digests import Digest
@@ -87,7 +87,7 @@ def test_issues_are_grouped_with_their_facts_and_menus() -> None:
 
     assert shown(made) == snapshot("""\
 Web Shop: 3 new issues
-Since <20, 08:00> · 2 more than last time · new per day: ▁▂█▂▄ [announcement.take_back]
+Since <20, 08:00> · 2 more than last time · new per day: ▁▂█▂▄ [post.delete]
 *Bug* · 2
 *<https://tracker.example/issues/41|#41 The cart forgets>*
 High · Unassigned · opened by Ben Okafor <23, 05:00> [take 41, edit 41, comment 41, show 41]
@@ -152,7 +152,7 @@ def test_empty_digest_has_a_message() -> None:
 
     assert shown(made) == snapshot("""\
 Web Shop: nothing new
-Since <20, 08:00> · same as last time · new per day: ▁▁ [announcement.take_back]
+Since <20, 08:00> · same as last time · new per day: ▁▁ [post.delete]
 Shows what Ana Ruiz can see, except private issues · Digest 3 · `/digest` to manage\
 """)
     assert made.text == snapshot("Web Shop: nothing new")
@@ -181,7 +181,7 @@ def test_periods_are_compared_in_text_and_chart(
     told = shown(posted(edition(issue(1), plan=plan, periods=periods))).splitlines()[1]
     asked = shown(posted(edition(issue(1), plan=plan, periods=periods, asked=True))).splitlines()[1]
 
-    delete = "[announcement.take_back]"
+    delete = "[post.delete]"
     assert told == (f"{since} · {said} {delete}" if said else f"{since} {delete}")
     assert asked == f"{since} {delete}"
 

@@ -10,23 +10,22 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.workspace.model import Channel, Message
-from bot.slack.waits import Waits
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.store.tables import ClaimRow
-from bot.timings import DEFAULT
+from bot.timings import DEFAULT, Delays
+from tests.support.digesting import wanted
 from tests.support.due_digests import digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, until
 from tests.support.slackwire import SlackWire
+from tests.support.work import digest_runs
 
 HOUR = timedelta(hours=1)
 LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
@@ -41,10 +40,9 @@ class Digests:
         self.office, self.wire, self.person = office, wire, person
         self.now = datetime.now(UTC)
 
-    async def add(self, channel: str = "general", project: str = "webshop", **wanted: Any) -> Digest:
+    async def add(self, channel: str = "general", project: str = "webshop", **plan: Any) -> Digest:
         where = Place(TEAM, self.office.channel_id(channel))
-        what: dict[str, Any] = {"project": project, "schedule": parse("hourly"), "zone": "UTC"} | wanted
-        return (await self.office.digests.add(ANA, where, DigestSettings(**what))).digest
+        return (await self.office.digests.add(ANA, where, wanted(project, **plan))).digest
 
     def report(self, subject: str = "The till rings twice", project: int = 1) -> Issue:
         data = self.office.tracker.data
@@ -56,8 +54,8 @@ class Digests:
 
     async def tick(self, after: timedelta = HOUR) -> None:
         self.now += after
-        await self.office.bot.digests.run_due(self.now)
-        await self.office.bot.digests.idle()
+        await digest_runs(self.office.bot).run_due(self.now)
+        await digest_runs(self.office.bot).idle()
 
     async def posts(self, channel: str = "general") -> list[JSON]:
         """The digests posted in a channel."""
@@ -78,8 +76,15 @@ class Digests:
 @pytest.fixture
 async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Digests]:
     wire = SlackWire()
-    waits = getattr(request, "param", Waits(channels=0))
-    office = Office(tmp_path, slack_wire=wire, waits=waits, timings=FORGETFUL)
+    paced: Delays | None = getattr(request, "param", None)
+    at_once = Delays(channels=0, channel_pace=0, workspace_pace=0)
+    office = Office(
+        tmp_path,
+        slack_wire=wire,
+        delays=paced or at_once,
+        timings=FORGETFUL,
+        rate_limits=paced is not None,
+    )
     await office.open()
     await office.link(ANA.user_id, KEYS["ana"])
     yield Digests(office, wire, Person(office, ANA.user_id))
@@ -155,7 +160,7 @@ def chat(digests: Digests, ts: str) -> None:
     messages.sort(key=lambda message: float(message.ts))
 
 
-@pytest.mark.parametrize("digests", [Waits(channels=0, digest_now=0.1)], indirect=True)
+@pytest.mark.parametrize("digests", [Delays(channels=0, digest_now=0.1)], indirect=True)
 async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digests: Digests) -> None:
     await digests.add()
     digests.report()
@@ -165,7 +170,7 @@ async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digest
 
     assert "is on its way" in answers[0]
     assert "was just sent" in answers[1]
-    await digests.office.bot.digests.idle()
+    await digest_runs(digests.office.bot).idle()
     assert len(await digests.posts()) == 1
     assert len(digests.wire.called(POST)) == 2
 
@@ -215,7 +220,7 @@ async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> N
     assert calls[-1].at - calls[0].at > 4
 
 
-@pytest.mark.parametrize("digests", [Waits(channels=0, channel_burst=1)], indirect=True)
+@pytest.mark.parametrize("digests", [Delays(channels=0, channel_burst=1)], indirect=True)
 async def test_posts_to_one_channel_are_spaced_one_second_apart(
     digests: Digests,
 ) -> None:
@@ -230,7 +235,7 @@ async def test_posts_to_one_channel_are_spaced_one_second_apart(
     ]
     channel = digests.office.channel_id("general")
     times = [call.at for call in calls if call.arguments["channel"] == channel]
-    assert min(later - earlier for earlier, later in pairwise(times)) > Waits().channel_pace - 0.1
+    assert min(later - earlier for earlier, later in pairwise(times)) > Delays().channel_pace - 0.1
 
 
 async def test_closed_channels_stop_digests_and_notify_owner_once(digests: Digests) -> None:

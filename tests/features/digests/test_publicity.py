@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.tracker.data import Issue
-from bot.slack.waits import Waits
 from bot.store.digests import Digest, Pause
-from bot.timings import Timings
+from bot.timings import Delays, Timings
 from tests.features.digests.test_posts import ANA, Digests
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.reading import text_of
 from tests.support.slackwire import SlackWire
+from tests.support.wire import Wire
 
 WEBSHOP, MOBILE, SECURITY = 1, 2, 4
 
@@ -23,8 +23,8 @@ WEBSHOP, MOBILE, SECURITY = 1, 2, 4
 @pytest.fixture
 async def digests(tmp_path: Path) -> AsyncIterator[Digests]:
     """An office behind a slow Slack, where what decides about a post may be half a second old."""
-    wire, waits, timings = SlackWire(), Waits(channels=0), Timings(interval=3600, fresh=0.5)
-    office = Office(tmp_path, slack_wire=wire, waits=waits, timings=timings)
+    wire, delays, timings = SlackWire(), Delays(channels=0), Timings(interval=3600, fresh=0.5)
+    office = Office(tmp_path, slack_wire=wire, delays=delays, timings=timings)
     async with office.opened("ana"):
         yield Digests(office, wire, Person(office, ANA.user_id))
     assert office.violations() == []
@@ -115,7 +115,7 @@ async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
 ) -> None:
     await digests.add(empty=True)
     issue = digests.report("Nobody may know")
-    digests.wire.faults = [("chat.postMessage", "429:2")]
+    digests.wire.faults = [("chat.postMessage", "429:1")]
 
     run = asyncio.create_task(digests.tick())
     while not digests.wire.called("chat.postMessage"):
@@ -129,7 +129,7 @@ async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
 async def test_outsiders_who_join_while_a_digest_waits_see_nothing(digests: Digests) -> None:
     await digests.add()
     digests.report("Nobody may know")
-    digests.wire.faults = [("chat.postMessage", "429:2")]
+    digests.wire.faults = [("chat.postMessage", "429:1")]
 
     run = asyncio.create_task(digests.tick())
     while not digests.wire.called("chat.postMessage"):
@@ -156,3 +156,20 @@ async def test_a_subprojects_issues_stay_out_of_a_public_projects_digest(
     (post,) = await digests.posts()
     assert "In the project" in text_of(post)
     assert "In the subproject" not in text_of(post)
+
+
+async def test_a_slow_service_delays_a_digest_but_does_not_keep_it_from_being_posted(tmp_path: Path) -> None:
+    wire, delays = Wire(), Delays(channels=0)
+    timings = Timings(interval=3600, fresh=0.1, longest_post=5)
+    office = Office(tmp_path, slack_wire=SlackWire(), wire=wire, delays=delays, timings=timings)
+    async with office.opened("ana"):
+        digests = Digests(office, SlackWire(), Person(office, ANA.user_id))
+        await digests.add()
+        digests.report("Everyone may know")
+        wire.seconds = 0.5
+        wire.fail("slow", lasting=True)
+
+        await digests.tick()
+
+        (post,) = await digests.posts()
+        assert "Everyone may know" in text_of(post)

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 from functools import partial
-from typing import Literal
+from itertools import count
 
 import pytest
 
@@ -11,10 +11,12 @@ from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digest_runs import RunState
 from bot.store.digests import Pause
 from bot.timings import DEFAULT
-from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, Process
+from tests.features.digests.newsroom import SHOP, START, VAULT, DigestHarness, Process
 
 HOUR = timedelta(hours=1)
 SOON = timedelta(seconds=DEFAULT.longest_post + 1)
+FEWEST_STEPS = 5
+"""A run takes more steps than these, of the database and of Slack."""
 
 
 async def test_digest_contains_only_issues_opened_since_the_last_one(
@@ -95,36 +97,6 @@ async def test_only_one_of_many_engines_posts(harness: DigestHarness) -> None:
     assert sorted(post.digest.id for post in harness.poster.posts) == [1, 2, 3, 4, 5, 6]
 
 
-async def test_runs_of_a_dead_process_are_taken_over(harness: DigestHarness) -> None:
-    dying, living = harness.engine(), harness.engine()
-    await harness.add()
-    harness.report()
-    harness.now += HOUR
-    await dying.run_due(harness.now)
-    for task in dying._tasks:
-        task.cancel()
-    await dying.idle()
-    await harness.tick(living)
-    assert harness.poster.posts == []
-    await harness.tick(living, after=SOON)
-    assert len(harness.poster.posts) == 1
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-async def test_digest_of_a_killed_process_is_posted_within_a_minute(
-    harness: DigestHarness, when: Literal["before", "after"]
-) -> None:
-    killed, living = Process(harness), harness.engine()
-    await harness.add()
-    issue = harness.report()
-    harness.now += HOUR
-    killed.dies_at = (when, "post")
-    await harness.run_until_killed(killed)
-    await harness.run_for(living, 60)
-    assert harness.poster.listed() == [(issue.id,)]
-    assert harness.finished == [RunState.SENT]
-
-
 async def test_a_post_is_looked_for_only_when_it_has_arrived(harness: DigestHarness) -> None:
     slow, living = Process(harness), harness.engine()
     await harness.add()
@@ -147,18 +119,31 @@ async def test_a_post_is_looked_for_only_when_it_has_arrived(harness: DigestHarn
     assert harness.poster.listed() == [(issue.id,)]
 
 
-async def test_stalled_process_posts_nothing_after_takeover(harness: DigestHarness) -> None:
-    for steps in range(1, 12):
-        sleeping, other = Process(harness), Process(harness)
+@pytest.mark.parametrize("how", ["killed", "stalled"])
+async def test_a_process_cut_off_at_any_step_leaves_one_post_within_a_minute(
+    harness: DigestHarness, how: str
+) -> None:
+    for steps in count(1):  # dying before a step is dying after the one before
+        cut_off, other = Process(harness), Process(harness)
+        harness.now = START + 2 * steps * HOUR  # half past: none comes due a second time
         digest = await harness.add(f"C{steps}")
         issue = harness.report()
         harness.now += HOUR
-        harness.poster.faults = ["lose the answer" if steps % 2 else "lose the request"]
-        await harness.while_stalled(sleeping, steps, partial(harness.tick, other.engine, after=SOON))
-        await harness.tick(other.engine, after=SOON)
-        await harness.tick(other.engine, after=SOON)
-        assert harness.poster.listed(digest) == [(issue.id,)]
+        if how == "killed":
+            cut_off.steps_left = 2 * steps
+            await harness.run_until_killed(cut_off)
+            await harness.run_for(other.engine, 60)
+        else:
+            harness.poster.faults = ["lose the answer" if steps % 2 else "lose the request"]
+            await harness.while_stalled(cut_off, steps, partial(harness.tick, other.engine, after=SOON))
+            await harness.tick(other.engine, after=SOON)
+            await harness.tick(other.engine, after=SOON)
+        assert harness.poster.listed(digest) == [(issue.id,)], steps
         await harness.digests.remove(digest)
+        if not (cut_off.dead or cut_off.stalled.is_set()):  # this was one step too many
+            break
+    assert steps > FEWEST_STEPS
+    assert set(harness.finished) == {RunState.SENT}
 
 
 async def test_digest_paused_or_removed_while_read_is_not_posted(

@@ -1,17 +1,16 @@
 """Combined failures: errors during a post, wrong clocks, and users who act at the same time."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 import pytest
 from pydantic import SecretStr
 
-from bot.features.accounts.accounts import Accounts
-from bot.features.digests.errors import DuplicateDigest
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.schedules import parse
-from bot.features.digests.starts import MOST_COUNTED
+from bot.access.accounts import Accounts
+from bot.errors import UserError
+from bot.features.digests.reading import MAX_COUNTED
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import User, put
 from bot.slack.outgoing.outcomes import ChannelStatus
@@ -20,6 +19,7 @@ from bot.store.digests import Pause
 from bot.store.owner import Owner
 from bot.timings import KeyTimings
 from tests.features.digests.newsroom import SHOP, TEAM, DigestHarness, Process
+from tests.support.digesting import wanted
 
 HOUR, MONTH = timedelta(hours=1), timedelta(days=30)
 
@@ -114,7 +114,7 @@ async def test_unknown_outcomes_are_retried_with_backoff(harness: DigestHarness)
 
 async def test_chart_of_too_many_issues_starts_empty(harness: DigestHarness) -> None:
     engine = harness.engine()
-    for _ in range(MOST_COUNTED + 1):
+    for _ in range(MAX_COUNTED + 1):
         harness.report()
     harness.now += 4 * HOUR
     harness.report()
@@ -127,7 +127,7 @@ async def test_chart_of_too_many_issues_starts_empty(harness: DigestHarness) -> 
 async def test_periods_follow_a_schedule_changed_during_the_run(harness: DigestHarness) -> None:
     process, changed = (
         Process(harness),
-        DigestSettings(project=None, schedule=parse("daily 12:00"), zone="UTC"),
+        wanted(schedule="daily 12:00"),
     )
     digest = await harness.add()
     harness.report()
@@ -189,7 +189,8 @@ async def test_renamed_project_is_shown_with_its_new_name(harness: DigestHarness
 async def test_keys_refused_together_are_kept_and_resume(harness: DigestHarness) -> None:
     users = harness.tracker.data.users
     hers, his = await harness.add(), await harness.add("C2", owner=harness.ben)
-    harness.accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
+    accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
+    harness.access = replace(harness.access, accounts=accounts)
     engine, keys = harness.engine(), {number: users[number].api_key for number in (1, 2)}
     for number in keys:
         users[number].api_key = "another"
@@ -213,7 +214,8 @@ async def test_a_key_is_kept_until_often_refused_over_hours(
     harness: DigestHarness, refusals: int, apart: timedelta
 ) -> None:
     digest, ana = await harness.add(), harness.tracker.data.users[1]
-    harness.accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
+    accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
+    harness.access = replace(harness.access, accounts=accounts)
     engine, key = harness.engine(), ana.api_key
     ana.api_key = "another"
     issue = harness.report()
@@ -290,5 +292,5 @@ async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHar
 @pytest.mark.usefixtures("url")
 async def test_concurrent_identical_adds_create_one_digest(harness: DigestHarness) -> None:
     made = await asyncio.gather(*(harness.add() for _ in range(4)), return_exceptions=True)
-    assert sum(isinstance(one, DuplicateDigest) for one in made) == 3
+    assert sum(isinstance(one, UserError) for one in made) == 3
     assert len(await harness.digests.listed(Channel(TEAM, "C1"))) == 1

@@ -1,9 +1,9 @@
-"""What the tests of files share: the attached files, messages with files, and what forms say."""
+"""What the tests of files share: the attached files, messages with files, and forms' buttons."""
 
 from bot.sandbox.tracker.data import Attachment
 from bot.sandbox.tracker.server import Tracker
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of
+from tests.support.reading import JSON
 
 ANA, NUMBER = 1, 12
 
@@ -27,7 +27,3 @@ async def shared(person: Person, *files: tuple[str, bytes], text: str = "Here th
 def buttons(shown: JSON) -> list[str]:
     rows = ([*block.get("elements", ()), block.get("accessory")] for block in shown["blocks"])
     return [part["text"]["text"] for row in rows for part in row if part and part["type"] == "button"]
-
-
-async def said(person: Person, title: str = "Files") -> str:
-    return text_of(await person.form(title))

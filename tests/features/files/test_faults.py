@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
-from bot.slack.waits import Waits
+from bot.timings import Delays
 from tests.features.files.attached import ANA, NUMBER, buttons, names, shared
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until
-from tests.support.wire import Fault, Wire
+from tests.support.wire import Wire
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def service() -> Tracker:
 async def office(
     service: Tracker, wire: Wire, tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[Office]:
-    waits = getattr(request, "param", None)
-    async with Office(tmp_path, tracker=service, wire=wire, waits=waits).opened("ana") as office:
+    delays = getattr(request, "param", None)
+    async with Office(tmp_path, tracker=service, wire=wire, delays=delays).opened("ana") as office:
         yield office
     assert office.violations() == []
 
@@ -46,6 +46,7 @@ async def test_lost_upload_is_reported_and_retried_alone(ana: Person, wire: Wire
     wire.faults = ["lose the request"]
     await ana.submit(form, {"Files": [file, await ana.upload("b.log", b"22")]})
     told = await ana.form_saying("Files", "wasn't attached")
+    assert "wasn't attached. The connection to Tracker was lost. Try again." in text_of(told)
     assert buttons(told) == ["Rename or describe", "Retry", "Open in Tracker"]
     assert len(names(service)) == 1
 
@@ -68,7 +69,7 @@ async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker)
 
 
 async def requested(wire: Wire, what: str) -> None:
-    """Waits until the bot has sent the request."""
+    """Delays until the bot has sent the request."""
 
     async def asked() -> bool:
         return what in wire.asked
@@ -76,7 +77,7 @@ async def requested(wire: Wire, what: str) -> None:
     await until(asked)
 
 
-@pytest.mark.parametrize("office", [Waits(lookups=(0.5,))], indirect=True)
+@pytest.mark.parametrize("office", [Delays(lookups=(0.5,))], indirect=True)
 async def test_create_is_not_repeated_after_the_key_was_revoked(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
@@ -110,45 +111,6 @@ async def test_relinking_during_an_upload_stops_what_follows_it(
 
     await ana.form_saying(title, "linked another Tracker account while")
     assert (names(service), len(service.data.issues)) == ([], count)
-
-
-async def test_lost_answer_does_not_attach_a_file_twice(ana: Person, wire: Wire, service: Tracker) -> None:
-    form, file = await form_and_file(ana)
-    wire.faults = ["pass", "lose the answer"]
-
-    await ana.submit(form, {"Files": [file]})
-
-    await ana.form_saying("Files", "*a.log* attached")
-    assert names(service) == ["a.log"]
-
-
-async def test_retry_looks_up_unsure_files_before_uploading(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
-    form, file = await form_and_file(ana)
-    wire.faults = ["pass", "lose the request", "lose the request"]
-    await ana.submit(form, {"Files": [file]})
-
-    await ana.press_in_form(await ana.form_saying("Files", "may not be attached"), "Retry")
-
-    await ana.form_saying("Files", "*a.log* attached")
-    assert names(service) == ["a.log"]
-
-
-@pytest.mark.parametrize("fault", ["lose the request", "lose the answer"])
-async def test_issue_with_files_is_created_once_despite_lost_messages(
-    ana: Person, wire: Wire, service: Tracker, fault: Fault
-) -> None:
-    count = len(service.data.issues)
-    form = await form_for_new_issue(ana)
-    wire.faults = ["pass", fault]
-
-    await ana.after(ana.submit(form, {"Project": "Web Shop"}))
-    await ana.office.idle()
-
-    assert any("*a.csv* attached" in text_of(m) for m in await ana.messages())
-    assert len(service.data.issues) == count + 1
-    assert names(service, max(service.data.issues)) == ["a.csv"]
 
 
 @pytest.mark.usefixtures("impatient")

@@ -9,11 +9,10 @@ from sqlalchemy import delete, select, update
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.slack.waits import Waits
 from bot.store.followed import Followed
 from bot.store.tables import FollowedIssueRow, LinkRow
 from bot.telemetry import SERVICE_REQUESTS
-from bot.timings import Timings
+from bot.timings import Delays, Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA
 from tests.support.office import Office
@@ -205,9 +204,9 @@ async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, a
 
 
 async def test_the_author_of_a_note_that_may_be_private_is_not_named(tmp_path: Path) -> None:
-    waits, timings = Waits(channels=0), Timings(interval=3600, follow_every=-2)
+    delays, timings = Delays(channels=0), Timings(interval=3600, follow_every=-2)
     tracker, wire = demo_tracker(issue_reads=True), Silent("private_notes")
-    async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings, waits=waits).opened(
+    async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays).opened(
         "ana"
     ) as office:
         ana = Person(office, "U0ANA0001")

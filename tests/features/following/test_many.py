@@ -6,12 +6,12 @@ import time
 import pytest
 from sqlalchemy import insert, select
 
-from bot.features.following.following import MOST_FOLLOWED
+from bot.features.following.following import MAX_FOLLOWED
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.slack.waits import Waits
 from bot.store.followed import Followed
 from bot.store.tables import FollowedIssueRow
+from bot.timings import Delays
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA
 from tests.support.office import Office
@@ -55,12 +55,13 @@ async def follow_many(office: Office, count: int, changed_at: str) -> None:
     await office.bot.database.write(lambda c: c.execute(statement, [one | moment for one in rows]))
 
 
+@pytest.mark.parametrize("office", [Delays(channels=0, background_retry=0.5)], indirect=True)
 async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     wire, slack, state = office.slack_wire, office.bot.slack, office.workspace.state
     assert wire
     state.rate_limits = False
-    issues = [one for one in public_issues(office) if one.status_id == defaults.NEW][:8]
+    issues = [one for one in public_issues(office) if one.status_id == defaults.NEW][:6]
     for issue in issues:
         where = {"channel": office.channel_id("webshop"), "thread_ts": post["thread_ts"]}
         shown = await slack.chat_postMessage(text="Created", **where)
@@ -78,7 +79,7 @@ async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Off
     assert all(at - times[0] > number - BURST for number, at in enumerate(times))
 
 
-@pytest.mark.parametrize("office", [Waits()], indirect=True)
+@pytest.mark.parametrize("office", [Delays()], indirect=True)
 async def test_issues_that_never_settle_do_not_starve_the_others(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     newest = office.newest_issue()
@@ -113,11 +114,11 @@ async def test_a_person_follows_a_limited_number_of_issues(office: Office, ana: 
     post = await create_from_message(ana, "Cart loses items")
     stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
     await follow(office, post, public_issues(office)[0])
-    await follow_many(office, MOST_FOLLOWED - 1, "2026-11-01 00:00:00")
+    await follow_many(office, MAX_FOLLOWED - 1, "2026-11-01 00:00:00")
 
     refused = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
 
-    assert f"You already follow {MOST_FOLLOWED} issues, the most allowed." in text_of(refused)
+    assert f"You already follow {MAX_FOLLOWED} issues, the most allowed." in text_of(refused)
     assert "Stop following one that you don't need" in text_of(refused)
     await create_from_message(ana, "Checkout is slow")
     told = [text_of(m) for m in await ana.messages() if m["ephemeral"]]

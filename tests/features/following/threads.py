@@ -8,14 +8,15 @@ from bot.sandbox.tracker.data import Issue, Note
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON
+from tests.support.work import follow_runs
 
 _seconds = count(10)
 
 
 async def read_followed(office: Office) -> None:
     """Reads all followed issues, as the job does every minute."""
-    await office.bot.following.run_due()
-    await office.bot.following.idle()
+    await follow_runs(office.bot).run_due()
+    await follow_runs(office.bot).idle()
 
 
 def change(issue: Issue, *, comment_by: int | None = None, **values: Any) -> None:

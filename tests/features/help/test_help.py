@@ -2,14 +2,14 @@
 
 import re
 from datetime import date
-from zoneinfo import ZoneInfo
 
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
-from bot.features.search.query import Query
+from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Bare, tracker_command
+from bot.slack.language.values import Typist
 from bot.store.owner import Owner
 from tests.support.person import Person
 from tests.support.reading import text_of
@@ -24,6 +24,15 @@ async def test_each_command_shows_its_examples(ana: Person) -> None:
         assert example in text_of(await ana.ask(typed))
 
 
+async def test_an_unknown_subcommand_offers_the_nearest_one_and_the_help(ana: Person) -> None:
+    refused = await ana.ask("/tracker prjects mob")
+    assert "Did you mean `/tracker projects`?" in text_of(refused)
+    assert "Mobile App" in text_of(await ana.after(ana.press(refused, "Run /tracker projects")))
+
+    await ana.press(await ana.ask("/tracker zzzzzz"), "Help")
+    assert "Create a project" in text_of(await ana.form("Help"))
+
+
 def examples(name: str) -> list[str]:
     """What a command's help says to type, beside the name."""
     return [
@@ -35,14 +44,14 @@ def examples(name: str) -> list[str]:
 
 def test_every_example_parses() -> None:
     today, ana = date(2026, 7, 15), Owner(None, "T1", "U1")
-    searches = [issues_command(typed, ana, today, ZoneInfo("UTC")) for typed in examples("issues")]
+    searches = [issues_command(typed, Typist(ana, today)) for typed in examples("issues")]
     assert [found for found in searches if not isinstance(found, Query)] == []
 
     logged = [timelog_command(typed, today) for typed in examples("timelog")]
     assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]
-    assert [text for text in typed if tracker_command(text) is Bare.ACCOUNT] == [""]
+    assert [text for text in typed if tracker_command(text, ana) is Bare.ACCOUNT] == [""]
 
 
 def test_the_help_of_a_search_lists_every_option() -> None:

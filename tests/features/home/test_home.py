@@ -6,26 +6,13 @@ from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of
 
 
 def open_issues_of(office: Office, user_id: int) -> list[Issue]:
-    data = office.tracker.data
-    return [
-        issue
-        for issue in data.issues.values()
-        if issue.assigned_to_id == user_id and not data.statuses[issue.status_id].is_closed
-    ]
-
-
-async def wait_for_home(person: Person, text: str) -> JSON:
-    """Wait for the Home tab to contain `text`."""
-
-    async def find_home() -> JSON | None:
-        home = await person.home()
-        return home if home and text in text_of(home) else None
-
-    return await until(find_home)
+    open_statuses = {status.id for status in office.tracker.data.statuses.values() if not status.is_closed}
+    issues = office.tracker.data.issues.values()
+    return [one for one in issues if one.assigned_to_id == user_id and one.status_id in open_statuses]
 
 
 def published(office: Office) -> list[str]:
@@ -37,7 +24,7 @@ async def test_shows_loading_only_the_first_time(office: Office, ana: Person) ->
     own = open_issues_of(office, 1)
     await ana.open_home()
 
-    home = await wait_for_home(ana, "Show all ")
+    home = await ana.home_saying("Show all ")
 
     assert "You're linked to Tracker as *Ana Ruiz*" in text_of(home)
     assert f"Show all {len(own)}" in text_of(home)
@@ -53,9 +40,9 @@ async def test_shows_loading_only_the_first_time(office: Office, ana: Person) ->
     assert "Loading" not in published(office)[2]
 
 
-async def test_menu_and_buttons_open_their_forms(ana: Person) -> None:
+async def test_menu_and_buttons_open_their_forms_and_an_issue_made_there_appears(ana: Person) -> None:
     await ana.open_home()
-    home = await wait_for_home(ana, "Show all ")
+    home = await ana.home_saying("Show all ")
     block = next(b for b in home["blocks"] if (b.get("accessory") or {}).get("action_id") == "menu")
     option = block["accessory"]["options"][0]
     await ana._act({"view": {"id": home["id"]}}, block, block["accessory"], selected_option=option)
@@ -63,10 +50,14 @@ async def test_menu_and_buttons_open_their_forms(ana: Person) -> None:
     assert f"{number} is already assigned to you." in text_of(await ana.form(number))
     await ana.press_at_home(next(t for t in _buttons(home) if t.startswith("Show all ")))
     assert "Assignee" in text_of(await ana.form("My open issues"))
-    await ana.press_at_home("Create an issue")
-    assert "Choose a project" in text_of(await ana.form("New issue"))
-    await ana.press_at_home("Log time")
-    await ana.form("Log time")
+    await ana.close(await ana.form_after(ana.press_at_home("Log time"), "Log time"))
+    form = await ana.form_after(ana.press_at_home("Create an issue"), "New issue", "Choose a project")
+    form = await ana.form_after(ana.choose(form, "Project", "Infrastructure"), "New issue", "Tracker")
+
+    await ana.submit(form, {"Subject": "Made at home"})
+
+    await ana.home_saying("Made at home")
+    assert ana.office.newest_issue().project_id == 3
 
 
 def _buttons(home: JSON) -> list[str]:
@@ -84,37 +75,22 @@ async def test_lists_what_each_user_created_with_the_bot(
     await ana.open_home()
     await linked_ben.open_home()
 
-    home = await wait_for_home(ana, "Logged with Issue Bot")
+    home = await ana.home_saying("Logged with Issue Bot")
     assert f"/issues/{number}|#{number} Made here &amp; now>" in text_of(home)
     assert "*1h 30m* on" in text_of(home)
-    assert "Made here" not in text_of(await wait_for_home(linked_ben, "Ben Okafor"))
+    assert "Made here" not in text_of(await linked_ben.home_saying("Ben Okafor"))
     await ana.press_at_home("Edit")
     await office.idle()
     assert (await ana.state())["views"]
 
 
-async def test_an_issue_created_from_the_tab_appears_on_it(office: Office, ana: Person) -> None:
-    await ana.open_home()
-    await wait_for_home(ana, "Show all ")
-    await ana.press_at_home("Create an issue")
-    form = await ana.form("New issue")
-    await ana.choose(form, "Project", "Infrastructure")
-    await ana.form_saying("New issue", "Tracker")
-
-    await ana.submit(await ana.form("New issue"), {"Subject": "Made at home"})
-
-    await wait_for_home(ana, "Made at home")
-    assert office.newest_issue().project_id == 3
-
-
 async def test_offers_linking_and_fills_the_tab_afterwards(ben: Person) -> None:
     await ben.open_home()
 
-    await wait_for_home(ben, "Link your")
-    await ben.press_at_home("Link account")
-    form = await ben.form("Link account")
+    await ben.home_saying("Link your")
+    form = await ben.form_after(ben.press_at_home("Link account"), "Link account")
     await ben.submit(form, {"API key": KEYS["ben"]})
-    await wait_for_home(ben, "You're linked to Tracker as *Ben Okafor*")
+    await ben.home_saying("You're linked to Tracker as *Ben Okafor*")
 
 
 async def test_shows_an_outage_as_one_line_and_keeps_the_rest(office: Office, ana: Person) -> None:
@@ -123,8 +99,7 @@ async def test_shows_an_outage_as_one_line_and_keeps_the_rest(office: Office, an
 
     await ana.open_home()
 
-    home = await wait_for_home(ana, "can't reach")
-    assert "Made before" in text_of(home)
+    assert "Made before" in text_of(await ana.home_saying("can't reach"))
     assert not [m for m in await ana.messages() if "can't reach" in str(m)]
 
 
@@ -135,9 +110,9 @@ async def test_reports_a_rejected_key_once(office: Office, ana: Person) -> None:
 
     await ana.open_home()
 
-    await wait_for_home(ana, "refused your API key")
+    await ana.home_saying("refused your API key")
     await ana.open_home()
     await office.idle()
-    home = await wait_for_home(ana, "Link your")
+    home = await ana.home_saying("Link your")
     assert "Loading" not in text_of(home)
     assert "no longer accepts" not in text_of(home)

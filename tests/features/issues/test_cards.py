@@ -1,7 +1,5 @@
 """Showing and sharing issues."""
 
-import asyncio
-
 from bot.sandbox.tracker.data import Attachment
 from tests.support.office import Office
 from tests.support.person import Person
@@ -15,9 +13,8 @@ async def test_the_card_shows_the_issue_and_its_relations(office: Office, ana: P
     parent = next(i for i in data.issues.values() if any(c.parent_id == i.id for c in data.issues.values()))
     child = next(c for c in data.issues.values() if c.parent_id == parent.id)
     related = next(iter(data.relations.values()))
-    data.attachments[900] = Attachment(
-        900, "a.txt", b"secret", "text/plain", ANA, parent.created_on, "", parent.id
-    )
+    attached = Attachment(900, "a.txt", b"secret", "text/plain", ANA, parent.created_on, "", parent.id)
+    data.attachments[900] = attached
 
     card = await ana.ask(f"/issue {parent.id}")
 
@@ -32,7 +29,7 @@ async def test_the_card_shows_the_issue_and_its_relations(office: Office, ana: P
 
 
 async def test_the_card_is_short_and_shows_more_in_place(office: Office, ana: Person) -> None:
-    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    issue = office.public_issue()
     issue.description, issue.done_ratio = "Start. " + "Many words. " * 60 + "The end.", 0
     issue.category_id = issue.assigned_to_id = issue.due_date = None
 
@@ -50,20 +47,6 @@ async def test_the_card_is_short_and_shows_more_in_place(office: Office, ana: Pe
     assert "▰▰▰▰▰▰▱▱▱▱ 60%" in text_of(await ana.ask(f"/issue {issue.id}"))
 
 
-async def test_never_shares_an_issue_that_became_private(office: Office, ana: Person) -> None:
-    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and i.author_id == ANA)
-    issue.is_private = False
-    card = await ana.ask(f"/issue {issue.id}")
-    issue.is_private = True
-    count = len(await ana.messages())
-
-    said = await ana.after(ana.press(card, "Share here"))
-
-    assert "is private, so it can't be shared" in text_of(said)
-    assert [m["ephemeral"] for m in (await ana.messages())[count:]] == [True]
-    assert "Share here" not in text_of(await ana.ask(f"/issue {issue.id}"))
-
-
 async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, linked_ben: Person) -> None:
     hidden = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 4)
 
@@ -74,13 +57,3 @@ async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, lin
     assert (one, other) == (said.format(hidden), said.format(99999))
     elsewhere = await linked_ben.ask("/issue https://elsewhere.example/issues/28")
     assert "That link isn't an issue in Tracker" in text_of(elsewhere)
-
-
-async def test_a_double_click_shares_an_issue_once(office: Office, ana: Person, ben: Person) -> None:
-    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-    card = await ana.ask(f"/issue {issue.id}")
-
-    await asyncio.gather(*(ana.press(card, "Share here") for _ in range(2)))
-    await office.idle()
-
-    assert ["Ana Ruiz shared" in m["text"] for m in await ben.messages()].count(True) == 1

@@ -2,21 +2,21 @@
 
 import html
 from datetime import datetime, timedelta
-from decimal import Decimal
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
+
+from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import button_saying, text_of
+from tests.support.reading import button_saying, text_of, values_of
 
-ANA, BEN = 1, 2
+ANA, BEN, NUMBER = 1, 2, 12
 
 
 async def test_creates_and_announces_an_issue_with_every_option(office: Office, ana: Person) -> None:
-    parent = next(i.id for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    parent = office.public_issue().id
     await ana.ask(
         "/issue new Pay <button> & <!channel> is dead project:“Web Shop” tracker:support priority:high to:me "
         f"category:checkout version:3.0 parent:#{parent} start:2029-12-31 due:2030-01-31 estimate:1h30 "
@@ -24,20 +24,16 @@ async def test_creates_and_announces_an_issue_with_every_option(office: Office, 
     )
 
     made = office.newest_issue()
-    assert made.subject == "Pay <button> & <!channel> is dead"
-    assert (made.project_id, made.author_id, made.assigned_to_id) == (1, ANA, ANA)
-    assert office.tracker.data.trackers[made.tracker_id].name == "Support"
-    assert office.tracker.data.priorities[made.priority_id].name == "High"
-    assert made.parent_id == parent
     data = office.tracker.data
+    assert (made.subject, made.description) == ("Pay <button> & <!channel> is dead", "It *never* worked")
+    assert (made.project_id, made.author_id, made.assigned_to_id, made.parent_id) == (1, ANA, ANA, parent)
+    names = (data.trackers[made.tracker_id].name, data.priorities[made.priority_id].name)
+    assert names == ("Support", "High")
     assert data.categories[made.category_id or 0].name == "Checkout"
     assert data.versions[made.version_id or 0].name == "3.0"
-    assert str(made.start_date) == "2029-12-31"
-    assert str(made.due_date) == "2030-01-31"
-    assert made.estimated_hours == Decimal("1.5")
+    assert (str(made.start_date), str(made.due_date)) == ("2029-12-31", "2030-01-31")
+    assert (made.estimated_hours, made.custom[2]) == (1.5, "K-1")
     assert [data.principal(watcher) for watcher in sorted(made.watcher_ids)] == ["Dana Novak"]
-    assert made.custom[2] == "K-1"
-    assert made.description == "It *never* worked"
     announced = next(m for m in await ana.messages() if "created <" in m["text"])
     assert not announced["ephemeral"]
     assert announced["text"].startswith("Ana Ruiz created <")
@@ -48,7 +44,7 @@ async def test_creates_and_announces_an_issue_with_every_option(office: Office, 
 MARKED = "*bold* _it_ `code` ~x~ :smile: a|b <t> & “q”"
 
 
-async def test_shows_a_subject_exactly_as_typed(ana: Person, office: Office) -> None:
+async def test_shows_a_subject_and_a_rejected_command_exactly_as_typed(ana: Person, office: Office) -> None:
     announced = await ana.ask(f"/issue new project:webshop {MARKED}")
 
     shown = f"#{office.newest_issue().id} {MARKED}"
@@ -57,14 +53,8 @@ async def test_shows_a_subject_exactly_as_typed(ana: Person, office: Office) -> 
     for escaped in (text_of(announced), text_of(row)):
         assert shown in html.unescape(escaped).replace("\u2060", "")
         assert shown not in escaped
-
-
-async def test_repeats_a_rejected_command_as_typed(ana: Person) -> None:
-    typed = "/issue new  two  spaces *b* `c` <t> & @ben https://x.y/_a_ nosuch:x"
-
-    answer = await ana.ask(typed)
-
-    assert typed in text_of(answer)
+    rejected = "/issue new  two  spaces *b* `c` <t> & @ben https://x.y/_a_ nosuch:x"
+    assert rejected in text_of(await ana.ask(rejected))
 
 
 def posted(office: Office) -> int:
@@ -104,7 +94,7 @@ async def test_reports_a_failed_private_issue_only_to_its_author(
     assert "Status is New, not Closed." in text_of(answer)
     _, button = button_saying(answer["blocks"], "Open in Tracker")
     assert button["url"].endswith(f"/issues/{made.id}")
-    await linked_ben.say(f"{office.tracker.url.rstrip('/')}/issues/{made.id}")
+    await linked_ben.say(office.link_to(made.id))
     await linked_ben.ask(f"/timelog {made.id} 1h activity:design")
     await ana.ask("/digest now")
     await office.idle()
@@ -112,27 +102,26 @@ async def test_reports_a_failed_private_issue_only_to_its_author(
     assert "Not for me to hide" not in str(await ana.messages())
 
 
-async def test_refuses_a_private_issue_without_the_permission(tmp_path: Path) -> None:
-    office = Office(tmp_path, tracker=demo_tracker(roles=True))
-    await office.open()
-    await office.link("U0BEN0001", KEYS["ben"])
-    await office.link("U0ANA0001", KEYS["ana"])
-    ana, ben = Person(office, "U0ANA0001"), Person(office, "U0BEN0001")
-    count = len(office.tracker.data.issues)
+class TestRoles:
+    @pytest.fixture
+    def tracker(self) -> Tracker:
+        return demo_tracker(roles=True)
 
-    said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
-    assert "Tracker doesn't let you create private issues in Web Shop." in said
-    await ben.command("/issue")
-    form = await ben.form("New issue")
-    await ben.choose(form, "Project", "Web Shop")
-    await ben.form_saying("New issue", "Tracker")
-    await ben.submit(await ben.form("New issue"), {"Subject": "Nor in the form", "Private": True})
-    assert "doesn't let you create private issues" in (await ben.errors())["private"]
-    assert len(office.tracker.data.issues) == count
+    async def test_refuses_a_private_issue_without_the_permission(
+        self, office: Office, ana: Person, linked_ben: Person
+    ) -> None:
+        ben, count = linked_ben, len(office.tracker.data.issues)
 
-    await ana.ask("/issue new Hers to hide project:webshop private:yes")
-    assert office.newest_issue().is_private
-    await office.close()
+        said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
+        assert "Tracker doesn't let you create private issues in Web Shop." in said
+        form = await ben.form_after(ben.command("/issue"), "New issue")
+        form = await ben.form_after(ben.choose(form, "Project", "Web Shop"), "New issue", "Tracker")
+        await ben.submit(form, {"Subject": "Nor in the form", "Private": True})
+        assert "doesn't let you create private issues" in (await ben.errors())["private"]
+        assert len(office.tracker.data.issues) == count
+
+        await ana.ask("/issue new Hers to hide project:webshop private:yes")
+        assert office.newest_issue().is_private
 
 
 async def test_reads_dates_in_the_users_time_zone(office: Office, ana: Person, chris: Person) -> None:
@@ -146,3 +135,25 @@ async def test_reads_dates_in_the_users_time_zone(office: Office, ana: Person, c
         due = office.newest_issue().due_date
         assert due is not None, zone
         assert before <= due - timedelta(days=1) <= datetime.now(zone).date(), zone
+
+
+@pytest.mark.parametrize("where", ["thread", "message", "nowhere"])
+async def test_every_form_for_a_message_finds_the_issue_that_it_is_about(
+    office: Office, ana: Person, ben: Person, where: str
+) -> None:
+    url = f"{office.tracker.url}/issues/{NUMBER}"
+    first = await ana.say(f"About {url}" if where == "thread" else "Hello")
+    ids = [(await ben.upload("cart.log", b"empty"))["id"]]
+    about = {"channel": office.channel_id("general"), "thread_ts": first["ts"], "file_ids": ids}
+    await ben._post("message", text="See #14" if where != "nowhere" else "Me too", **about)
+    reply = next(message for message in reversed(await ana.messages()) if message["files"])
+
+    expected = {"thread": f"#{NUMBER} ", "message": "#14 ", "nowhere": "None"}[where]
+    for shortcut, title in (
+        ("comment_from_message", "Comment"),
+        ("files_to_issue", "Attach files"),
+        ("time_from_message", "Log time"),
+    ):
+        form = await ana.form_after(ana.shortcut(shortcut, reply), title)
+        assert expected in str(values_of(form)["Issue"])
+        await ana.close(form)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,15 @@ from pydantic import SecretStr
 
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
-from bot.slack.waits import Waits
 from bot.store.owner import Owner
-from bot.timings import Timings
-from tests.features.issues.test_take_from_digest import new_issue, post_digest
+from bot.timings import Delays, Timings
+from tests.features.assign_to_me.test_take_from_digest import new_issue, post_digest
 from tests.features.timelog.answers import logged
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import text_of, until
+from tests.support.reading import text_of, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Silent, Wire
 
@@ -34,10 +34,6 @@ async def shown(person: Person) -> list[str]:
     ]
 
 
-def link(office: Office, number: int) -> str:
-    return f"{office.tracker.url.rstrip('/')}/issues/{number}"
-
-
 async def test_nothing_of_a_project_that_was_just_hidden_is_posted(
     office: Office, ana: Person, ben: Person
 ) -> None:
@@ -50,7 +46,7 @@ async def test_nothing_of_a_project_that_was_just_hidden_is_posted(
     office.tracker.data.projects[WEBSHOP].is_public = False
 
     made = await ana.ask("/issue new Hidden project:webshop")
-    await ana.say(link(office, NUMBER))
+    await ana.say(office.link_to(NUMBER))
     asked = [await ana.after(ana.press(card, "Share here"))]
     asked.append(await ana.after(ana.choose_from_menu(listed, f"#{NUMBER}", "Share here")))
     asked.append(await ana.after(ana.press(time, "Share here")))
@@ -64,11 +60,7 @@ async def test_nothing_of_a_project_that_was_just_hidden_is_posted(
     assert ["isn't public" in text_of(each) for each in asked] == [True] * 3
     assert "Only you can see this" in text_of(spent)
     await ana.press(asked[0], "Share here")
-    assert await until(lambda: _shared(ben))
-
-
-async def _shared(person: Person) -> bool:
-    return any("Ana Ruiz shared" in text for text in await shown(person))
+    await ben.sees(lambda m: "Ana Ruiz shared" in text_of(m) and not m["ephemeral"])
 
 
 def hide_project(office: Office, _: Issue) -> None:
@@ -83,30 +75,47 @@ def move_issue(_: Office, issue: Issue) -> None:
     issue.project_id = SECURITY
 
 
+@pytest.mark.parametrize(
+    ("hide", "said"),
+    [(hide_issue, "is private, so it can't be shared"), (move_issue, "*Share here* asks first")],
+)
+async def test_an_issue_hidden_since_its_card_was_shown_is_not_shared(
+    office: Office, ana: Person, hide: Callable[[Office, Issue], None], said: str
+) -> None:
+    card = await ana.ask(f"/issue {NUMBER}")
+    hide(office, office.tracker.data.issues[NUMBER])
+
+    answer = await ana.after(ana.press(card, "Share here"))
+
+    assert answer["ephemeral"]
+    assert said in text_of(answer)
+    assert await shown(ana) == []
+    again = text_of(await ana.ask(f"/issue {NUMBER}"))
+    assert ("Share here" in again) is (hide is move_issue)
+
+
+def people(office: Office) -> tuple[Person, SlackWire]:
+    assert office.slack_wire
+    return Person(office, "U0ANA0001"), office.slack_wire
+
+
 @pytest.fixture
 async def waiting(tmp_path: Path) -> AsyncIterator[Office]:
     """An office behind a slow Slack, where what decides about a post may be a fifth of a second old."""
-    waits = Waits(channels=0.2)
-    office = Office(tmp_path, slack_wire=SlackWire(), timings=Timings(fresh=0.2), waits=waits)
+    delays = Delays(channels=0.2)
+    office = Office(tmp_path, slack_wire=SlackWire(), timings=Timings(fresh=0.2), delays=delays)
     async with office.opened("ana"):
         yield office
 
 
-@pytest.mark.parametrize(
-    ("agreed", "hide"),
-    [
-        (False, hide_project),
-        (False, hide_issue),
-        (False, move_issue),
-        (True, hide_issue),
-        (True, move_issue),
-    ],
-)
+AGREED = [(False, hide_project), *product((False, True), (hide_issue, move_issue))]
+
+
+@pytest.mark.parametrize(("agreed", "hide"), AGREED)
 async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
     waiting: Office, hide: Callable[[Office, Issue], None], *, agreed: bool
 ) -> None:
-    ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
-    assert wire
+    ana, wire = people(waiting)
     card = await ana.ask(f"/issue {NUMBER}")
     if agreed:
         hide_project(waiting, waiting.tracker.data.issues[NUMBER])
@@ -114,11 +123,7 @@ async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
     wire.faults = [("conversations.info", "slow:1")]
 
     share = asyncio.create_task(ana.after(ana.press(card, "Share here")))
-
-    async def waits() -> bool:
-        return bool(wire.called("conversations.info"))
-
-    await until(waits)
+    await until_so(lambda: wire.called("conversations.info"))
     hide(waiting, waiting.tracker.data.issues[NUMBER])
     assert f"#{NUMBER} wasn't shared" in text_of(await share)
     assert await shown(ana) == []
@@ -128,18 +133,13 @@ async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
 async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
     waiting: Office, hide: Callable[[Office, Issue], None]
 ) -> None:
-    ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
-    assert wire
+    ana, wire = people(waiting)
     issue = new_issue(waiting.tracker, "The cart forgets")
     digest = await post_digest(waiting, ana)
     wire.faults = [("response_url", "slow:1")]
 
     await ana.choose_from_menu(digest, "The cart forgets", "Assign to me")
-
-    async def waits() -> bool:
-        return bool(wire.called("response_url"))
-
-    await until(waits)
+    await until_so(lambda: wire.called("response_url"))
     hide(waiting, issue)
     await waiting.idle()
     assert issue.assigned_to_id == ANA
@@ -153,19 +153,14 @@ async def test_outsiders_who_have_just_joined_see_no_post(waiting: Office) -> No
     waiting.workspace.state.channels[waiting.channel_id(ana.channel)].is_ext_shared = True
     await asyncio.sleep(0.2)
 
-    answer = await ana.ask("/issue new Only for us project:webshop")
-
-    assert "people outside your company" in text_of(answer)
+    assert "people outside your company" in text_of(await ana.ask("/issue new Only for us project:webshop"))
     assert await shown(ana) == before
 
 
 async def test_a_channel_whose_members_are_unknown_gets_no_post(waiting: Office) -> None:
-    ana, wire = Person(waiting, "U0ANA0001"), waiting.slack_wire
-    assert wire
+    ana, wire = people(waiting)
     wire.lasting = {"conversations.members": "refuse:missing_scope"}
-    await ana.shortcut("issue_from_message", await ana.say("Please fix"))
-
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.shortcut("issue_from_message", await ana.say("Please fix")), "New issue")
     answer = await ana.after(ana.submit(form, {"Subject": "Nobody knows", "Project": "Web Shop"}))
 
     assert "I can't see who's in this channel" in text_of(answer)
@@ -184,7 +179,7 @@ class TestSilentService:
     async def test_what_the_service_does_not_call_public_is_private(self, wired: Person) -> None:
         made = await wired.ask("/issue new Unknown project:webshop")
         asked = await wired.after(wired.press(made, "Show issue"))
-        await wired.say(link(wired.office, NUMBER))
+        await wired.say(wired.office.link_to(NUMBER))
         await wired.office.idle()
 
         assert "Only you can see this: the project is private" in text_of(made)
@@ -237,19 +232,17 @@ class TestAgreement:
         await ana.submit(await ana.form("Log time"), {"Hours": "2"})
         time = await ana.after(ana.press(await logged(ana, "Logged 2h"), "Share here"))
         card = await ana.ask(f"/issue {NUMBER}")
-        await ana.shortcut("find_from_message", thread)
-        found = await ana.form("Related issues")
+        found = await ana.form_after(ana.shortcut("find_from_message", thread), "Related issues")
         row = next(b for b in found["blocks"] if f"#{NUMBER}" in str(b.get("text")))
         await ana.choose_in_form(found, row, "Share in thread")
         related = await ana.form_saying("Share issue", "isn't public")
         hidden.project_id = MOBILE
 
         asked = [await ana.after(ana.press(message, "Share here")) for message in (card, time)]
-        await ana.press_in_form(related, "Share issue")
-        await ana.form_saying("Share issue", "isn't public")
+        await ana.form_after(ana.press_in_form(related, "Share issue"), "Share issue", "isn't public")
         await office.idle()
 
         assert ["isn't public" in str(each["blocks"]) for each in asked] == [True] * 2
         assert await shown(ana) == []
         await ana.press(asked[0], "Share here")
-        assert await until(lambda: _shared(ana))
+        await ana.sees(lambda m: "Ana Ruiz shared" in text_of(m) and not m["ephemeral"])

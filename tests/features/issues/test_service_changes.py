@@ -5,14 +5,14 @@ from decimal import Decimal
 
 import pytest
 
+from bot.access.projects import KnownProject
 from bot.features.issues import views
 from bot.features.issues.creating import Created
-from bot.features.issues.fields import Meant
-from bot.features.issues.service_changes import service_changes
-from bot.features.projects.projects import KnownProject
+from bot.features.issues.fields import ResolvedValue
+from bot.features.issues.issues import service_changes
 from bot.service.inputs import CustomFieldInput
 from bot.service.models import Issue, Project, Ref
-from bot.slack.posting import Announced
+from bot.slack.outgoing.posting import Announced
 from tests.support.reading import JSON
 from tests.support.wording import WORDING
 
@@ -26,7 +26,7 @@ def token(day: int) -> str:
     return f"<!date^{at}^{{date_short_pretty}}|Jan {day}, 2030>"
 
 
-def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> list[str]:
+def said(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: JSON) -> list[str]:
     """What the confirmation of a created issue says about its values."""
     issue = Issue.model_validate({"id": 7, "subject": "One", "is_private": False, **got})
     made = Created(
@@ -51,7 +51,7 @@ def said(meant: dict[str, Meant], custom: list[CustomFieldInput], got: JSON) -> 
     ],
 )
 def test_names_each_value_the_service_replaced_or_dropped(
-    key: str, wanted: Meant, got: JSON, sentence: str | None
+    key: str, wanted: ResolvedValue, got: JSON, sentence: str | None
 ) -> None:
     assert said({key: wanted}, [], got) == ([sentence] if sentence else [])
 

@@ -3,7 +3,7 @@
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import text_of, values_of
 
 LEADS = "similar subject"
 
@@ -17,23 +17,14 @@ def with_subject(office: Office, project_id: int) -> Issue:
     return issue
 
 
-async def form_with_similar_issues(person: Person) -> JSON:
-    async def poll() -> JSON | None:
-        form = await person.form("New issue")
-        return form if LEADS in text_of(form) else None
-
-    return await until(poll)
-
-
 async def test_shows_similar_open_issues_as_the_subject_is_typed(office: Office, ana: Person) -> None:
     there = with_subject(office, 1)
-    await ana.command("/issue new project:webshop")
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.command("/issue new project:webshop"), "New issue")
 
     for typed in ("Ribbon", "Ribbon colour forgot", "Ribbon colour forgotten by gift wrapping"):
         await ana.type_into(form, "Subject", typed)
 
-    form = await form_with_similar_issues(ana)
+    form = await ana.form_saying("New issue", LEADS)
     assert f"/issues/{there.id}|#{there.id} Gift wrapping forgets the ribbon colour>" in text_of(form)
     subject = form["state"]["values"]["subject"]["issue.subject"]
     assert subject["value"] == "Ribbon colour forgotten by gift wrapping"
@@ -47,17 +38,12 @@ async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
     await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
     form = await ana.form("New issue")
     await ana.type_into(form, "Subject", "Gift wrapping: ribbon colour")
-    await ana.choose(form, "Project", "Mobile App")
-    form = await form_with_similar_issues(ana)
+    form = await ana.form_after(ana.choose(form, "Project", "Mobile App"), "New issue", LEADS)
     assert "Gift wrapping forgets" in text_of(form)
 
     await ana.type_into(form, "Subject", "Something else altogether")
 
-    async def gone() -> bool:
-        return LEADS not in text_of(await ana.form("New issue"))
-
-    await until(gone)
-    values = values_of(await ana.form("New issue"))
+    values = values_of(await ana.form("New issue", lambda form: LEADS not in text_of(form)))
     kept = (values["Project"], values["Priority"], values["Assignee"], values["Due date"])
     assert kept == ("Mobile App", "Urgent", "Ana Ruiz", "2030-01-01")
 
@@ -68,8 +54,7 @@ async def test_warns_that_a_message_already_became_a_visible_issue(
     ana.channel = linked_ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
     message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
-    await ana.shortcut("issue_from_message", message)
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.shortcut("issue_from_message", message), "New issue")
     warning = "Already created from this message"
     assert warning not in text_of(form)
     await ana.after(ana.submit(form, {"Private": True}))
@@ -78,9 +63,8 @@ async def test_warns_that_a_message_already_became_a_visible_issue(
 
     await linked_ben.shortcut("issue_from_message", message)
     assert warning not in text_of(await linked_ben.form("New issue"))
-    await ana.shortcut("issue_from_message", message)
-    form = await ana.form("New issue")
-    url = f"{office.tracker.url.rstrip('/')}/issues/{made.id}"
+    form = await ana.form_after(ana.shortcut("issue_from_message", message), "New issue")
+    url = office.link_to(made.id)
     assert f"{warning}: <{url}|#{made.id}" in text_of(form)
     await ana.after(ana.submit(form, {}))
     assert office.newest_issue().id == made.id + 1

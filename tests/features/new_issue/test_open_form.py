@@ -1,8 +1,9 @@
 """A command that can't be carried out as typed leads to the form, with everything that was understood."""
 
+from tests.features.new_issue.test_duplicates import with_subject
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, input_named, labels_of, text_of, until, values_of
+from tests.support.reading import JSON, input_named, labels_of, text_of, values_of
 
 
 async def form_offered(person: Person, typed: str, said: str) -> JSON:
@@ -10,13 +11,7 @@ async def form_offered(person: Person, typed: str, said: str) -> JSON:
     answer = await person.ask(typed)
     assert answer["ephemeral"]
     assert said in text_of(answer)
-    await person.press(answer, "Open form")
-    return await person.form("New issue")
-
-
-async def with_field(person: Person, label: str) -> JSON | None:
-    form = await person.form("New issue")
-    return form if label in labels_of(form) else None
+    return await person.form_after(person.press(answer, "Open form"), "New issue")
 
 
 def focused(form: JSON) -> list[str]:
@@ -58,14 +53,13 @@ async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(ana: Person) 
 
 
 async def test_fields_that_wait_for_a_project_are_not_lost(office: Office, ana: Person) -> None:
-    await ana.command("/issue new Only for us private:yes priority:high")
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.command("/issue new Only for us private:yes priority:high"), "New issue")
     assert focused(form) == ["Project"]
     before = office.newest_issue().id
 
     await ana.submit(form, {"Project": "Web Shop"})
 
-    form = await until(lambda: with_field(ana, "Priority"))
+    form = await ana.form("New issue", lambda view: "Priority" in labels_of(view))
     assert office.newest_issue().id == before
     await ana.after(ana.submit(form, {}))
     assert (office.newest_issue().subject, office.newest_issue().is_private) == ("Only for us", True)
@@ -77,7 +71,7 @@ async def test_an_unknown_project_keeps_the_rest_until_one_is_chosen(ana: Person
 
     await ana.choose(form, "Project", "Web Shop")
 
-    values = values_of(await until(lambda: with_field(ana, "Priority")))
+    values = values_of(await ana.form("New issue", lambda view: "Priority" in labels_of(view)))
     assert (values["Subject"], values["Priority"]) == ("Blank", "High")
     assert values["Customer reference"] == "K-1"
 
@@ -107,9 +101,7 @@ async def test_text_that_is_no_command_offers_to_create_it(ana: Person) -> None:
 
 
 async def test_the_form_starts_with_five_fields(ana: Person) -> None:
-    await ana.command("/issue new project:webshop")
-
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.command("/issue new project:webshop"), "New issue")
     assert labels_of(form) == {"Project", "Subject", "Description", "Tracker", "Assignee"}
     await ana.type_into(form, "Subject", "Stays while more is shown")
     more = await ana.with_more_fields(form)
@@ -120,14 +112,10 @@ async def test_the_form_starts_with_five_fields(ana: Person) -> None:
 async def test_the_answer_says_what_was_understood_and_can_delete_the_post(
     office: Office, ana: Person, ben: Person
 ) -> None:
-    there = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-    there.subject = "Gift wrapping forgets the ribbon colour"
-    there.status_id = next(s.id for s in office.tracker.data.statuses.values() if not s.is_closed)
+    there = with_subject(office, 1)
+    options = "project:webshop tracker:bug priority:high to:me due:2030-01-31"
 
-    announced = await ana.ask(
-        "/issue new Gift wrapping forgets the colour project:webshop tracker:bug priority:high to:me "
-        "due:2030-01-31"
-    )
+    announced = await ana.ask(f"/issue new Gift wrapping forgets the colour {options}")
 
     answer = next(m for m in await ana.messages() if m["ephemeral"] and "Created" in m["text"])
     said = text_of(answer)
@@ -146,7 +134,6 @@ async def test_a_description_too_long_for_the_form_is_kept(office: Office, ana: 
     answer = await ana.ask(typed)
 
     for is_added, rest in ((True, f"\n```\n{code}```\n{end}"), (False, "")):
-        await ana.press(answer, "Open form")
-        form = await ana.form("New issue")
+        form = await ana.form_after(ana.press(answer, "Open form"), "New issue")
         await ana.after(ana.submit(form, {"Rest of the description": is_added}))
         assert (office.newest_issue().description or "").replace("\r", "") == start + rest

@@ -10,7 +10,7 @@ from bot.sandbox.workspace.model import File, Message
 from bot.service.conventions import DESCRIPTION_BYTES
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, labels_of, text_of, until, values_of
+from tests.support.reading import JSON, labels_of, text_of, values_of
 
 MARKED = re.compile(r"message (\d+)\b")
 
@@ -69,10 +69,8 @@ async def test_includes_the_thread_as_it_is_now(office: Office, ana: Person) -> 
     deleted = await ana.say("Never mind", reply)
     last = reply_to(office, parent.ts, "Same here", "shot.png", user=ANA.slack_id)
     state = office.workspace.state
-    bot = Message(
-        state.new_ts(), parent.channel, state.app.bot_user_id, "Own", thread_ts=parent.ts, by_app=True
-    )
-    state.post(bot)
+    own = Message(state.new_ts(), parent.channel, state.app.bot_user_id, "Own", thread_ts=parent.ts)
+    state.post(replace(own, by_app=True))
     form = await form_on(ana, last)
     await ana._post("edit", channel=parent.channel, ts=edited["ts"], text="First try")
     await ana._post("delete", channel=parent.channel, ts=deleted["ts"])
@@ -103,11 +101,7 @@ async def test_a_slow_slack_is_waited_for_with_progress(office: Office, ana: Per
     form = await form_on(ana, thread_of(office, 40))
     assert "40 messages, with their authors" in text_of(form)
     await ana.submit(form, {"Thread": True})
-
-    async def progress() -> bool:
-        return any("15 of 40 messages" in text_of(view) for view in (await ana.state())["views"])
-
-    await until(progress)
+    await ana.view(lambda view: "15 of 40 messages" in text_of(view))
     await office.idle()
     made = office.newest_issue()
     assert included(made.description or "") == list(range(40))
@@ -160,38 +154,28 @@ async def test_says_how_to_include_a_thread_it_cannot_read(
     state.violations.clear()  # a missing scope counts as one
 
 
-async def test_keeps_the_form_when_the_thread_has_become_unreadable(office: Office, ana: Person) -> None:
-    state = office.workspace.state
-    parent = reply_to(office, None, "It fails")
-    reply_to(office, parent.ts, "Again")
-    form = await form_on(ana, parent)
-    count = len(office.tracker.data.issues)
-    state.kick(parent.channel, state.app.bot_user_id)
-
-    await ana.submit(form, {"Thread": True})
-
-    assert (await ana.errors())["thread"].startswith("I can't read the thread. Invite me with")
-    assert len(office.tracker.data.issues) == count
-    await ana.submit(form, {"Thread": False})
-    await office.idle()
-    assert len(office.tracker.data.issues) == count + 1
-
-
-async def test_does_not_read_a_private_channel_for_someone_who_left(office: Office, ana: Person) -> None:
+@pytest.mark.parametrize(
+    ("gone", "said"), [("bot", "I can't read the thread. Invite me with"), ("user", "You're no longer in")]
+)
+async def test_keeps_the_form_when_the_thread_has_become_unreadable(
+    office: Office, ana: Person, gone: str, said: str
+) -> None:
     state, channel = office.workspace.state, office.channel_id("leadership")
     state.invite(channel, state.app.bot_user_id)
     parent = state.post(Message(state.new_ts(), channel, BEN.slack_id, "The numbers"))
     state.post(Message(state.new_ts(), channel, BEN.slack_id, "Not yet", thread_ts=parent.ts))
     form = await form_on(ana, parent)
-    await ana.choose(form, "Project", "Web Shop")
-    form = await ana.form_saying("New issue", "Tracker")
+    form = await ana.form_after(ana.choose(form, "Project", "Web Shop"), "New issue", "Tracker")
     count = len(office.tracker.data.issues)
-    state.kick(channel, ana.user_id)
+    state.kick(channel, ana.user_id if gone == "user" else state.app.bot_user_id)
 
     await ana.submit(form, {"Thread": True})
 
-    assert (await ana.errors())["thread"].startswith("You're no longer in this conversation.")
+    assert (await ana.errors())["thread"].startswith(said)
     assert len(office.tracker.data.issues) == count
+    await ana.submit(form, {"Thread": False})
+    await office.idle()
+    assert len(office.tracker.data.issues) == count + 1
 
 
 async def test_does_not_repeat_the_first_message(office: Office, ana: Person) -> None:

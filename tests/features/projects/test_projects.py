@@ -2,7 +2,7 @@
 
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import text_of, values_of
 
 
 async def test_lists_finds_and_shows_open_and_closed_projects(ana: Person) -> None:
@@ -48,33 +48,24 @@ async def test_an_unknown_project_name_offers_those_it_may_mean(ana: Person) -> 
 
 
 async def test_creates_a_project_and_makes_it_the_channels(office: Office, chris: Person) -> None:
-    await chris.command("/tracker project new")
-    form = await chris.form("New project")
+    form = await chris.form_after(chris.command("/tracker project new"), "New project")
     await chris.type_into(form, "Name", "Déjà vu: Étude 2")
+    form = await chris.form("New project", lambda v: values_of(v)["Identifier"] == "deja-vu-etude-2")
 
-    async def suggested() -> JSON | None:
-        view = await chris.form("New project")
-        return view if values_of(view)["Identifier"] == "deja-vu-etude-2" else None
-
-    answer = await chris.after(
-        chris.submit(
-            await until(suggested), {"Name": "Déjà vu", "Description": "Seen before", "Public": True}
-        )
-    )
+    values = {"Name": "Déjà vu", "Description": "Seen before", "Public": True}
+    answer = await chris.after(chris.submit(form, values))
     assert answer["ephemeral"]
     assert "`deja-vu` · Public" in text_of(answer)
     made = office.tracker.data.project("deja-vu")
     assert made is not None
     assert (made.description, made.is_public) == ("Seen before", True)
 
-    said = await chris.after(chris.press(answer, "Use in this channel"))
-    assert "now uses *Déjà vu*" in text_of(said)
+    assert "now uses *Déjà vu*" in text_of(await chris.after(chris.press(answer, "Use in this channel")))
     assert "Déjà vu" in text_of(await chris.ask("/tracker projects"))
 
 
 async def test_a_refused_identifier_keeps_the_form(office: Office, chris: Person) -> None:
-    await chris.command("/tracker project new Web Shop")
-    form = await chris.form("New project")
+    form = await chris.form_after(chris.command("/tracker project new Web Shop"), "New project")
     assert values_of(form)["Identifier"] == "web-shop"
     await chris.submit(form, {"Identifier": "webshop"})
     assert list((await chris.errors()).values()) == ["Identifier has already been taken"]

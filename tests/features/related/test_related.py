@@ -27,8 +27,7 @@ async def find(person: Person, message: JSON) -> JSON:
     """Returns the list of issues that a message may be about, without any list that was open before."""
     for view in reversed((await person.state())["views"]):
         await person.close(view)
-    await person.shortcut("find_from_message", message)
-    return await person.form(TITLE)
+    return await person.form_after(person.shortcut("find_from_message", message), TITLE)
 
 
 def rows_of(view: JSON) -> list[JSON]:
@@ -117,8 +116,7 @@ async def test_shares_in_the_thread_what_everyone_may_see(office: Office, ana: P
     await ana.choose_in_form(view, row_with(view, "Session stays valid"), "Share in thread")
     question = await ana.form_saying("Share issue", "isn't public")
     assert len(await replies_to(ana, message)) == 1
-    await ana.press_in_form(question, "Share issue")
-    await ana.form_saying("Share issue", "in the thread.")
+    await ana.form_after(ana.press_in_form(question, "Share issue"), "Share issue", "in the thread.")
     assert "Session stays valid" in (await replies_to(ana, message))[1]
 
 

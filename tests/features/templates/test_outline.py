@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.features.templates.outline import Outline, Part, read, written
+from bot.features.templates.applying import Outline, Part, read, written
 
 PARTS = (Part("Steps", "1. Open"), Part("Expected", ""))
 

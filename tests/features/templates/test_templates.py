@@ -9,32 +9,16 @@ from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import (
-    JSON,
-    button_saying,
-    labels_of,
-    rich_section,
-    rich_text,
-    text_of,
-    until,
-    values_of,
-)
+from tests.support.reading import JSON, button_saying, labels_of, rich_section, rich_text, text_of, values_of
 
-SKELETON = rich_text(
-    rich_section(
-        {"type": "text", "text": "Steps to reproduce", "style": {"bold": True}},
-        "\n\n1. …\n\n",
-        {"type": "text", "text": "Expected result", "style": {"bold": True}},
-    )
-)
-BUG = {
-    "Name": "Bug report",
-    "Subject prefix": "[Bug]",
-    "Tracker": "Support",
-    "Priority": "High",
-    "Description": SKELETON,
-    "Required parts": "steps to reproduce",
-}
+
+def bold(text: str) -> JSON:
+    return {"type": "text", "text": text, "style": {"bold": True}}
+
+
+SKELETON = rich_text(rich_section(bold("Steps to reproduce"), "\n\n1. …\n\n", bold("Expected result")))
+BUG: JSON = {"Name": "Bug report", "Subject prefix": "[Bug]", "Tracker": "Support", "Priority": "High"}
+BUG |= {"Description": SKELETON, "Required parts": "steps to reproduce"}
 
 
 def described(office: Office) -> str:
@@ -53,13 +37,7 @@ async def with_template(ana: Person, values: JSON, channel: str = "webshop") -> 
 async def refilled(ana: Person, form: JSON, label: str, choice: str, shows: str) -> JSON:
     """The form once a choice has filled in a field."""
     await ana.choose(form, label, choice)
-    title = form["title"]["text"]
-
-    async def filled() -> JSON | None:
-        now = await ana.form(title)
-        return now if shows in str(values_of(now)) else None
-
-    return await until(filled)
+    return await ana.form(form["title"]["text"], lambda now: shows in str(values_of(now)))
 
 
 async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
@@ -69,30 +47,26 @@ async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
     assert "1 template in *Web Shop*" in said
     assert "Subject starts with [Bug] · Support · High · Requires Steps to reproduce" in said
     assert button_saying(listed["blocks"], "Remove")[1]["confirm"]["confirm"]["text"] == "Remove"
-    await ana.press(listed, "Edit")
-    form = await ana.form("Edit template")
+    form = await ana.form_after(ana.press(listed, "Edit"), "Edit template")
     assert values_of(form)["Priority"] == "High"
     changed = await ana.after(ana.submit(form, {"Name": "Defect", "Available in": "Only this channel"}))
     assert "*Defect* is saved." in text_of(changed)
     assert "Only in this channel" in text_of(changed)
-    assert "No templates" in text_of(
-        await Person(ana.office, ana.user_id).ask("/issue template project:webshop")
-    )
+    elsewhere = Person(ana.office, ana.user_id)
+    assert "No templates" in text_of(await elsewhere.ask("/issue template project:webshop"))
     gone = await ana.after(ana.press(changed, "Remove"))
     assert "*Defect* is removed. No templates in *Web Shop* yet." in text_of(gone)
 
 
 async def test_the_form_keeps_what_was_not_changed(office: Office, ana: Person) -> None:
-    bold = {"type": "text", "text": "Steps, in order", "style": {"bold": True}}
-    skeleton = rich_text(rich_section(bold, "\n\n1. …"))
+    skeleton = rich_text(rich_section(bold("Steps, in order"), "\n\n1. …"))
     listed = await with_template(ana, {**BUG, "Description": skeleton, "Required parts": "steps in order"})
     support = next(one for one in office.tracker.data.trackers.values() if one.name == "Support")
     for project in office.tracker.data.projects.values():
         project.tracker_ids = tuple(one for one in project.tracker_ids if one != support.id)
     await office.stop_bot()
     await office.start_bot()
-    await ana.press(listed, "Edit")
-    form = await ana.form("Edit template")
+    form = await ana.form_after(ana.press(listed, "Edit"), "Edit template")
     assert (values_of(form)["Tracker"], values_of(form)["Required parts"]) == ("Support", "Steps, in order")
 
     changed = await ana.after(ana.submit(form, {"Name": "Defect"}))
@@ -115,10 +89,8 @@ async def test_a_command_uses_a_template(office: Office, ana: Person) -> None:
     made = office.newest_issue()
     assert made.subject == "[Bug] Login fails"
     assert described(office) == "Since today\n\n### Steps to reproduce\n\n1. …\n\n### Expected result"
-    names = (
-        office.tracker.data.trackers[made.tracker_id].name,
-        office.tracker.data.priorities[made.priority_id].name,
-    )
+    data = office.tracker.data
+    names = (data.trackers[made.tracker_id].name, data.priorities[made.priority_id].name)
     assert names == ("Support", "Low")
 
     await with_template(ana, {"Name": "Short", "Subject prefix": "Bug"})
@@ -134,16 +106,13 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
     answer = await ana.ask('/issue new template:"bug report" Login fails')
 
     assert "The template “Bug report” requires “Steps to reproduce”. Fill in that part." in text_of(answer)
-    await ana.press(answer, "Open form")
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.press(answer, "Open form"), "New issue")
     assert values_of(form)["Subject"] == "[Bug] Login fails"
     await ana.submit(form, {})
     assert "Steps to reproduce" in str(await ana.errors())
     assert office.newest_issue().id == before
-    bold = {"type": "text", "text": "Steps to reproduce", "style": {"bold": True}}
-    await ana.after(
-        ana.submit(form, {"Description": rich_text(rich_section(bold, "\nType a wrong password"))})
-    )
+    steps = rich_text(rich_section(bold("Steps to reproduce"), "\nType a wrong password"))
+    await ana.after(ana.submit(form, {"Description": steps}))
     assert described(office) == "### Steps to reproduce\n\nType a wrong password"
 
     lines = "/issue new template:bug Login fails\nSteps to reproduce:\nType a wrong password"
@@ -154,8 +123,7 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
 async def test_the_form_switches_templates_and_keeps_what_was_typed(ana: Person) -> None:
     await with_template(ana, BUG)
     await with_template(ana, {"Name": "Idea", "Subject prefix": "Idea:", "Priority": "Low"})
-    await ana.command("/issue")
-    form = await ana.form("New issue")
+    form = await ana.form_after(ana.command("/issue"), "New issue")
     await ana.type_into(form, "Subject", "Wrong total")
 
     form = await refilled(ana, form, "Template", "Bug report", "[Bug] Wrong total")
@@ -165,12 +133,7 @@ async def test_the_form_switches_templates_and_keeps_what_was_typed(ana: Person)
     values = values_of(form)
     assert (values["Description"], values["Tracker"], values["Priority"]) == (None, None, "Low")
     form = await refilled(ana, form, "Project", "Infrastructure", "Infrastructure")
-
-    async def without_templates() -> JSON | None:
-        now = await ana.form("New issue")
-        return None if "Template" in labels_of(now) else now
-
-    form = await until(without_templates)
+    form = await ana.form("New issue", lambda now: "Template" not in labels_of(now))
     assert values_of(form)["Subject"] == "Wrong total"
     await ana.close(form)
 
@@ -185,9 +148,7 @@ async def test_a_message_is_filled_into_the_channels_only_template(office: Offic
     await with_template(ana, {**BUG, "Available in": "Only this channel"})
     message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])
 
-    await ana.shortcut("issue_from_message", message)
-
-    values = values_of(await ana.form("New issue"))
+    values = values_of(await ana.form_after(ana.shortcut("issue_from_message", message), "New issue"))
     assert values["Template"] == "Bug report"
     assert values["Subject"].startswith("[Bug] A customer")
     assert values["Description"].index("checkout returns 500") < values["Description"].index("Steps to")
@@ -201,16 +162,14 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
         issue = Issue(number, project, 3, 1, 3, 1, f"Sample {number}", description=text, is_private=private)
         office.tracker.data.issues[number] = issue
     await with_template(ana, BUG)
-    await ana.command("/issue template new")
-    form = await ana.form("New template")
+    form = await ana.form_after(ana.command("/issue template new"), "New template")
     for hidden in ("9002", "9003"):
         assert not (await ana.suggest(form, "Copy from an issue", hidden))["options"]
 
     form = await refilled(ana, form, "Copy from an issue", "9001", "In the shop")
 
     assert (values_of(form)["Tracker"], values_of(form)["Priority"]) == ("Support", "High")
-    await ana.submit(form, {"Name": KEYS["ana"]})
-    await ana.form_saying("New template", "contains your API key")
+    await ana.form_after(ana.submit(form, {"Name": KEYS["ana"]}), "New template", "contains your API key")
     await ana.submit(form, {"Name": " "})
     assert "Enter a name." in str(await ana.errors())
     await ana.submit(form, {"Name": "bug REPORT"})
@@ -224,11 +183,7 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
 
 @pytest.mark.parametrize("roles", [True, False])
 async def test_only_who_can_create_issues_there_changes_templates(tmp_path: Path, *, roles: bool) -> None:
-    office = Office(tmp_path, tracker=demo_tracker(roles=roles))
-    await office.open()
-    try:
-        await office.link("U0ANA0001", KEYS["ana"])
-        await office.link("U0BEN0001", KEYS["ben"])
+    async with Office(tmp_path, tracker=demo_tracker(roles=roles)).opened("ana", "ben") as office:
         ana, ben = Person(office, "U0ANA0001"), Person(office, "U0BEN0001", "webshop")
         await with_template(ana, BUG)
         listed = await ben.ask("/issue template")
@@ -244,5 +199,3 @@ async def test_only_who_can_create_issues_there_changes_templates(tmp_path: Path
             await ben.close(await ben.form_saying("That didn't work", why))
         assert "Bug report" in text_of(await ana.ask("/issue template"))
         assert office.violations() == []
-    finally:
-        await office.close()

@@ -4,24 +4,35 @@ from bot.sandbox.tracker.data import Issue
 from tests.features.timelog.answers import announcement, logged
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, text_of, values_of
 
 ANA, TESTING = 1, 3
 
 
-async def shared(ana: Person) -> JSON:
-    """The post after *Share here* on the latest confirmation."""
-    await ana.press(await logged(ana), "Share here")
+async def log(ana: Person, issue: Issue, what: str = "1h") -> JSON:
+    """The confirmation."""
+    return await ana.ask(f"/timelog {issue.id} {what} activity:design")
+
+
+async def share(ana: Person, answer: JSON) -> JSON:
+    """The post after *Share here* on a confirmation."""
+    await ana.press(answer, "Share here")
     return await announcement(ana)
+
+
+async def edit(ana: Person, values: JSON) -> str:
+    """What the confirmation says once the latest entry is edited."""
+    await ana.command("/timelog edit")
+    await ana.submit(await ana.form("Edit time"), values)
+    return text_of(await logged(ana, f"Changed to {values['Hours']} on "))
 
 
 async def test_edit_changes_the_entry_its_confirmation_and_its_post(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design Half of it")
-    before, answer = await shared(ana), await logged(ana)
-    await ana.press(answer, "Edit")
-    form = await ana.form("Edit time")
+    answer = await log(ana, issue, "1h Half of it")
+    before = await share(ana, answer)
+    form = await ana.form_after(ana.press(answer, "Edit"), "Edit time")
     values = values_of(form)
     assert (values["Hours"], values["Activity"], values["Comment"]) == ("1", "Design", "Half of it")
 
@@ -42,19 +53,16 @@ async def test_edit_changes_the_entry_its_confirmation_and_its_post(
     assert after["text"].startswith("Ana Ruiz logged 45m on <")
     assert "All of it" in text_of(after)
     await ana.delete_post(after)
-
-    async def gone() -> bool:
-        return after["ts"] not in {m["ts"] for m in await ben.messages()}
-
-    await until(gone)
-    await ana.command("/timelog edit")
-    await ana.submit(await ana.form("Edit time"), {"Hours": "3h"})
-    assert "the post" not in text_of(await logged(ana, "Changed to 3h on "))
+    await ben.sees_no_more(after)
+    assert "the post" not in await edit(ana, {"Hours": "3h"})
 
 
-async def test_edit_sends_only_what_was_changed(office: Office, ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 20m activity:design Half of it")
-    answer = await logged(ana)
+async def test_edit_opens_only_the_users_latest_entry_and_sends_only_what_was_changed(
+    office: Office, ana: Person, linked_ben: Person, issue: Issue
+) -> None:
+    answer = await log(ana, issue, "20m Half of it")
+    await linked_ben.command("/timelog edit")
+    assert "You haven't logged any time yet" in text_of(await linked_ben.form("That didn't work"))
     office.newest_time().minutes = 90  # in the service, which doesn't tell the bot
     await ana.press(answer, "Edit")
 
@@ -63,35 +71,10 @@ async def test_edit_sends_only_what_was_changed(office: Office, ana: Person, iss
     await logged(ana, "Changed to ")
     entry = office.newest_time()
     assert (entry.minutes, entry.comments) == (90, "All of it")
-
-
-async def test_post_about_a_now_private_issue_is_not_updated(ana: Person, ben: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    before = await shared(ana)
-    issue.is_private, issue.author_id = True, ANA
-
-    await ana.command("/timelog edit")
-    await ana.submit(await ana.form("Edit time"), {"Hours": "2h", "Comment": "A secret"})
-
-    said = text_of(await logged(ana, "Changed to 2h on "))
-    assert "I couldn't update the post in <#C0GENERAL01>" in said
-    assert await announcement(ben) == before
-
-
-async def test_edit_command_opens_only_the_users_latest_entry(
-    office: Office, ana: Person, linked_ben: Person, issue: Issue
-) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    await logged(ana)
-    await linked_ben.command("/timelog edit")
-    assert "You haven't logged any time yet" in text_of(await linked_ben.form("That didn't work"))
-
-    await ana.command("/timelog edit")
-    form = await ana.form("Edit time")
+    form = await ana.form_after(ana.command("/timelog edit"), "Edit time")
     assert f"#{issue.id}" in text_of(form)
-    del office.tracker.data.time_entries[office.newest_time().id]
-    await ana.submit(form, {"Comment": "Added later"})
-    await ana.form_saying("Edit time", "was deleted in Tracker")
+    del office.tracker.data.time_entries[entry.id]
+    await ana.form_after(ana.submit(form, {"Comment": "Added later"}), "Edit time", "was deleted in Tracker")
 
 
 async def test_time_is_shared_only_where_everyone_may_see_it(
@@ -100,39 +83,38 @@ async def test_time_is_shared_only_where_everyone_may_see_it(
     data = office.tracker.data
     data.projects[1].is_public = False
     hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
-    await ana.command(f"/timelog {hidden.id} 1h activity:design")
-    assert "Share here" not in str((await logged(ana))["blocks"])
-    await ana.command(f"/timelog {issue.id} 2h activity:design")
-    told = await logged(ana, "Logged 2h on")
+    assert "Share here" not in str((await log(ana, hidden))["blocks"])
+    told = await log(ana, issue)
     issue.is_private, issue.author_id = True, ANA
     assert "This issue is private" in text_of(await ana.after(ana.press(told, "Share here")))
 
-    await ana.command("/timelog project:webshop 3h activity:design")
-    asked = await ana.after(ana.press(await logged(ana, "Logged 3h on"), "Share here"))
+    told = await ana.ask("/timelog project:webshop 3h activity:design")
+    asked = await ana.after(ana.press(told, "Share here"))
     assert "Web Shop isn't public" in text_of(asked)
-    await ana.press(asked, "Share here")
-    assert "logged 3h on" in text_of(await announcement(ana))
+    assert "logged 3h on" in text_of(await share(ana, asked))
 
 
-async def test_shared_time_names_its_issue_as_it_is_now(ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 2h activity:design")
-    told = await logged(ana, "Logged 2h on")
+async def test_a_post_names_its_issue_as_it_is_now_and_stays_when_the_issue_turns_private(
+    ana: Person, ben: Person, issue: Issue
+) -> None:
+    told = await log(ana, issue)
     issue.subject = "Nothing secret"
-    post = await ana.after(ana.press(told, "Share here"))
-    assert "Nothing secret" in text_of(post)
-
+    assert "Nothing secret" in text_of(await share(ana, told))
     issue.subject = "Renamed again"
-    await ana.command("/timelog edit")
-    await ana.submit(await ana.form("Edit time"), {"Hours": "3"})
-    await logged(ana, "Changed to 3h")
-    assert "Renamed again" in text_of(await announcement(ana))
+    await edit(ana, {"Hours": "3h"})
+    before = await announcement(ben)
+    assert "Renamed again" in text_of(before)
+
+    issue.is_private, issue.author_id = True, ANA
+    said = await edit(ana, {"Hours": "2h", "Comment": "A secret"})
+
+    assert "I couldn't update the post in <#C0GENERAL01>" in said
+    assert await announcement(ben) == before
 
 
 async def test_deleted_entry_is_gone_with_its_post(office: Office, ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    post, entry = await shared(ana), office.newest_time()
-    await ana.command(f"/timelog {issue.id} 2h activity:design")
-    before = await logged(ana, "Logged 2h on")
+    post, entry = await share(ana, await log(ana, issue)), office.newest_time()
+    before = await log(ana, issue, "2h")
 
     await ana.press(before, "Delete entry")
 

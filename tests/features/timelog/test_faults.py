@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from bot.sandbox.tracker.data import Issue
 from tests.support.person import Person
-from tests.support.reading import JSON, button_saying, input_named, text_of, until, values_of
+from tests.support.reading import JSON, input_named, text_of, until, values_of
 from tests.support.wire import FULL, Wire
 
 OPEN = "Open form"
@@ -60,34 +60,6 @@ async def test_the_last_chosen_issue_wins_while_the_service_is_slow(
     assert values_of(await ana.form("Log time"))["Issue"].startswith(f"#{issue.id} ")
 
 
-async def test_unconfirmed_time_is_reported_unknown_and_not_retried(
-    ana: Person, wire: Wire, issue: Issue
-) -> None:
-    before = count(ana)
-    await ana.command(f"/timelog {issue.id}")
-    form = await ana.form("Log time")
-    wire.faults = ["lose the request"]
-
-    await ana.submit(form, {"Hours": "1h30", "Activity": "Design", "Comment": "Pairing"})
-
-    said = text_of(await ana.form("Check first"))
-    assert UNKNOWN in said
-    assert "You entered 1h 30m · Pairing" in said
-    assert f"Open #{issue.id}" in said
-    assert count(ana) == before
-
-
-async def test_lost_answer_on_a_project_leaves_it_to_the_user(ana: Person, wire: Wire) -> None:
-    wire.faults = ["lose the answer"]
-    await ana.command("/timelog project:webshop 1h activity:design Pairing")
-
-    told = await answer(ana, UNKNOWN)
-    assert "You entered 1h" in text_of(told)
-    await ana.press(told, OPEN)
-
-    assert values_of(await ana.form("Log time"))["Comment"] == "Pairing"
-
-
 async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: Wire, issue: Issue) -> None:
     state = ana.office.workspace.state
     state.trigger_seconds, usual = 1, state.trigger_seconds
@@ -129,15 +101,3 @@ async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
     await ana.press(changed, "Delete entry")
 
     await answer(ana, "Deleted 1h on")
-
-
-async def test_service_without_deletion_is_where_to_delete(ana: Person, wire: Wire, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:design")
-    told = await answer(ana, "Logged 1h on")
-    wire.faults = ["404"]
-
-    await ana.press(told, "Delete entry")
-
-    said = await answer(ana, "Tracker doesn't let me delete time")
-    button_saying(said["blocks"], "Open in Tracker")
-    assert ana.office.newest_time().minutes == 60

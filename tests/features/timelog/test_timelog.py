@@ -5,12 +5,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.sandbox.tracker.data import Issue
-from bot.slack.blocks import section
-from bot.slack.text import day
+from bot.slack.surfaces.blocks import section
+from bot.slack.text.mrkdwn import day
 from tests.features.timelog.answers import announcement, logged
 from tests.support.office import Office
+from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, option_in_menus, text_of, until, values_of
+from tests.support.reading import JSON, option_in_menus, text_of, values_of
 from tests.support.slackwire import SlackWire
 
 ANA = 1
@@ -21,18 +22,24 @@ def count(office: Office) -> int:
     return len(office.tracker.data.time_entries)
 
 
+def held(form: JSON) -> tuple[str, str, str]:
+    """The form's hours, activity and comment."""
+    values = values_of(form)
+    return values["Hours"], values["Activity"], values["Comment"]
+
+
 async def test_command_logs_time_and_tells_only_the_user(
     office: Office, ana: Person, ben: Person, issue: Issue
 ) -> None:
     seen = len(await ben.messages())
-    await ana.command(f"/timelog #{issue.id} 1h 30m activity:des on:yesterday Pairing on <it>")
+    answer = await ana.ask(f"/timelog #{issue.id} 1h 30m activity:des on:yesterday Pairing on <it>")
 
-    answer = await logged(ana)
     today = datetime.now(ZoneInfo("Europe/Madrid")).date()
     entry = office.newest_time()
     assert (entry.issue_id, entry.user_id, entry.minutes) == (issue.id, ANA, 90)
     assert entry.comments == "Pairing on <it>"
     assert entry.spent_on == today - timedelta(days=1)
+    assert answer["ephemeral"]
     assert answer["text"].startswith("Logged 1h 30m on <")
     assert f"|#{issue.id} {issue.subject}>" in answer["text"]
     assert f"Design · {day(entry.spent_on)} · Pairing on &lt;it&gt;" in text_of(answer)
@@ -48,17 +55,24 @@ async def test_command_logs_time_and_tells_only_the_user(
     option_in_menus(told["blocks"], "More actions")
 
 
-async def test_project_time_counts_in_daily_and_weekly_totals(office: Office, ana: Person) -> None:
-    await ana.command("/timelog project:web 1,125h activity:testing Stand-up")
-    first = await logged(ana)
+async def test_project_time_counts_in_totals_and_the_only_or_last_activity_is_implied(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    first = await ana.ask("/timelog project:web 1,125h activity:testing Stand-up")
 
     entry = office.newest_time()
     assert (entry.project_id, entry.issue_id, entry.minutes) == (1, None, 68)
     assert first["text"].endswith("|Web Shop>.")
-    await ana.command("/timelog project:mobile 20m activity:design on:today")
+    form = await ana.form_after(ana.command(f"/timelog {issue.id}"), "Log time")
+    assert values_of(form)["Activity"] == "Testing"
+    await ana.close(form)
+    await ana.ask(f"/timelog {issue.id} 10m")
+    assert office.newest_time().activity_id == TESTING
 
-    second = await logged(ana, "Logged 20m on")
-    assert "1h 28m today · 1h 28m this week" in text_of(second)
+    office.tracker.data.projects[3].activity_ids = (SUPPORT,)
+    last = await ana.ask("/timelog project:infra 2h")
+    assert office.newest_time().activity_id == SUPPORT
+    assert "3h 18m today · 3h 18m this week" in text_of(last)
 
 
 async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Person, issue: Issue) -> None:
@@ -76,24 +90,9 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     assert (office.newest_time().minutes, office.newest_time().activity_id) == (20, SUPPORT)
 
 
-async def test_only_or_last_used_activity_is_implied(office: Office, ana: Person, issue: Issue) -> None:
-    await ana.command(f"/timelog {issue.id} 1h activity:testing")
-    await logged(ana)
-    await ana.command(f"/timelog {issue.id}")
-    form = await ana.form("Log time")
-    assert values_of(form)["Activity"] == "Testing"
-    await ana.close(form)
-    await ana.command(f"/timelog {issue.id} 10m")
-    await logged(ana, "Logged 10m on")
-    assert office.newest_time().activity_id == TESTING
-
-    office.tracker.data.projects[3].activity_ids = (SUPPORT,)
-    await ana.command("/timelog project:infra 2h")
-    await logged(ana, "Logged 2h on")
-    assert office.newest_time().activity_id == SUPPORT
-
-
-async def test_a_day_in_words_is_the_day_of_the_entry(office: Office, ana: Person, issue: Issue) -> None:
+async def test_a_day_in_words_is_the_day_of_the_entry_and_asks_if_it_is_in_the_future(
+    office: Office, ana: Person, issue: Issue
+) -> None:
     today = datetime.now(ZoneInfo("Europe/Madrid")).date()
     friday = today - timedelta(days=(today.weekday() - 4) % 7 or 7)
     for comment in ("last friday", "on friday", "Fix the friday report last friday"):
@@ -101,36 +100,28 @@ async def test_a_day_in_words_is_the_day_of_the_entry(office: Office, ana: Perso
         assert office.newest_time().spent_on == friday
         assert f"{friday:%b} {friday.day}, {friday.year}" in text_of(said)
     assert office.newest_time().comments == "Fix the friday report"
+    before = count(office)
 
-
-async def test_a_day_in_the_future_asks(office: Office, ana: Person, issue: Issue) -> None:
-    before, today = count(office), datetime.now(ZoneInfo("Europe/Madrid")).date()
-    asked = await ana.ask(f"/timelog {issue.id} 1h activity:design Prepare tomorrow")
-    assert "is in the future. Log 1h for that day?" in text_of(asked)
-    assert count(office) == before
-
-    await ana.press(asked, "Log for today")
-    await logged(ana)
-    assert (office.newest_time().spent_on, office.newest_time().comments) == (today, "Prepare tomorrow")
-
-    again = await ana.ask(f"/timelog {issue.id} 2h activity:design Prepare tomorrow")
-    await ana.press(again, "Log anyway")
-    await logged(ana, "Logged 2h")
-    entry = office.newest_time()
-    assert (entry.spent_on, entry.comments) == (today + timedelta(days=1), "Prepare")
+    for chosen, spent_on, comment in (
+        ("Log for today", today, "Prepare tomorrow"),
+        ("Log anyway", today + timedelta(days=1), "Prepare"),
+    ):
+        asked = await ana.ask(f"/timelog {issue.id} 2h activity:design Prepare tomorrow")
+        assert "is in the future. Log 2h for that day?" in text_of(asked)
+        assert count(office) == before
+        await ana.after(ana.press(asked, chosen))
+        entry, before = office.newest_time(), before + 1
+        assert (count(office), entry.spent_on, entry.comments) == (before, spent_on, comment)
 
 
 async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: Person, issue: Issue) -> None:
     before = count(office)
-    await ana.command(f"/timelog {issue.id} 20h activity:design")
-    await logged(ana)
+    await ana.ask(f"/timelog {issue.id} 20h activity:design")
     asked = await ana.ask(f"/timelog {issue.id} 6h activity:testing Night shift")
     assert "That adds up to 26h for today" in text_of(asked)
     assert count(office) == before + 1
-    await ana.press(asked, "Edit")
-    form = await ana.form("Log time")
-    values = values_of(form)
-    assert (values["Hours"], values["Activity"], values["Comment"]) == ("6", "Testing", "Night shift")
+    form = await ana.form_after(ana.press(asked, "Edit"), "Log time")
+    assert held(form) == ("6", "Testing", "Night shift")
     await ana.close(form)
 
     await ana.press(asked, "Log anyway")
@@ -154,9 +145,7 @@ async def test_confirmed_long_day_is_logged_once_if_slack_takes_no_answer(tmp_pa
         await ana.press(asked, "Log anyway")
         await office.idle()
         wire.lasting = {}
-        said = await ana.after(ana.press(asked, "Log anyway"))
-
-        assert "You've already logged this time." in text_of(said)
+        assert "You've already logged this time." in text_of(await ana.after(ana.press(asked, "Log anyway")))
         assert count(office) == before + 1
 
 
@@ -164,24 +153,21 @@ async def test_form_with_more_than_24_hours_asks_for_confirmation(
     office: Office, ana: Person, issue: Issue
 ) -> None:
     before = count(office)
-    await ana.press(await ana.ask(f"/issue {issue.id}"), "Log time")
-    await ana.submit(await ana.form("Log time"), {"Hours": "25h", "Comment": "Long"})
-    asked = await ana.form_saying("Log time", "That adds up to 25h for today")
-    assert asked["submit"]["text"] == "Log anyway"
-    assert count(office) == before
+    form = await ana.form_after(ana.press(await ana.ask(f"/issue {issue.id}"), "Log time"), "Log time")
+    for hours, values in (("25h", {"Hours": "25h", "Comment": "Long"}), ("26h", {"Hours": "26h"})):
+        await ana.submit(form, values)
+        form = await ana.form_saying("Log time", f"That adds up to {hours} for today")
+        assert form["submit"]["text"] == "Log anyway"
+        assert count(office) == before
 
-    await ana.submit(asked, {"Hours": "26h"})
-    asked = await ana.form_saying("Log time", "That adds up to 26h for today")
-    await ana.submit(asked, {})
+    await ana.submit(form, {})
     await logged(ana)
     made = office.newest_time()
     assert (count(office), made.minutes, made.comments) == (before + 1, 1560, "Long")
 
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "30h"})
-    asked = await ana.form_saying("Edit time", "That adds up to 30h for today")
-    assert office.newest_time().minutes == 1560
-    await ana.submit(asked, {})
+    await ana.submit(await ana.form_saying("Edit time", "That adds up to 30h for today"), {})
     await logged(ana, "Changed to 30h on ")
     assert office.newest_time().minutes == 1800
 
@@ -190,21 +176,13 @@ async def test_global_shortcut_asks_for_issue_then_activity(
     office: Office, ana: Person, issue: Issue
 ) -> None:
     office.tracker.data.projects[1].activity_ids = (TESTING, SUPPORT)
-    await ana.shortcut("log_time")
-    form = await ana.form("Log time")
+    form = await ana.form_after(ana.shortcut("log_time"), "Log time")
     assert "Activity" not in values_of(form)
     own = (await ana.suggest(form, "Issue", "#"))["options"][0]["value"]
     assert office.tracker.data.issues[int(own)].assigned_to_id == ANA
     await ana.choose(form, "Issue", f"#{issue.id}")
-
-    async def refreshed() -> JSON | None:
-        form = await ana.form("Log time")
-        return form if values_of(form).get("Activity") == "Testing" else None
-
-    form = await until(refreshed)
-    await ana.submit(form, {"Hours": "90m", "Activity": "Support"})
-
-    done = await ana.form("Time logged")
+    form = await ana.form("Log time", lambda view: values_of(view).get("Activity") == "Testing")
+    done = await ana.form_after(ana.submit(form, {"Hours": "90m", "Activity": "Support"}), "Time logged")
     assert f"Logged 1h 30m on <{office.tracker.url}/issues/{issue.id}|#{issue.id} " in text_of(done)
     await ana.press_in_form(done, "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1h"})
@@ -226,8 +204,7 @@ async def test_message_shortcut_preselects_issue_and_announces_in_thread(
     assert written is not None
     written.text, written.blocks = "", [section(f"Deployed #{issue.id}")]  # as an app does
 
-    await ana.shortcut("time_from_message", message)
-    form = await ana.form("Log time")
+    form = await ana.form_after(ana.shortcut("time_from_message", message), "Log time")
     assert values_of(form)["Issue"].startswith(f"#{issue.id} ")
     await ana.submit(form, {"Hours": "1:30"})
 
@@ -236,39 +213,33 @@ async def test_message_shortcut_preselects_issue_and_announces_in_thread(
     await logged(ana)
 
 
-async def test_refusal_offers_the_form_with_everything_typed(office: Office, ana: Person) -> None:
+async def test_a_mistake_offers_the_form_with_what_was_understood(
+    office: Office, ana: Person, issue: Issue
+) -> None:
     closed = next(i for i in office.tracker.data.issues.values() if i.project_id == 5)
-    said = await ana.ask(f"/timelog {closed.id} 1h activity:design Too late")
-    assert "Issue is invalid" in text_of(said)
-
-    await ana.press(said, "Open form")
-
-    form = await ana.form("Log time")
-    assert "Issue is invalid" in text_of(form)
-    values = values_of(form)
-    assert (values["Hours"], values["Activity"], values["Comment"]) == ("1", "Design", "Too late")
-    await ana.submit(form, {})
-    assert (await ana.errors())["issue"] == "Issue is invalid"
-
-
-async def test_mistake_offers_the_form_with_what_was_understood(ana: Person, issue: Issue) -> None:
-    for typed, told, understood in (
-        ("1h activity:de Pairing", "“de” could be Design or Development", ("1", "Pairing")),
-        ("1h30 note:x Pairing", "`note:`", ("1.5", "Pairing note:x")),
+    for number, typed, told, understood in (
+        (issue.id, "1h activity:de Pairing", "“de” could be Design or Development", ("1", None, "Pairing")),
+        (issue.id, "1h30 note:x Pairing", "`note:`", ("1.5", "Design", "Pairing note:x")),
+        (closed.id, "1h activity:design Too late", "Issue is invalid", ("1", "Design", "Too late")),
     ):
-        said = await ana.ask(f"/timelog {issue.id} {typed}")
+        said = await ana.ask(f"/timelog {number} {typed}")
         assert told in text_of(said)
 
-        await ana.press(said, "Open form")
-
-        form = await ana.form("Log time")
-        values = values_of(form)
-        assert values["Issue"].startswith(f"#{issue.id} ")
-        assert (values["Hours"], values["Comment"]) == understood
+        form = await ana.form_after(ana.press(said, "Open form"), "Log time")
+        assert values_of(form)["Issue"].startswith(f"#{number} ")
+        assert held(form) == understood
+        if number == closed.id:
+            assert told in text_of(form)
+            await ana.submit(form, {})
+            assert (await ana.errors())["issue"] == told
         await ana.close(form)
 
     said = await ana.ask("/timelog 99999 1h activity:test Pairing")
     await ana.press(said, "Open form")
     await ana.choose(await ana.form("Log time"), "Issue", f"#{issue.id} ")
-    await ana.office.idle()
+    await office.idle()
     assert values_of(await ana.form("Log time"))["Activity"] == "Testing"
+
+    said = await ana.ask(f"/timelog {issue.id} 1h activity:design {KEYS['ana']}")
+    assert "contains your API key" in text_of(said)
+    assert "Open form" not in str(said["blocks"])

@@ -5,8 +5,8 @@ import pytest
 from bot.sandbox.tracker.data import User
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
-from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.person import DM, Person
+from tests.support.reading import text_of, values_of
 
 
 def account_of(office: Office, login: str) -> User | None:
@@ -16,13 +16,6 @@ def account_of(office: Office, login: str) -> User | None:
 async def linked_as(office: Office, person: Person) -> str | None:
     link = await office.bot.store.links.get(Owner(None, TEAM, person.user_id))
     return link.name if link else None
-
-
-async def direct_message(person: Person, text: str) -> JSON:
-    async def find_message() -> JSON | None:
-        return next((said for said in await person.direct() if text in text_of(said)), None)
-
-    return await until(find_message)
 
 
 @pytest.mark.usefixtures("chris")
@@ -45,15 +38,8 @@ async def test_shows_what_the_service_shows_and_forms_only_to_administrators(ana
 async def test_creates_and_links_an_account_from_a_slack_profile(
     office: Office, chris: Person, gwen: Person
 ) -> None:
-    await chris.command("/tracker user new @gwen")
-    form = await chris.form("New account")
-    assert values_of(form) == {
-        "First name": "Gwen",
-        "Last name": "Adair",
-        "Login": "gwen",
-        "Email": "gwen@harbor.example",
-        "Invitation": None,
-    }
+    form = await chris.form_after(chris.command("/tracker user new @gwen"), "New account")
+    assert list(values_of(form).values()) == ["Gwen", "Adair", "gwen", "gwen@harbor.example", None]
 
     answer = await chris.after(chris.submit(form, {}))
 
@@ -62,13 +48,16 @@ async def test_creates_and_links_an_account_from_a_slack_profile(
     created = account_of(office, "gwen")
     assert created is not None
     assert created.must_change_passwd
-    assert "<@U0CHRIS01> created an account for you" in text_of(await direct_message(gwen, "You're linked"))
+    told = await gwen.sees(lambda m: "You're linked" in text_of(m), DM)
+    assert "<@U0CHRIS01> created an account for you" in text_of(told)
     assert await linked_as(office, gwen) == "Gwen Adair"
     assert "Gwen Adair" in text_of(await gwen.ask("/tracker whoami"))
     assert created.api_key not in str(office.workspace.calls) + str(await chris.state())
 
 
-async def test_creates_an_account_without_a_slack_user(office: Office, chris: Person) -> None:
+async def test_creates_an_account_without_a_slack_user_and_keeps_a_refused_form(
+    office: Office, chris: Person
+) -> None:
     await chris.command("/tracker user new")
     typed = {"First name": "Ivo", "Last name": "Marsh", "Login": "ivo", "Email": "ivo@harbor.example"}
 
@@ -77,42 +66,28 @@ async def test_creates_an_account_without_a_slack_user(office: Office, chris: Pe
     assert "Its owner can link it with `/tracker link`" in said
     assert account_of(office, "ivo") is not None
 
-
-async def test_a_refused_account_keeps_the_form(office: Office, chris: Person) -> None:
-    await chris.command("/tracker user new @gwen")
-    form = await chris.form("New account")
+    form = await chris.form_after(chris.command("/tracker user new @gwen"), "New account")
     office.tracker.data.users[3].admin = False
-
-    await chris.submit(form, {"Last name": "Adair-Stone"})
-
-    again = await chris.form_saying("New account", "Only Tracker administrators")
+    submitted = chris.submit(form, {"Last name": "Adair-Stone"})
+    again = await chris.form_after(submitted, "New account", "Only Tracker administrators")
     assert values_of(again)["Last name"] == "Adair-Stone"
 
 
 async def test_never_replaces_an_existing_link(office: Office, chris: Person, gwen: Person) -> None:
     for mentioned, refused in (("@lena", "from another company"), ("@ana", "already linked as Ana Ruiz")):
-        await chris.command(f"/tracker user new {mentioned}")
-        await chris.form_saying("That didn't work", refused)
+        await chris.form_after(chris.command(f"/tracker user new {mentioned}"), "That didn't work", refused)
 
-    await chris.command("/tracker user new @gwen")
-    form = await chris.form("New account")
+    form = await chris.form_after(chris.command("/tracker user new @gwen"), "New account")
     await office.link(gwen.user_id, office.tracker.data.users[2].api_key)
-    await chris.submit(form, {})
-
-    await chris.form_saying("New account", "already linked as Ben Okafor")
+    await chris.form_after(chris.submit(form, {}), "New account", "already linked as Ben Okafor")
     assert account_of(office, "gwen") is None
     assert await linked_as(office, gwen) == "Ben Okafor"
 
 
 async def test_edits_an_account_in_a_prefilled_form(office: Office, chris: Person) -> None:
-    await chris.command("/tracker user edit 2")
-    form = await chris.form("Edit account")
-    assert values_of(form) == {
-        "First name": "Ben",
-        "Last name": "Okafor",
-        "Login": "ben",
-        "Email": "ben@harbor.example",
-    }
+    form = await chris.form_after(chris.command("/tracker user edit 2"), "Edit account")
+    values = {"First name": "Ben", "Last name": "Okafor", "Login": "ben", "Email": "ben@harbor.example"}
+    assert values_of(form) == values
     await chris.submit(form, {"Login": "ana"})
     assert await chris.errors() == {"login": "Login has already been taken"}
 

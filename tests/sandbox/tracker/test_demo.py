@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,9 +9,7 @@ from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.life import go_on_reporting
 from bot.sandbox.people import ANA, BEN, CHRIS, PEOPLE
 from bot.sandbox.tracker.data import CLOSED_PROJECT, Data
-
-if TYPE_CHECKING:
-    from tests.sandbox.tracker.conftest import Api
+from tests.contract.raw import Wire
 
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
 
@@ -66,16 +63,15 @@ def test_issues_named_in_examples_have_rich_content(data: Data) -> None:
     assert data.minutes()[42] > 0
 
 
-async def test_demo_users_see_their_projects_and_issues(api: "Api") -> None:
+async def test_demo_users_see_their_projects_and_issues(wire: Wire) -> None:
     names = {}
     for person in (ANA, BEN, CHRIS):
-        header = {"X-Service-API-Key": person.api_key}
-        user = (await api("GET", "/users/current.json", None, headers=header)).body["user"]
+        user = (await wire("GET", "/users/current.json", person.login)).json["user"]
         assert (user["firstname"], user["admin"]) == (person.firstname, person.admin)
-        projects = (await api("GET", "/projects.json", None, headers=header)).body["projects"]
-        names[person.firstname] = {p["name"] for p in projects}
-        mine = await api("GET", "/issues.json", None, headers=header, params={"author_id": "me"})
-        assert mine.body["total_count"] > 0
+        projects = (await wire("GET", "/projects.json", person.login)).json["projects"]
+        names[person.firstname] = {project["name"] for project in projects}
+        mine = await wire("GET", "/issues.json", person.login, author_id="me")
+        assert mine.json["total_count"] > 0
     assert names["Ben"] == {"Web Shop", "Mobile App", "Infrastructure"}
     assert names["Ana"] == names["Chris"] == names["Ben"] | {"Security"}
 

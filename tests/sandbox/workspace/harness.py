@@ -15,7 +15,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.workspace.server import Workspace
-from bot.sandbox.workspace.shapes import Clock
+from bot.sandbox.workspace.state import Clock
 
 Json = dict[str, Any]
 COMMAND = {"command": "/issue", "description": "Create an issue", "usage_hint": "[n]", "should_escape": True}

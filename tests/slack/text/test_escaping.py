@@ -1,11 +1,12 @@
 import html
 import re
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack.text import bold, cut, escape, line, link, own, prose, spoken, stripped
+from bot.slack.text.mrkdwn import bold, cut, day, escape, line, link, own, prose, spoken, stripped
 
 MRKDWN = st.lists(
     st.sampled_from(
@@ -15,14 +16,15 @@ MRKDWN = st.lists(
 UNBROKEN = re.compile(r"(?:<https://[^<>]+>|&(?:amp|lt|gt);|[^<>&])*(?:…)?", re.DOTALL)
 
 
-@given(st.text())
+@given(st.one_of(st.text(), st.text(alphabet="*_~`:a &<>\u2217", max_size=40)))
 def test_escaped_text_has_no_markup_and_reads_the_same(text: str) -> None:
     shown = escape(text)
+    visible = html.unescape(html.escape(shown, quote=False)).replace("\u2060", "")
 
-    assert "<" not in shown
-    assert ">" not in shown
+    assert not {"<", ">"} & set(shown)
     assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt);)*", shown, re.DOTALL)
     shown.encode()
+    assert line(text, 10_000).replace("\u2060", "") == " ".join(visible.split())
 
 
 def test_invisible_characters_are_removed() -> None:
@@ -51,13 +53,6 @@ def test_any_url_and_label_make_exactly_one_link(path: str, label: str) -> None:
     shown = link(f"https://x.y/{path}", label)
 
     assert re.fullmatch(r"<https://x\.y/[^<>|\s]*(?:\|[^<>\n]+)?>", shown)
-
-
-@given(st.one_of(st.text(), st.text(alphabet="*_~`:a &<>\u2217", max_size=40)))
-def test_literal_text_keeps_every_letter(text: str) -> None:
-    visible = html.unescape(html.escape(escape(text), quote=False)).replace("\u2060", "")
-
-    assert line(text, 10_000).replace("\u2060", "") == " ".join(visible.split())
 
 
 @pytest.mark.parametrize("text", ["*b*", "_i_", "~s~", "`c`", "**b**", "```c```", "(*b*)", "*a b*."])
@@ -125,3 +120,11 @@ def test_cut_respects_the_limit_for_any_text(text: str, limit: int) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp"])))
 def test_escaping_is_reversible(text: str) -> None:
     assert html.unescape(escape(text)) == html.unescape(html.escape(text, quote=False))
+
+
+def test_a_day_is_the_same_for_readers_in_every_larger_zone() -> None:
+    token = day(date(2026, 7, 1))
+    at = datetime.fromtimestamp(int(token.split("^")[1]), UTC)
+
+    assert {(at + timedelta(hours=zone)).date() for zone in range(-10, 14)} == {date(2026, 7, 1)}
+    assert token.endswith("^{date_short_pretty}|Jul 1, 2026>")

@@ -8,21 +8,20 @@ from hypothesis import strategies as st
 from bot.slack.text.markdown import from_markdown
 from bot.slack.text.textile import from_textile
 
-PIECES = (
-    st.sampled_from(["<!channel>", "<@U1>", "<#C1|x>", "<", ">", "&", "*", "**", "_", "~~"])
-    | st.sampled_from(["-", "`", "```", "@", "!", "|", '"a":', "[a](", "https://x.y", ")"])
-    | st.sampled_from(["\n", "\n\n", "> ", "# ", "* ", "1. ", "h1. ", "bq. ", "<pre>"])
-    | st.sampled_from(["</pre>", "<code>", "    ", "w", "</code>", "<notextile>"])
-    | st.sampled_from(["</notextile>", "![", "]", "|-|", "[ ] ", "+", "%", "^", "??", "\\"])
-    | st.sampled_from(["&lt;", "\r\n"])
+PIECES = st.sampled_from(
+    [
+        *("<!channel>", "<@U1>", "<#C1|x>", "<", ">", "&", "*", "**", "_", "~~", "-", "`", "```", "@"),
+        *("!", "|", '"a":', "[a](", "https://x.y", ")", "\n", "\n\n", "> ", "# ", "* ", "1. ", "h1. "),
+        *("bq. ", "<pre>", "</pre>", "<code>", "    ", "w", "</code>", "<notextile>", "</notextile>"),
+        *("![", "]", "|-|", "[ ] ", "+", "%", "^", "??", "\\", "&lt;", "\r\n"),
+    ]
 )
 WRITTEN = st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=25).map("".join))
 LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>\n]+)?>", re.IGNORECASE)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+CONVERTED: dict[Callable[[str], str], list[tuple[str, str]]] = {
+    from_markdown: [
         ("# Title *it*", "*Title _it_*"),
         ("**b** *i* ~~s~~ `c <d>`", "*b* _i_ ~s~ `c &lt;d&gt;`"),
         ("***both***", "_*both*_"),
@@ -49,14 +48,7 @@ LINK = re.compile(r"<https?://[^<>|\s]+(?:\|[^<>\n]+)?>", re.IGNORECASE)
         ("`` a`b ``", "a\u2060`\u2060b"),
         ("", ""),
     ],
-)
-def test_markdown_converts_to_mrkdwn(text: str, expected: str) -> None:
-    assert from_markdown(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+    from_textile: [
         ("h2(#top). Title *it*\ntext", "*Title it*\n\ntext"),
         (
             "*b* _i_ -s- +u+ %{color:red}c% ??cite?? @c <d>@",
@@ -86,9 +78,15 @@ def test_markdown_converts_to_mrkdwn(text: str, expected: str) -> None:
         ("a\n\n---\n\nb", "a\n\n──────────\n\nb"),
         ("", ""),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("convert", "text", "expected"),
+    [(convert, *pair) for convert, pairs in CONVERTED.items() for pair in pairs],
 )
-def test_textile_converts_to_mrkdwn(text: str, expected: str) -> None:
-    assert from_textile(text) == expected
+def test_descriptions_convert_to_mrkdwn(convert: Callable[[str], str], text: str, expected: str) -> None:
+    assert convert(text) == expected
 
 
 @pytest.mark.parametrize("translate", [from_markdown, from_textile])

@@ -3,16 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.slack.text.formats import FORMATS, TextFormat
 from bot.slack.text.markdown import from_markdown
-from bot.slack.text.outgoing import to_plain, translate
+from bot.slack.text.to_service import FORMATS, TextFormat, to_plain, translate
 
 NAMES = {"U1": "Ana Bell", "U2": "@bo"}
-PIECES = (
-    st.sampled_from(["*", "_", "~", "`", "```", "\n", "&gt; ", "&gt;&gt;&gt;", "• ", "1. "])
-    | st.sampled_from(["<@U1>", "<https://x.y|a>", "<!here>", "<", ">", "a", " ", "&amp;"])
-    | st.sampled_from(["\\", "[", "]", "(", "#", "|", "\x00", "0", "<#C1>", "<!date^1^x>"])
-    | st.sampled_from(["<>", "-", "@"])
+PIECES = st.sampled_from(
+    [
+        *("*", "_", "~", "`", "```", "\n", "&gt; ", "&gt;&gt;&gt;", "• ", "1. ", "<@U1>"),
+        *("<https://x.y|a>", "<!here>", "<", ">", "a", " ", "&amp;", "\\", "[", "]", "(", "#", "|"),
+        *("\x00", "0", "<#C1>", "<!date^1^x>", "<>", "-", "@"),
+    ]
 )
 
 

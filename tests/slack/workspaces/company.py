@@ -1,6 +1,7 @@
 """One or more replicas of the bot that serve the workspaces of `slack`."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +11,14 @@ from bot.app import Bot
 from bot.config import Settings
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from bot.slack.waits import Waits
 from bot.store.owner import Owner
-from bot.timings import DEFAULT, Timings
+from bot.timings import DEFAULT, Delays, Timings
 from tests.slack.workspaces.slack import CLIENT_ID, CLIENT_SECRET, SIGNING_SECRET, Slack
+from tests.support.reading import until_so
 
 KEYS = {person.login: SecretStr(person.api_key) for person in PEOPLE}
+OF_ONE_WORKSPACE = {"slack_client_id": None, "slack_client_secret": None}
+"""The changes for a bot with a fixed token."""
 
 
 @dataclass
@@ -27,7 +30,7 @@ class Company:
     database_url: str
     key: SecretStr
     timings: Timings = DEFAULT
-    waits: Waits | None = None
+    delays: Delays | None = None
     bots: list[Bot] = field(default_factory=list)
 
     @property
@@ -42,8 +45,8 @@ class Company:
         """The replicas' configuration."""
         usual: dict[str, Any] = {
             "slack_client_id": CLIENT_ID,
-            "slack_client_secret": SecretStr(CLIENT_SECRET),
-            "slack_signing_secret": SecretStr(SIGNING_SECRET),
+            "slack_client_secret": CLIENT_SECRET,
+            "slack_signing_secret": SIGNING_SECRET,
             "slack_api_url": self.slack.api_url,
             "service_base_url": self.tracker.url,
             "database_url": self.database_url,
@@ -55,7 +58,7 @@ class Company:
 
     async def start(self, **changes: Any) -> Bot:
         """Start another replica."""
-        bot = Bot(self.settings(**changes), self.timings, self.waits)
+        bot = Bot(self.settings(**changes), self.timings, self.delays)
         await bot.start()
         self.bots.append(bot)
         return bot
@@ -70,13 +73,16 @@ class Company:
 
     async def idle(self) -> None:
         """Wait until all work is done."""
-        while any(len(bot.in_flight) for bot in self.bots):
-            await asyncio.sleep(0.01)
+        await until_so(lambda: not any(len(bot.in_flight) for bot in self.bots))
+
+    async def told(self, content: Mapping[str, Any], bot: Bot | None = None, **about: object) -> int:
+        """Send an event, and wait until all work is done; returns the response status."""
+        status = await self.slack.event((bot or self.bot).port, content, **about)
+        await self.idle()
+        return status
 
     async def ask(self, who: dict[str, str], text: str, bot: Bot | None = None) -> str:
         """Send `/tracker …` as a user and return the answer sent to the response URL, if any."""
         name = await self.slack.command((bot or self.bot).port, who, text)
-        async with asyncio.timeout(10):
-            while not (said := self.slack.said[name]):
-                await asyncio.sleep(0.01)
-        return str(said[0].get("text"))
+        await until_so(lambda: self.slack.said[name])
+        return str(self.slack.said[name][0].get("text"))

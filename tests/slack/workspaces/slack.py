@@ -15,8 +15,9 @@ from aiohttp import web
 
 from bot.sandbox.workspace.api.call import arguments
 from bot.sandbox.workspace.http import signature
-from bot.slack.manifest import SCOPES
+from bot.slack.surfaces.manifest import SCOPES
 from tests.support.serving import serving
+from tests.support.wire import broken
 
 CLIENT_ID, CLIENT_SECRET = "123.456", "0123456789abcdef0123456789abcdef"
 SIGNING_SECRET = "a-signing-secret"
@@ -84,11 +85,8 @@ class Slack:
 
     def with_tokens_of(self, place: Place, method: str) -> list[Call]:
         """The calls of a method with a token of that place."""
-        return [
-            call
-            for call in self.calls
-            if call.method == method and call.token.startswith(f"xoxe.xoxb-{_name(place)}-")
-        ]
+        own = f"xoxe.xoxb-{_name(place)}-"
+        return [call for call in self.called(method) if call.token.startswith(own)]
 
     def called(self, method: str) -> list[Call]:
         """The calls of a method."""
@@ -180,10 +178,10 @@ class Slack:
         if self.trouble:
             return self._troubled(request)
         if token not in self.tokens:
-            return web.json_response({"ok": False, "error": "invalid_auth"})
+            return _refused("invalid_auth")
         place, name = self.tokens[token], _name(self.tokens[token])
         if place.team is None and given.all.get("team_id") in self.taken_out and method != "auth.test":
-            return web.json_response({"ok": False, "error": "team_access_not_granted"})
+            return _refused("team_access_not_granted")
         match method:
             case "auth.test":
                 more: dict[str, Any] = {"team_id": place.team, "user_id": f"UBOT{name}", "bot_id": f"B{name}"}
@@ -199,31 +197,27 @@ class Slack:
 
     def _troubled(self, request: web.Request) -> web.StreamResponse:
         if self.trouble == "broken":
-            assert request.transport
-            request.transport.abort()
+            return broken(request, None)
         if self.trouble.isdecimal():
             return web.Response(status=int(self.trouble), text="<html>One moment please</html>")
-        return web.json_response({"ok": False, "error": self.trouble})
+        return _refused(self.trouble)
 
     def _access(self, request: web.Request, given: dict[str, Any]) -> web.StreamResponse:
         pair = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         if request.headers.get("Authorization") != f"Basic {pair}":
-            return web.json_response({"ok": False, "error": "bad_client_secret"})
+            return _refused("bad_client_secret")
         renewing = given.get("grant_type") == "refresh_token"
         known, shown = (self.refresh, given.get("refresh_token")) if renewing else (self.codes, given["code"])
         place = known.pop(str(shown), None)
         if place is None:
-            return web.json_response(
-                {"ok": False, "error": "invalid_refresh_token" if renewing else "invalid_code"}
-            )
+            return _refused("invalid_refresh_token" if renewing else "invalid_code")
         number = next(self._numbers)
         token, refresh = f"xoxe.xoxb-{_name(place)}-{number}", f"xoxe-{_name(place)}-{number}"
         self.tokens[token] = place
         if self.lives:
             self.refresh[refresh] = place
         if renewing and self.loses_answers:
-            assert request.transport
-            request.transport.abort()
+            return broken(request, None)
         return web.json_response(
             {
                 "ok": True,
@@ -240,6 +234,10 @@ class Slack:
                 **({"expires_in": self.lives, "refresh_token": refresh} if self.lives else {}),
             }
         )
+
+
+def _refused(error: str) -> web.Response:
+    return web.json_response({"ok": False, "error": error})
 
 
 def _name(place: Place) -> str:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from bot.features.digests.plans import DigestSettings
-from bot.features.digests.schedules import parse
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.tracker.server import Tracker
@@ -19,7 +17,9 @@ from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.slack.workspaces.company import Company
 from tests.slack.workspaces.slack import Place, Slack
+from tests.support.digesting import wanted
 from tests.support.office import digests_of
+from tests.support.work import digest_runs
 
 PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "T91", "U1")}
 
@@ -27,16 +27,15 @@ PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "
 async def _add(company: Company) -> None:
     for owner in PLACES.values():
         await company.link(owner, "ana")
-        wanted = DigestSettings(project="webshop", schedule=parse("hourly"), zone="UTC")
-        await digests_of(company.bot).add(owner, Channel(owner.team_id, "C1"), wanted)
+        await digests_of(company.bot).add(owner, Channel(owner.team_id, "C1"), wanted("webshop"))
     now = datetime.now(UTC).replace(microsecond=0)
     issues = company.tracker.data.issues
     put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))
 
 
 async def _due(company: Company, after: timedelta) -> None:
-    await company.bot.digests.run_due(datetime.now(UTC) + after)
-    await company.bot.digests.idle()
+    await digest_runs(company.bot).run_due(datetime.now(UTC) + after)
+    await digest_runs(company.bot).idle()
 
 
 async def test_digests_are_posted_with_their_workspaces_token(company: Company, slack: Slack) -> None:

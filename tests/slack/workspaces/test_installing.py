@@ -5,20 +5,19 @@ import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
-import aiohttp
 import pytest
 from sqlalchemy import Connection, text, update
 from structlog.testing import capture_logs
 from yarl import URL
 
 from bot.check import check
-from bot.slack.waits import Waits
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import INSTALLATIONS, OAUTH_STATES, Table
 from bot.store.vault import Vault
-from tests.slack.workspaces.company import Company
+from bot.timings import Delays
+from tests.slack.workspaces.company import OF_ONE_WORKSPACE, Company
 from tests.slack.workspaces.slack import CLIENT_ID, Place, Slack
 
 ONE, TWO = Place("T1"), Place("T2", "E2")
@@ -52,11 +51,8 @@ async def test_the_same_user_id_in_two_workspaces_is_two_users(company: Company,
 async def test_a_database_failure_is_explained_to_the_user(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
 
-    def drop(connection: Connection) -> None:
-        for table in ("slack_bots", "deliveries"):
-            connection.execute(text(f"drop table {table}"))
-
-    await company.bot.database.write(drop)
+    for table in ("slack_bots", "deliveries"):
+        await company.bot.database.execute(text(f"drop table {table}"))
 
     assert "I can't reach my database" in await company.ask(ONE.of_user("U1"), "whoami")
 
@@ -102,17 +98,11 @@ async def test_only_installations_started_here_are_accepted(company: Company, sl
     assert sorted(status for status, _ in taken) == [200, 401, 401, 401]
 
     cookie, state = await slack.begin(company.port)
-    await company.bot.database.write(
-        lambda connection: connection.execute(
-            update(OAUTH_STATES).values(expire_at=text("'2020-01-01 00:00:00'"))
-        )
-    )
+    database, expired = company.bot.database, text("'2020-01-01 00:00:00'")
+    await database.execute(update(OAUTH_STATES).values(expire_at=expired))
     assert (await slack.end(company.port, cookie, code=code, state=state))[0] == 401
     await company.bot.store.installations.states.prune()
-    assert (
-        await company.bot.database.read(lambda connection: connection.execute(OAUTH_STATES.select()).all())
-        == []
-    )
+    assert await database.read(lambda connection: connection.execute(OAUTH_STATES.select()).all()) == []
     assert code in slack.codes
     assert (await company.bot.store.installations.latest(1))[0] == 1
 
@@ -208,7 +198,7 @@ async def test_a_token_is_renewed_early_without_delaying_calls(company: Company,
     assert new != old
 
 
-@pytest.mark.parametrize("company", [Waits(renewal=-1)], indirect=True)  # retries at once
+@pytest.mark.parametrize("company", [Delays(renewal=-1)], indirect=True)  # retries at once
 async def test_a_lost_renewal_is_logged_while_the_old_token_works(company: Company, slack: Slack) -> None:
     slack.lives = 3_000
     await slack.install(company.port, ONE)
@@ -261,7 +251,7 @@ async def test_readiness_and_check_report_on_all_workspaces(company: Company, sl
         assert (await answer.json())["slack"] is True
 
 
-@pytest.mark.parametrize("company", [Waits(connect=0.1)], indirect=True)
+@pytest.mark.parametrize("company", [Delays(connect=0.1)], indirect=True)
 async def test_in_socket_mode_http_serves_only_installation(company: Company, slack: Slack) -> None:
     bot = await company.start(slack_app_token="xapp-1")
 
@@ -271,17 +261,14 @@ async def test_in_socket_mode_http_serves_only_installation(company: Company, sl
 
 
 async def test_installation_requires_a_client_id(company: Company) -> None:
-    bot = await company.start(slack_client_id=None, slack_client_secret=None, slack_bot_token="xoxb-1")
-    async with aiohttp.ClientSession() as browser:
-        for path in ("install", "oauth_redirect"):
-            async with browser.get(f"http://127.0.0.1:{bot.port}/slack/{path}") as answer:
-                assert answer.status == 404
+    bot = await company.start(slack_bot_token="xoxb-1", **OF_ONE_WORKSPACE)
+    for path in ("install", "oauth_redirect"):
+        async with company.slack.http.get(f"http://127.0.0.1:{bot.port}/slack/{path}") as answer:
+            assert answer.status == 404
 
 
 async def _dump(database: Database) -> str:
-    tables = await database.read(
-        lambda connection: [
-            connection.execute(table.select()).all() for table in Table.metadata.sorted_tables
-        ]
-    )
-    return re.sub(r"\s+", " ", repr(tables))
+    def rows(connection: Connection) -> list[object]:
+        return [connection.execute(table.select()).all() for table in Table.metadata.sorted_tables]
+
+    return re.sub(r"\s+", " ", repr(await database.read(rows)))

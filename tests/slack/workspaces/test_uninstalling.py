@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -9,13 +10,14 @@ import pytest
 from sqlalchemy import Connection
 from structlog.testing import capture_logs
 
+from bot.store.activity import Entry
+from bot.store.channels import Channel
 from bot.store.digest_plans import Plan
 from bot.store.digests import Covered, Start
 from bot.store.owner import Owner
 from bot.store.tables import Table
-from bot.store.time_entries import Entry
 from bot.store.vault import Vault
-from tests.slack.workspaces.company import Company
+from tests.slack.workspaces.company import OF_ONE_WORKSPACE, Company
 from tests.slack.workspaces.slack import Place, Slack
 
 ONE, TWO, GROUP, IN_GROUP = Place("T1"), Place("T2", "E2"), Place(None, "E9"), Place("T93", "E9")
@@ -26,6 +28,20 @@ PEOPLE = [
 UNINSTALLED = {"type": "app_uninstalled"}
 REVOKED = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": ["UBOT"]}}
 HERS = {"type": "tokens_revoked", "tokens": {"oauth": ["U1"], "bot": []}}
+
+
+PLAN = Plan(project_id=1, project="Web shop", schedule="hourly", zone="UTC")
+SPENT = Entry(
+    id=1,
+    project_id=1,
+    issue_id=None,
+    title="Web shop",
+    minutes=30,
+    activity_id=None,
+    activity="",
+    spent_on=date(2026, 7, 13),
+    comments="",
+)
 
 
 @pytest.fixture
@@ -39,32 +55,13 @@ async def remembered(company: Company, slack: Slack) -> None:
 
 async def _remember(company: Company, owner: Owner, number: int) -> None:
     store, now = company.bot.store, datetime.now(UTC)
-    plan = Plan(project_id=1, project="Web shop", schedule="hourly", zone="UTC")
-    entry = Entry(
-        id=number,
-        project_id=1,
-        issue_id=None,
-        title="Web shop",
-        minutes=30,
-        activity_id=None,
-        activity="",
-        spent_on=date(2026, 7, 13),
-        comments="",
-    )
     await company.link(owner, "ana")
-    await store.channels.set_default(owner.team_id, "C1", 1, "Web shop", by=owner)
+    await store.channels.set_default(owner, Channel(owner.team_id, "C1"), 1)
     await store.created_issues.put(owner, number, "The till rings twice")
-    await store.time_entries.add(owner, entry)
+    await store.time_entries.add(owner, replace(SPENT, id=number))
     await store.saved_input.put(owner, {"command": "/issue"})
-    await store.digests.add(
-        owner,
-        "Ana Ruiz",
-        "C1",
-        plan,
-        next_due=now.replace(year=now.year + 1),
-        start=Start(covered_to=now, covered=[Covered(1, now)]),
-        now=now,
-    )
+    start, due = Start(covered_to=now, covered=[Covered(1, now)]), now.replace(year=now.year + 1)
+    await store.digests.add(owner, "Ana Ruiz", "C1", PLAN, next_due=due, start=start, now=now)
 
 
 async def _left(company: Company) -> Counter[str]:
@@ -102,8 +99,7 @@ async def test_uninstalling_deletes_the_workspaces_data(
 ) -> None:
     slack.revoke(place)
 
-    await slack.event(company.port, UNINSTALLED, **_of(place))
-    await company.idle()
+    await company.told(UNINSTALLED, **_of(place))
 
     assert await _left(company) == ALL - Counter(gone)
 
@@ -115,8 +111,7 @@ async def test_revoking_a_workspaces_access_deletes_its_data(
 ) -> None:
     slack.taken_out = {"T91", "T93"}
 
-    await slack.event(company.port, _taken_out("T91", "T93"), **_of(GROUP) | about)
-    await company.idle()
+    await company.told(_taken_out("T91", "T93"), **_of(GROUP) | about)
 
     gone = Counter({"T91": 6, "digest_issues": 1})  # T93 has an installation of its own
     assert await _left(company) == ALL - gone
@@ -173,8 +168,7 @@ async def test_a_revoked_token_is_reported_and_deletes_nothing(company: Company,
     slack.revoke(ONE)
 
     with capture_logs() as logs:
-        await slack.event(company.port, REVOKED, **_of(ONE))
-        await company.idle()
+        await company.told(REVOKED, **_of(ONE))
 
     assert await _left(company) == ALL
     assert [line["team"] for line in logs if line["action"] == "slack.token_revoked"] == ["T1"]
@@ -183,35 +177,30 @@ async def test_a_revoked_token_is_reported_and_deletes_nothing(company: Company,
 
 
 async def test_replacing_a_fixed_token_deletes_nothing(company: Company, slack: Slack) -> None:
-    plain = {"slack_client_id": None, "slack_client_secret": None}
     slack.tokens["xoxb-old"] = ONE
-    bot = await company.start(slack_bot_token="xoxb-old", **plain)
+    bot = await company.start(slack_bot_token="xoxb-old", **OF_ONE_WORKSPACE)
     await company.link(PEOPLE[0], "ana")
 
     slack.tokens = {"xoxb-new": ONE}
-    await slack.event(bot.port, REVOKED, **_of(ONE))
-    await company.idle()
-    renewed = await company.start(slack_bot_token="xoxb-new", **plain)
+    await company.told(REVOKED, bot, **_of(ONE))
+    renewed = await company.start(slack_bot_token="xoxb-new", **OF_ONE_WORKSPACE)
     for event in (REVOKED, UNINSTALLED):  # repeated because they weren't acknowledged in time
-        assert await slack.event(renewed.port, event, **_of(ONE)) == 200
-    await company.idle()
+        assert await company.told(event, renewed, **_of(ONE)) == 200
 
     assert (await _left(company))["T1"] == 1
 
 
 async def test_uninstalling_with_a_fixed_token_deletes_the_data(company: Company, slack: Slack) -> None:
     slack.tokens["xoxb-plain"] = ONE
-    bot = await company.start(slack_client_id=None, slack_client_secret=None, slack_bot_token="xoxb-plain")
+    bot = await company.start(slack_bot_token="xoxb-plain", **OF_ONE_WORKSPACE)
     for owner in PEOPLE[:2]:
         await company.link(owner, "ana")
-    await slack.event(bot.port, UNINSTALLED, **_of(ONE))
-    await company.idle()
+    await company.told(UNINSTALLED, bot, **_of(ONE))
     assert (await _left(company))["T1"] == 1
 
     slack.tokens.clear()
     with capture_logs() as logs:
-        await slack.event(bot.port, UNINSTALLED, **_of(ONE))
-        await company.idle()
+        await company.told(UNINSTALLED, bot, **_of(ONE))
 
     left = await _left(company)
     assert (left["T1"], left["T2"]) == (0, 1)

@@ -6,9 +6,8 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox.workspace.model import Channel
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object, parsed
-from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.model import Channel, JsonObject, as_object, parsed
+from bot.sandbox.workspace.state import ApiError, State
 
 STRUCTURED = frozenset({"blocks", "view", "unfurls", "metadata"})
 
@@ -71,9 +70,6 @@ def visible_channel(state: State, channel_id: str) -> Channel:
     return channel
 
 
-READ_SCOPES = {"channel": "channels:{}", "private": "groups:{}", "im": "im:{}", "mpim": "mpim:{}"}
-
-
 def need_scope(state: State, *alternatives: str) -> None:
     """Raise ApiError unless the manifest requests one of these scopes."""
     if alternatives and not set(alternatives) & set(state.app.scopes):
@@ -82,8 +78,3 @@ def need_scope(state: State, *alternatives: str) -> None:
             f"The manifest requests none of these scopes: {', '.join(alternatives)}.",
             extra={"needed": ",".join(alternatives), "provided": ",".join(state.app.scopes)},
         )
-
-
-def need_channel_scope(state: State, channel: Channel, right: str) -> None:
-    """Raise ApiError unless the manifest has the scope to read this kind of conversation, or its history."""
-    need_scope(state, READ_SCOPES[channel.kind].format(right))

@@ -3,12 +3,10 @@
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments, visible_channel
 from bot.sandbox.workspace.api.entities import attach
-from bot.sandbox.workspace.blocks.surfaces import check_blocks
-from bot.sandbox.workspace.blocks.tokens import check_tokens
-from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.posting import MAX_TEXT, content, post, replace, thread_of
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_object
-from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.blocks import check_blocks
+from bot.sandbox.workspace.model import Channel, JsonObject, Message, as_object
+from bot.sandbox.workspace.posting import MAX_TEXT, check_tokens, content, post, replace, thread_of
+from bot.sandbox.workspace.state import ApiError, State
 
 
 def _target(state: State, name: str) -> Channel:

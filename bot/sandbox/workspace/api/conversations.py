@@ -11,18 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.api.call import (
-    READ_SCOPES,
-    Arguments,
-    need_channel_scope,
-    need_scope,
-    visible_channel,
-)
-from bot.sandbox.workspace.model import Channel, Message
-from bot.sandbox.workspace.shapes import ApiError, JsonObject
-from bot.sandbox.workspace.state import State
+from bot.sandbox.workspace.api.call import Arguments, need_scope, visible_channel
+from bot.sandbox.workspace.model import Channel, JsonObject, Message
+from bot.sandbox.workspace.state import ApiError, State
 
 TYPES = {"public_channel": "channel", "private_channel": "private", "im": "im", "mpim": "mpim"}
+READ_SCOPES = {"channel": "channels:{}", "private": "groups:{}", "im": "im:{}", "mpim": "mpim:{}"}
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 999
 ItemT = TypeVar("ItemT")
@@ -53,7 +47,7 @@ def _page(
 
 def _readable(state: State, given: Arguments, right: str) -> Channel:
     channel = visible_channel(state, given.required("channel")[0])
-    need_channel_scope(state, channel, right)
+    need_scope(state, READ_SCOPES[channel.kind].format(right))
     return channel
 
 
@@ -63,7 +57,6 @@ def info(state: State, given: Arguments) -> JsonObject:
 
 
 def open_im(state: State, given: Arguments) -> JsonObject:
-    """conversations.open, with one user."""
     need_scope(state, "im:write")
     user = given.required("users")[0]
     if user not in state.users:

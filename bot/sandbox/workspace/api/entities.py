@@ -1,13 +1,58 @@
-"""The Work Objects methods: entities in link previews, and the details one user opens."""
+"""Work Objects: an app's metadata for a linked resource, in link previews and in the details one user opens.
+
+Source: https://docs.slack.dev/messaging/work-objects; other limits match those observed in the API.
+"""
 
 from bot.sandbox.workspace.api.call import Arguments
-from bot.sandbox.workspace.blocks.entities import check_entity
-from bot.sandbox.workspace.model import Message
-from bot.sandbox.workspace.shapes import ApiError, JsonObject, as_list, as_object
-from bot.sandbox.workspace.state import State
-from bot.sandbox.workspace.triggers import Triggers
+from bot.sandbox.workspace.blocks import anything, choice, fields, items, pattern, string
+from bot.sandbox.workspace.delivery import Triggers
+from bot.sandbox.workspace.model import JsonObject, Message, as_list, as_object
+from bot.sandbox.workspace.state import ApiError, State
 
 ERRORS = {"not_found", "restricted", "internal_error", "custom", "custom_partial_view", "timeout"}
+TYPES = tuple(f"slack#/entities/{name}" for name in ("task", "file", "item", "incident", "content_item"))
+TITLE = fields({"text": string(3000, 1)}, {"edit": anything})
+ATTRIBUTES = fields(
+    {"title": TITLE},
+    {
+        "display_id": string(255),
+        "display_type": string(255),
+        "product_name": string(255),
+        "product_icon": anything,
+        "locale": string(20),
+        "full_size_preview": anything,
+        "metadata_last_modified": anything,
+    },
+)
+CUSTOM = fields(
+    {"key": string(255, 1), "label": string(255, 1), "type": string(255, 1)},
+    {
+        "value": anything,
+        "link": string(3000),
+        "long": anything,
+        "format": string(20),
+        "tag_color": string(20),
+    },
+)
+PAYLOAD = fields(
+    {"attributes": ATTRIBUTES},
+    {
+        "fields": anything,
+        "custom_fields": items(CUSTOM, 0, 100),
+        "display_order": anything,
+        "actions": anything,
+    },
+)
+REFERENCE = fields({"id": pattern(r"[0-9a-zA-Z\-_:!/=]+", "an id without dots")}, {"type": string(255)})
+ENTITY = fields(
+    {
+        "entity_type": choice(*TYPES),
+        "url": string(3000, 1),
+        "external_ref": REFERENCE,
+        "entity_payload": PAYLOAD,
+    },
+    {"app_unfurl_url": string(3000, 1)},
+)
 
 
 def attach(state: State, message: Message, metadata: object) -> JsonObject:
@@ -19,10 +64,10 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
         detail = "Work Objects are off in this workspace, or the manifest has no active `rich_previews`."
         raise ApiError("feature_not_enabled", detail, broken=False)
     entities = as_list(as_object(metadata).get("entities"))
-    problems = []
+    problems: list[str] = []
     for index, entity in enumerate(entities):
         path = f"/metadata/entities/{index}"
-        problems += check_entity(entity, path)
+        problems += ENTITY(entity, path)
         if as_object(entity).get("entity_type") not in state.app.entity_types:
             problems.append(f"entity type isn't in the app's manifest [json-pointer:{path}]")
         if not as_object(entity).get("app_unfurl_url"):
@@ -49,7 +94,7 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
             )
         details.error = error
     else:
-        if problems := check_entity(metadata, "/metadata"):
+        if problems := [*ENTITY(metadata, "/metadata")]:
             raise ApiError("invalid_arguments", messages=problems)
         entity = as_object(metadata)
         if entity["external_ref"] != details.entity["external_ref"] or entity["url"] != details.entity["url"]:

@@ -1,21 +1,28 @@
-"""The Web API endpoint: checks the token, scope and rate limit, then runs the method."""
+"""The Web API endpoint: checks the token, scope and rate limit, then runs the method.
 
+Limits: https://docs.slack.dev/apis/web-api/rate-limits. One message per second per channel, with a small
+burst; other methods by tier, with bursts of up to a minute's worth. After a 429, the method stays closed for
+the workspace until `Retry-After` has passed.
+"""
+
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from aiohttp import web
 
-from bot.sandbox.workspace.api import chat, conversations, entities, lookups, surfaces
+from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace.api import chat, conversations, entities, surfaces
 from bot.sandbox.workspace.api.call import Arguments, arguments, need_scope
-from bot.sandbox.workspace.api.rates import Rates
-from bot.sandbox.workspace.shapes import ApiError, JsonObject
-from bot.sandbox.workspace.state import State
-from bot.sandbox.workspace.triggers import Triggers
+from bot.sandbox.workspace.delivery import Triggers
+from bot.sandbox.workspace.model import JsonObject
+from bot.sandbox.workspace.state import ApiError, Clock, State
 
 Handler = Callable[[State, Arguments], JsonObject]
 HISTORY = frozenset({"conversations.history", "conversations.replies"})
 """The methods that apps outside the Marketplace may call once a minute."""
+MESSAGE_BURST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +35,35 @@ class Method:
     app_level: bool = False
 
 
+def _auth_test(state: State, _: Arguments) -> JsonObject:
+    return {
+        "url": state.base_url,
+        "team": state.team.name,
+        "user": state.users[state.app.bot_user_id].name,
+        "team_id": state.team.id,
+        "user_id": state.app.bot_user_id,
+        "bot_id": state.app.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+def _users_info(state: State, given: Arguments) -> JsonObject:
+    user = state.users.get(given.required("user")[0])
+    if user is None:
+        raise ApiError("user_not_found", "The user doesn't exist.", broken=False)
+    return {"user": payloads.user_object(state, user, locale=given.flag("include_locale"))}
+
+
+def _files_info(state: State, given: Arguments) -> JsonObject:
+    file = state.files.get(given.required("file")[0])
+    if file is None or not state.sees_file(file):
+        raise ApiError("file_not_found", "The app can't see this file.", broken=False)
+    return {"file": payloads.file_object(state, file), "comments": []}
+
+
 METHODS = {
-    "auth.test": Method(lookups.auth_test),
-    "users.info": Method(lookups.users_info, 100, "users:read"),
+    "auth.test": Method(_auth_test),
+    "users.info": Method(_users_info, 100, "users:read"),
     "users.conversations": Method(conversations.of_member, 50),
     "conversations.info": Method(conversations.info, 50),
     "conversations.open": Method(conversations.open_im, 50),
@@ -45,8 +78,65 @@ METHODS = {
     "chat.getPermalink": Method(chat.permalink),
     "views.update": Method(surfaces.update, 100),
     "views.publish": Method(surfaces.publish, 100),
-    "files.info": Method(lookups.files_info, 100, "files:read"),
+    "files.info": Method(_files_info, 100, "files:read"),
 }
+
+
+@dataclass(slots=True)
+class Bucket:
+    maximum: float
+    each_second: float
+    left: float
+    at: float
+
+    def take(self, now: float) -> float:
+        """Take one permit, or return the seconds to wait for one."""
+        self.left = min(self.maximum, self.left + (now - self.at) * self.each_second)
+        self.at = now
+        if self.left < 1:
+            return (1 - self.left) / self.each_second
+        self.left -= 1
+        return 0.0
+
+
+@dataclass
+class Rates:
+    """Enforces the rate limits of one workspace."""
+
+    clock: Clock
+    _buckets: dict[str, Bucket] = field(default_factory=dict, init=False)
+    _closed: dict[str, float] = field(default_factory=dict, init=False)
+
+    def admit(self, method: str, per_minute: int, channel: str, *, each: float = 0) -> None:
+        """Count a call, or raise ApiError with the seconds to wait; 0 `per_minute` is no limit.
+
+        `each` is the interval in seconds of a method that apps outside the Marketplace may rarely call. They
+        can't know it, so calling too early breaks no rule.
+        """
+        now = self.clock.now()
+        if each:
+            if wait := self._take(f"{method} rarely", 1, 1 / each, now):
+                self._refuse(method, wait, broken=False)
+            return
+        if now < self._closed.get(method, 0.0):
+            self._refuse(method, self._closed[method] - now)
+        wait = 0.0
+        if per_minute:
+            wait = self._take(method, per_minute, per_minute / 60, now)
+        if method == "chat.postMessage" and channel:
+            wait = max(wait, self._take(f"{method} {channel}", MESSAGE_BURST, 1.0, now))
+        if wait:
+            self._closed[method] = now + math.ceil(wait)
+            self._refuse(method, wait)
+
+    def _take(self, key: str, maximum: float, each_second: float, now: float) -> float:
+        return self._buckets.setdefault(key, Bucket(maximum, each_second, maximum, now)).take(now)
+
+    @staticmethod
+    def _refuse(method: str, wait: float, *, broken: bool = True) -> None:
+        seconds = max(1, math.ceil(wait))
+        detail = f"{method} is called too often; wait {seconds} s."
+        raise ApiError("ratelimited", detail, broken=broken, retry_after=seconds)
 
 
 class WebApi:

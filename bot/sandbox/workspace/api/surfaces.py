@@ -4,12 +4,10 @@ from typing import Literal
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.api.call import Arguments
-from bot.sandbox.workspace.forms import entered
-from bot.sandbox.workspace.model import View
-from bot.sandbox.workspace.shapes import ApiError, JsonObject
-from bot.sandbox.workspace.state import State
-from bot.sandbox.workspace.triggers import Triggers
-from bot.sandbox.workspace.views import definition, update_view
+from bot.sandbox.workspace.delivery import Triggers
+from bot.sandbox.workspace.forms import definition, entered, update_view
+from bot.sandbox.workspace.model import JsonObject, View
+from bot.sandbox.workspace.state import ApiError, State
 
 MAX_SIZE = 250_000
 MAX_DEPTH = 3

@@ -6,9 +6,8 @@ from bot.store.tables import Table
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
+    """Make the tables as they are defined now; a second migration needs them as they are released."""
     Table.metadata.create_all(op.get_bind(), checkfirst=False)

@@ -1,0 +1,129 @@
+"""Matches a name that a user typed with the names in the service."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cached_property
+
+from bot.errors import UserError
+from bot.service.conventions import IDENTIFIER_LENGTH
+from bot.service.models import Ref
+from bot.spelling import series, similar
+
+TOLD = 3
+"""How many wrong names of one list are told."""
+LISTED = 8
+"""How many names are listed in a sentence."""
+_NEAR = 3
+"""How many similar names are suggested."""
+
+
+class UnknownName(UserError):
+    """No item has the name that the user typed; `known` are those there are."""
+
+    says = "{none} called “{wanted}”{here}. {instead}"
+    kind: str
+    wanted: str
+    known: Sequence[Ref]
+
+    @cached_property
+    def near(self) -> list[Ref]:
+        """The items with similar names, best match first."""
+        by_name = {ref.name.casefold(): ref for ref in reversed(self.known)}
+        return [by_name[name] for name in similar(self.wanted.strip().casefold(), by_name, _NEAR)]
+
+    @property
+    def none(self) -> str:
+        return "No one" if self.kind == "person" else f"No {self.kind}"
+
+    @property
+    def here(self) -> str:
+        return " here" if self.kind == "person" else ""
+
+    @property
+    def instead(self) -> str:
+        if not self.known:
+            return "Leave it out, or use its ID."
+        return f"Did you mean {listed(self.near)}?" if self.near else f"Try {listed(self.known)}."
+
+
+class AmbiguousName(UserError):
+    """Several items match the name that the user typed."""
+
+    says = "“{wanted}” could be {found}. Type more of the {kind}'s name."
+    kind: str
+    wanted: str
+    matches: Sequence[Ref]
+
+    @property
+    def found(self) -> str:
+        return listed(self.matches)
+
+
+def listed(refs: Sequence[Ref], conjunction: str = "or") -> str:
+    """`A, B, or C`, with a count instead of the names past the first few."""
+    names = [ref.name for ref in refs[:LISTED]]
+    if len(refs) > LISTED:
+        names.append(f"{len(refs) - LISTED} more")
+    return series(names, conjunction)
+
+
+class Names:
+    """Names to look up. They are folded once, so that a list of names may be looked up in a long list."""
+
+    def __init__(self, kind: str, known: Sequence[Ref]) -> None:
+        self._kind = kind
+        self._known = known
+        self._folded = [(ref.name.casefold(), ref) for ref in known]
+
+    def pick(self, wanted: str) -> Ref:
+        """The item that matches `wanted` by full name, ID, prefix or substring, ignoring case.
+
+        Raises UnknownName or AmbiguousName.
+        """
+        query = wanted.strip().casefold()
+        containing = [(name, ref) for name, ref in self._folded if query in name]
+        matches = [ref for name, ref in containing if name == query]
+        if not matches and re.fullmatch("#[0-9]{1,9}", query):
+            matches = self._with_id(int(query[1:]))
+        if not matches:
+            matches = [ref for name, ref in containing if name.startswith(query)]
+        if not matches and re.fullmatch("[0-9]{1,9}", query):
+            matches = self._with_id(int(query))
+        matches = matches or [ref for _, ref in containing]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise AmbiguousName(self._kind, wanted, matches)
+        raise UnknownName(self._kind, wanted, self._known)
+
+    def _with_id(self, number: int) -> list[Ref]:
+        return [ref for ref in self._known if ref.id == number] or [Ref(id=number, name=f"#{number}")]
+
+
+def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
+    """The item of `known` that `Names` picks. Raises UnknownName or AmbiguousName."""
+    return Names(kind, known).pick(wanted)
+
+
+def meant(error: AmbiguousName | UnknownName) -> Sequence[Ref]:
+    """The items that an unknown or ambiguous name may mean: those like it, or else all."""
+    if isinstance(error, AmbiguousName):
+        return error.matches
+    return error.near or error.known
+
+
+def probable(error: UserError) -> Ref | None:
+    """The item that a misspelled name probably means: the only one that it resembles."""
+    near = error.near if isinstance(error, UnknownName) else []
+    return near[0] if len(near) == 1 else None
+
+
+def identifier_of(name: str) -> str:
+    """A project identifier derived from a name: `Web Shop (new)` becomes `web-shop-new`.
+
+    Empty if the name yields no valid identifier: lowercase letters, digits and dashes, not only digits.
+    """
+    ascii_only = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    identifier = re.sub(r"[^a-z0-9]+", "-", ascii_only)[:IDENTIFIER_LENGTH].strip("-")
+    return "" if identifier.replace("-", "").isdigit() else identifier

@@ -1,0 +1,56 @@
+"""Assigns an issue to the requesting user."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.errors import Refused
+from bot.features.issues.issues import Issues, Updates, explained
+from bot.service.inputs import IssueChanges
+from bot.service.models import Issue, Ref
+from bot.store.owner import Owner
+
+
+class Outcome(Enum):
+    DONE = "done"
+    """It is assigned to the user now."""
+    ALREADY = "already"
+    """It was assigned to the user before."""
+    NEEDS_CONFIRMATION = "asks"
+    """It is assigned to someone else, so nothing was done."""
+    UNCHANGED = "left"
+    """The service accepted the change and kept the assignee."""
+
+
+@dataclass(frozen=True)
+class Assigning:
+    access: Access
+
+    async def take(self, owner: Owner, number: int, *, agreed: int | None) -> tuple[Issue, Outcome]:
+        """Assign an issue to the user, and return it as it is now; repeating it is safe.
+
+        It is reassigned only from `agreed`, the assignee that the user confirmed. Raises UserError when the
+        person can't see the issue, may not be its assignee, or the service can't change issues, NotLinked,
+        IssueRefused and the other ServiceErrors; OutcomeUnknown when the issue can't be read afterwards.
+        """
+        async with self.access.accounts.reading(owner) as session:
+            issue = await Issues(self.access).one(session, number)
+        if _is_own(session, issue):
+            return issue, Outcome.ALREADY
+        updates = Updates(self.access)
+        updates.check_supported(number)
+        if issue.assigned_to and issue.assigned_to.id != agreed:
+            return issue, Outcome.NEEDS_CONFIRMATION
+        changes = IssueChanges(assigned_to_id=session.user_id)
+        try:
+            seen = await updates.apply(session, issue, changes, lambda now: _is_own(session, now))
+        except Refused as error:
+            project_id = issue.project.id if issue.project else None
+            me = Ref(id=session.user_id, name=session.name)
+            raise await explained(self.access, owner, error, project_id, me) from None
+        return seen, Outcome.DONE if _is_own(session, seen) else Outcome.UNCHANGED
+
+
+def _is_own(session: Session, issue: Issue) -> bool:
+    return issue.assigned_to is not None and issue.assigned_to.id == session.user_id

@@ -1,0 +1,163 @@
+"""Sends a direct message to a user whom someone else assigned an issue, read with the user's own key."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+import structlog
+
+from bot.errors import KeySuspended, NotLinked
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.views import listed, title
+from bot.features.parts import Parts
+from bot.service.models import Issue
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.outgoing.outbox import Post
+from bot.slack.outgoing.outcomes import Delayed, Posted
+from bot.slack.outgoing.posting import SLACK_FAILED, why
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import Block, Message, button, section
+from bot.slack.surfaces.buttons import Button
+from bot.slack.text.mrkdwn import line
+from bot.slack.text.wording import Wording
+from bot.store.assignment_messages import AssignmentMessage
+from bot.store.claims import State
+from bot.store.owner import Owner
+
+log = structlog.get_logger(__name__)
+
+SECONDS = 15.0
+"""How long it may take to read an issue for the message about its assignment."""
+LONGEST_WAIT = timedelta(minutes=30)
+"""How long after its first attempt a message is looked up."""
+
+
+class TellWhenAssigned(Button):
+    """Turns messages about newly assigned issues on or off."""
+
+    action = "home.tell_when_assigned"
+    on: bool
+
+
+@dataclass(frozen=True)
+class AssignmentMessenger:
+    parts: Parts
+
+    def feature(self) -> Feature:
+        return Feature(buttons={TellWhenAssigned: self.switched}, work={"unsent assignments": self})
+
+    async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
+        """The switch on the Home tab."""
+        await self.parts.store.assignment_messages.turn(reply.owner, on=press.button.on)
+        await reply.refresh_home()
+
+    async def told(self, by: Owner, issue: Issue) -> None:
+        """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises.
+
+        Nobody is told about a group's issues, since groups aren't linked.
+        """
+        try:
+            if user_id := await Issues(self.parts).assignee_to_mention(by, issue):
+                message = AssignmentMessage(replace(by, user_id=user_id), by, issue.id)
+                if await self.parts.store.assignment_messages.wanted(message.to):
+                    await self.parts.store.assignment_messages.put(message)
+                    await self._tell(message)
+        except Exception:
+            log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
+
+    async def run_due(self) -> None:
+        """Send the messages that a stop or a crash left behind, or that Slack didn't take."""
+        await asyncio.gather(*map(self._tell, await self.parts.store.assignment_messages.take_unsent()))
+
+    async def stop(self, _seconds: float) -> None:
+        """Nothing runs on its own: the claim of a message that a stop cuts off is looked up later."""
+
+    async def _tell(self, message: AssignmentMessage) -> None:
+        """Send a message, unless it is sent already or the issue isn't the assignee's anymore."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                seen = await self._as_seen_by(message.to, message.issue)
+            if seen and not await self._sent(message, seen):
+                await self.parts.store.assignment_messages.retry(message)
+                return
+        except Exception:
+            log.exception("assignee not told", action="assigned.not_told", issue=message.issue)
+        await self.parts.store.assignment_messages.sent(message)
+
+    async def _as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
+        """The issue, read with the assignee's key; None if that's refused, they can't see the issue, or it
+        isn't theirs anymore. Raises ServiceError.
+        """
+        try:
+            async with self.parts.accounts.reading(assignee, background=True) as session:
+                issue = await Issues(self.parts).one(session, number)
+        except (IssueNotFound, KeySuspended, NotLinked):
+            return None
+        return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
+
+    async def _sent(self, message: AssignmentMessage, seen: Issue) -> bool:
+        """Send a message about an issue, once; False if that has to be retried."""
+        to, version = message.to, seen.updated_on.isoformat() if seen.updated_on else ""
+        claim = await self.parts.store.claims.take(f"assigned:{to.team_id}:{to.user_id}:{seen.id}:{version}")
+        state: State | None = State.UNKNOWN
+        try:
+            if claim.won and not (claim.tried_at and await self._arrived(message, claim.tried_at)):
+                post = Post(owner=to, channel_id=to.user_id, mark=_mark(message))
+                text = await self._message(message.by, to, seen)
+
+                async def ready() -> Message:
+                    return text
+
+                outcome = await self.parts.platform.outbox.send(post, ready)
+                if isinstance(outcome, Delayed):
+                    state = None
+                    return False
+            state = State.DONE
+        finally:
+            await self.parts.store.claims.settle(claim, state)
+        return True
+
+    async def _arrived(self, message: AssignmentMessage, tried_at: datetime) -> bool:
+        """Whether the message of an earlier attempt is in the direct messages; False if Slack can't say."""
+        to = message.to
+        slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
+        try:
+            opened = await slack.conversations_open(users=to.user_id)
+        except SLACK_FAILED as error:
+            log.info("direct messages not opened", action="assigned.not_opened", error=why(error))
+            return False
+        post = Post(owner=to, channel_id=str(opened["channel"]["id"]), mark=_mark(message))
+        within = (tried_at, tried_at + LONGEST_WAIT)
+        return isinstance(await self.parts.platform.outbox.find(post, within), Posted)
+
+    async def _message(self, by: Owner, assignee: Owner, issue: Issue) -> Message:
+        slack = await self.parts.workspaces.client(assignee.enterprise_id, assignee.team_id)
+        profiles, team_id = self.parts.platform.profiles, assignee.team_id
+        actor, reader = await asyncio.gather(
+            profiles.of(slack, team_id, by.user_id), profiles.of(slack, team_id, assignee.user_id)
+        )
+        return assigned(issue, self.parts.platform.wording, actor.name, datetime.now(reader.zone).date())
+
+
+def _mark(message: AssignmentMessage) -> str:
+    return f"issuebot_assigned:{message.issue}"
+
+
+def assigned(issue: Issue, wording: Wording, by: str, today: date) -> Message:
+    """The direct message about an issue that `by` assigned to the reader."""
+    mine = {"assigned_to": issue.assigned_to.id} if issue.assigned_to else {}
+    row = listed(issue, wording, today, shareable=False, fixed=mine)
+    said = f"{line(by)} assigned #{issue.id} to you"
+    return Message(f"{said}: {title(issue, wording)}", (section(f"{said}."), row))
+
+
+def switch(*, on: bool) -> Block:
+    """The switch on the Home tab; `on` is its position."""
+    does = (
+        "You get a direct message when someone assigns you an issue with Issue Bot."
+        if on
+        else "Turn it on to get a direct message when someone assigns you an issue with Issue Bot."
+    )
+    press = button("Turn off" if on else "Turn on", TellWhenAssigned(on=not on))
+    return section(f"*Tell me when I'm assigned*\n{does}", press)

@@ -1,0 +1,192 @@
+"""Parses `/issue`."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from textwrap import shorten
+
+from bot.errors import UserError, WrongField
+from bot.features.issues.field_inputs import OptionReader
+from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
+from bot.service.conventions import SUBJECT_LENGTH
+from bot.service.models import Ref
+from bot.slack.language import values
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, understand
+from bot.slack.language.tokens import as_typed, split_first_line
+from bot.slack.language.values import Help, OneIssue, Typist
+from bot.slack.surfaces.blocks import shortened
+
+OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
+NEW = ("new", "create", "add")
+TEMPLATES = ("template", "templates")
+SHOW = ("show", "view", "open")
+COMMENT = ("comment", "note")
+_COMMENT = re.compile(
+    r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+class UnknownSubcommand(UserError):
+    """The text isn't a subcommand, and may be the subject of a new issue."""
+
+    says = (
+        "To create that issue, type `{/issue} new {text}`. To see one, type `{/issue} 42`. To search, type "
+        "`{/issues}`."
+    )
+    text: str
+    draft: Draft
+
+
+@dataclass(frozen=True)
+class CreateIssue:
+    """`/issue new` with a subject."""
+
+    draft: Draft
+
+
+@dataclass(frozen=True)
+class OpenForm:
+    """`/issue`, or `/issue new` without a subject: the create form with what was typed."""
+
+    draft: Draft = field(default_factory=Draft)
+
+
+@dataclass(frozen=True)
+class ChangeIssue:
+    """`/issue 42 close` or `/issue close 42`: the text after the command, which `features/editing` reads."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class AttachFiles:
+    """`/issue attach 42`; without a number the form asks for the issue."""
+
+    number: int | None
+
+
+@dataclass(frozen=True)
+class AddComment:
+    """`/issue 42 comment` with a text; without a number or a text the form asks for it."""
+
+    number: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class ListTemplates:
+    """`/issue template`, of the named project or of the channel's."""
+
+    project: str | None
+
+
+@dataclass(frozen=True)
+class OpenTemplateForm:
+    """`/issue template new`."""
+
+    project: str | None
+
+
+IssueRequest = (
+    CreateIssue
+    | OpenForm
+    | OneIssue
+    | ChangeIssue
+    | AttachFiles
+    | AddComment
+    | ListTemplates
+    | OpenTemplateForm
+    | Help
+)
+
+
+def issue_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> IssueRequest:
+    """The request in `/issue <text>`; `fields` are the project's custom fields.
+
+    Raises UserError, and NotUnderstood for a new issue.
+    """
+    if comment := _comment(text, typist.base_url):
+        return comment
+    first_line, below = split_first_line(text)
+    parsed = understand(first_line, OPTIONS, fields)
+    subcommand = parsed.words[0].text.lower() if parsed.words else ""
+    rest = parsed.after(1)
+    if subcommand in ("", *NEW):
+        draft = _draft(rest if subcommand else parsed, below, typist)
+        return CreateIssue(draft) if draft.subject else OpenForm(draft)
+    if typist.base_url:
+        values.own_text(first_line, typist.base_url)
+    if subcommand == "help" and not rest.words:
+        return Help()
+    if subcommand == "attach":
+        return AttachFiles(values.issue_number(rest.text))
+    if subcommand in TEMPLATES:
+        return _of_templates(_draft(rest, below, typist))
+    typed = rest if subcommand in SHOW and rest.words else parsed
+    if number := values.issue_number(typed.words[0].text):
+        if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):
+            return OneIssue(number)
+        return ChangeIssue(number, text)
+    if rest.words and (number := values.issue_number(rest.words[0].text)):
+        return ChangeIssue(number, text)
+    said = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
+    try:
+        draft = _draft(parsed, below, typist)
+    except NotUnderstood as error:
+        draft = error.draft
+    raise UnknownSubcommand(said or "…", draft)
+
+
+def _comment(text: str, base_url: str | None) -> AddComment | None:
+    """The comment in `42 comment …` or `comment 42 …`, as it was typed; None for anything else."""
+    if text.strip().lower() in COMMENT:
+        return AddComment(None, "")
+    if (typed := _COMMENT.match(text)) is None:
+        return None
+    about = as_typed(typed["after"] or typed["before"])
+    number = values.issue_number(values.own_text(about, base_url) if base_url else about)
+    return AddComment(number, as_typed(typed["text"]).strip()) if number else None
+
+
+def _of_templates(draft: Draft) -> IssueRequest:
+    """The request in `/issue template …`; any text but `new` is the name of a template to use."""
+    if not draft.subject:
+        return ListTemplates(draft.project)
+    if draft.subject.lower() in NEW:
+        return OpenTemplateForm(draft.project)
+    return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
+
+
+def unknown_field(error: NotUnderstood) -> UnknownOption | None:
+    """The first option that may be the name of a custom field, if any."""
+    return next((e for e in error.errors if isinstance(e, UnknownOption)), None)
+
+
+def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:
+    """The draft of an issue; the lines below the first are its description. Raises NotUnderstood."""
+    reader = OptionReader(parsed, typist)
+    found = reader.fields(FIELDS.values())
+    project, template, custom = reader.text("project"), reader.text("template"), reader.custom_fields()
+    subject = " ".join(parsed.text.split())
+    description = [found["desc"], as_typed(below).strip(), " ".join(parsed.left)]
+    if len(subject) > SUBJECT_LENGTH:
+        too_long = UserError(
+            "The subject has {length} characters. The limit is {longest}.",
+            length=len(subject),
+            longest=SUBJECT_LENGTH,
+        )
+        reader.problems.append(WrongField("subject", too_long))
+        description = [subject, *description]
+    draft = Draft(
+        subject=shortened(subject, SUBJECT_LENGTH),
+        project=project,
+        template=template,
+        values=found | {"desc": "\n\n".join(str(part) for part in description if part)},
+        custom_fields=custom,
+        unread=reader.unread,
+    )
+    if reader.problems:
+        raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), draft)
+    return draft

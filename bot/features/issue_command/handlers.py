@@ -1,0 +1,98 @@
+"""Handles `/issue`: each request goes to the feature that answers it."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from bot.access.name_matching import AmbiguousName, UnknownName
+from bot.access.projects import ProjectNotChosen
+from bot.errors import BotError, WrongField
+from bot.features.assigned.messenger import AssignmentMessenger
+from bot.features.comments.handlers import CommentHandlers
+from bot.features.editing.handlers import EditHandlers
+from bot.features.files.handlers import FileHandlers
+from bot.features.help import views as help_views
+from bot.features.issue_command import commands
+from bot.features.issues.creating import IssueCreator
+from bot.features.issues.fields import Draft, NotUnderstood
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.new_issue.duplicates import Duplicates
+from bot.features.new_issue.opening import FormOpening
+from bot.features.parts import Parts
+from bot.features.templates.handlers import TemplateHandlers
+from bot.features.templates.templates import Templates
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import SlashCommand
+from bot.slack.language.values import Help, OneIssue
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import Block
+
+
+@dataclass(frozen=True)
+class IssueCommand:
+    parts: Parts
+
+    def feature(self) -> Feature:
+        return Feature(commands={"issue": self.command})
+
+    async def command(self, command: SlashCommand, reply: Reply) -> None:
+        reply.recovery = partial(self._way_on, reply)
+        match await self._request(command.text, reply):
+            case commands.CreateIssue(draft):
+                await self._create(reply, draft)
+            case commands.OpenForm(draft):
+                await FormOpening(self.parts).open_form(reply, draft)
+            case OneIssue(number):
+                await IssueHandlers(self.parts).show(reply, number)
+            case commands.ChangeIssue(number, text):
+                await EditHandlers(self.parts).command(reply, number, text)
+            case commands.AttachFiles(number):
+                await FileHandlers(self.parts).open_form(reply, number)
+            case commands.AddComment(number, text):
+                await CommentHandlers(self.parts).comment(reply, number, text)
+            case commands.ListTemplates(project):
+                await TemplateHandlers(self.parts).show(reply, project)
+            case commands.OpenTemplateForm(project):
+                await TemplateHandlers(self.parts).open_new(reply, project)
+            case Help():
+                await reply.privately(help_views.of("issue", reply.wording.command))
+
+    async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
+        """The request; the project's custom fields are read only if an option may be one of them."""
+        parse = partial(commands.issue_command, typed, await reply.typist())
+        try:
+            return parse()
+        except NotUnderstood as error:
+            if (unknown := commands.unknown_field(error)) is None:
+                raise
+            draft = error.draft
+        try:
+            async with self.parts.accounts.reading(reply.owner) as session:
+                fields = await self.parts.catalogs.custom_fields_of(session, unknown.project, reply.channel)
+            return parse(fields)
+        except (AmbiguousName, UnknownName) as error:
+            raise NotUnderstood(WrongField("project", error), (), draft) from None
+
+    async def _create(self, reply: Reply, draft: Draft) -> None:
+        form = FormOpening(self.parts)
+        reply.recovery = partial(form.offer, reply, draft)
+        filled, text_format = draft, reply.wording.text_format
+        try:
+            if draft.template:
+                filled = await Templates(self.parts).filled(reply.owner, draft, reply.channel, text_format)
+            similar = Duplicates(self.parts).similar
+            made = await IssueCreator(self.parts).create(reply.owner, filled, reply.channel, similar=similar)
+        except ProjectNotChosen:
+            await form.open_form(reply, draft)
+        else:
+            issues = IssueHandlers(self.parts)
+            await issues.confirm(reply, made, await issues.announce(reply, made))
+            await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
+
+    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+        """The buttons below an error in reading the command."""
+        match error:
+            case NotUnderstood(draft=draft):
+                return await FormOpening(self.parts).offer(reply, draft, error)
+            case commands.UnknownSubcommand(draft=draft):
+                return await FormOpening(self.parts).offer_new(reply, draft)
+        return None

@@ -1,0 +1,163 @@
+"""Opens the form for a new issue: empty, with a draft, from a template, for a message or for files."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from bot.access.name_matching import AmbiguousName, UnknownName
+from bot.errors import BotError, Forbidden, KeyInRequest, NotFound, NotLinked, Refused, TooLarge, UserError
+from bot.features.files.jobs import FileJobs
+from bot.features.issues.buttons import NewIssueWithFiles, OpenIssueForm
+from bot.features.issues.creating import Source
+from bot.features.issues.fields import Draft, IssueRefused, fields_of
+from bot.features.issues.issues import Issues
+from bot.features.new_issue.filling import FormFilling
+from bot.features.new_issue.form import TITLE, FormState, NewIssueMetadata
+from bot.features.new_issue.thread import ThreadInclusion
+from bot.features.parts import Parts
+from bot.features.related.buttons import CreateFromMessage
+from bot.features.templates.buttons import UseTemplate
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress, Shortcut
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON, Block, button_row, shortened
+from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.forms import loading
+from bot.slack.text.mrkdwn import without_keys
+from bot.slack.workspaces.messages import in_words
+
+SUBJECT = 120
+OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
+"""Errors that another try in the form may avoid."""
+
+
+class OpenDraft(SavedDraft):
+    """Opens the form with a draft; `wrong` are the fields that the error is about, `needed` those of them
+    that the service needs.
+    """
+
+    action = "issue.open_draft"
+    command = "issue"
+    draft: Draft
+    wrong: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FormOpening:
+    parts: Parts
+
+    def feature(self) -> Feature:
+        return Feature(
+            shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
+            buttons={
+                OpenIssueForm: self.open_create,
+                UseTemplate: self.open_from_template,
+                CreateFromMessage: self.open_with_message,
+                NewIssueWithFiles: self.open_with_files,
+                OpenDraft: self.open_draft,
+            },
+        )
+
+    async def open_create(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
+        """The global shortcut, and the button on the Home tab."""
+        await self.open_form(reply, Draft())
+
+    async def open_from_template(self, press: ButtonPress[UseTemplate], reply: Reply) -> None:
+        """*Use template* in the list of templates."""
+        use = press.button
+        await self.open_form(reply, Draft(project=f"#{use.project}", template=f"#{use.template}"))
+
+    async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
+        """The message shortcut: the form filled from the message, announced in its thread."""
+        await self._open_for_message(reply, shortcut.message)
+
+    async def open_with_message(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
+        """*Create an issue* in a list of related issues: the form replaces the list."""
+        job = await FileJobs(self.parts).message(reply, press.button.job)
+        await self._open_for_message(reply.at(Place.from_json(job.place)), job.message)
+
+    async def _open_for_message(self, reply: Reply, message: JSON) -> None:
+        """The form filled from a message in the reply's channel."""
+        await reply.show(loading(TITLE))
+        channel, ts = reply.place.channel_id or "", message["ts"]
+        thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
+        inclusion = ThreadInclusion(self.parts)
+        draft, files, offered = await asyncio.gather(
+            draft_from_message(reply, message), self._files_of(reply, message), inclusion.look(reply, message)
+        )
+        saved = await inclusion.save(reply, offered, message, draft.description) if offered else None
+        metadata = NewIssueMetadata(source=Source(channel, ts), files=files, thread=saved)
+        await self.open_form(reply.at(thread), draft, metadata)
+
+    async def _files_of(self, reply: Reply, message: JSON) -> str | None:
+        """The ID of the saved job for a message's files; None if it has none."""
+        jobs = FileJobs(self.parts)
+        return (
+            await jobs.save(reply, await jobs.from_message(reply, message)) if message.get("files") else None
+        )
+
+    async def open_with_files(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
+        """*Create a new issue with them*: the form with files that were chosen before."""
+        jobs = FileJobs(self.parts)
+        job = await jobs.load(reply, press.button.job)
+        place = Place.from_json(job.place)
+        if reply.in_form:  # this button was the form's answer: the new form replaces it
+            await reply.show(loading(TITLE))
+        draft, source = Draft(), None
+        if job.message and place.channel_id:
+            draft = await draft_from_message(reply.at(place), job.message)
+            source = Source(place.channel_id, job.message["ts"])
+        elif job.issue:
+            async with self.parts.accounts.reading(reply.owner) as session:
+                issue = await Issues(self.parts).one(session, job.issue)
+            draft = Draft(
+                subject=f"Files for #{issue.id} {issue.subject}",
+                project=f"#{issue.project.id}" if issue.project else None,
+                values={"desc": f"Files for #{issue.id}."},
+            )
+        fresh = await jobs.save(reply, job.model_copy(update={"issue": None}))
+        await self.open_form(reply.at(place), draft, NewIssueMetadata(source=source, files=fresh))
+
+    async def open_form(
+        self,
+        reply: Reply,
+        draft: Draft,
+        metadata: NewIssueMetadata = NewIssueMetadata(),  # noqa: B008 - it is frozen
+        shown: FormState = FormState(),  # noqa: B008 - it is frozen
+    ) -> None:
+        """Open the form at once, then fill it with its choices."""
+        if not reply.view_id:
+            await reply.show(loading(TITLE))
+        metadata = metadata.model_copy(update={"place": reply.place.as_json()})
+        await reply.show(await FormFilling(self.parts).opened(reply, draft, metadata=metadata, shown=shown))
+
+    async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
+        """A button that opens the form with what was understood; None if the form can't help."""
+        if isinstance(error, NotLinked | KeyInRequest) or not isinstance(error, OFFERED):
+            return None
+        named = isinstance(error, AmbiguousName | UnknownName | Forbidden | NotFound)
+        # A name elsewhere than in the project is a WrongField.
+        fields = ("project",) if named else fields_of(error)
+        needed = fields if isinstance(error, IssueRefused) else ()
+        return await reply.offer(OpenDraft(draft=draft, wrong=fields, needed=needed), error)
+
+    async def offer_new(self, reply: Reply, draft: Draft) -> Block:
+        """A button that opens the form with a draft in which nothing is wrong."""
+        label = f"Create issue “{shortened(without_keys(draft.subject), 50)}”"
+        return button_row(label, await reply.save(OpenDraft(draft=draft)))
+
+    async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:
+        """*Open form*: the form with the draft that was saved."""
+        await reply.open(loading(TITLE))
+        saved = press.button
+        shown = FormState(said=saved.said, wrong=saved.wrong, needed=frozenset(saved.needed))
+        await self.open_form(reply, saved.draft, shown=shown)
+
+
+async def draft_from_message(reply: Reply, message: JSON) -> Draft:
+    """A message as a draft: its first line is the subject, its text with author and link the description."""
+    said = await in_words(reply, message)
+    description = f"{said.text}\n\n– {said.source}".lstrip()
+    return Draft(subject=shortened(said.first_line.rstrip("."), SUBJECT), values={"desc": description})

@@ -1,0 +1,41 @@
+"""What every post of the bot has: *Delete post*, and links that Slack opens itself."""
+
+from bot.errors import UserError
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.posting import Place, poster_of
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
+
+
+def feature(_: Parts) -> Feature:
+    return Feature(buttons={DeletePost: delete_pressed, OpenPage: link_pressed})
+
+
+async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
+    """Delete a post. Everyone in the channel sees its menu, so this checks who caused the post.
+
+    The post itself says who, whatever the press carries.
+    """
+    by = poster_of(press.message)
+    if by is None:
+        raise ActionExpired
+    await delete_own(reply, by.user_id, reply.place, str(press.message.get("ts")), own=by == reply.owner)
+
+
+async def delete_own(reply: Reply, by: str, place: Place, ts: str, *, own: bool) -> None:
+    """Delete a post that `by` caused. Raises UserError if that isn't the user, or if the post stays."""
+    if not own:
+        who = (await reply.profile(by)).first_name or "the person who triggered it"
+        raise UserError("Only {who} can delete this post.", who=who)
+    if not await posting.delete_post(reply.slack, place, ts):
+        raise UserError(
+            "Slack didn't confirm that the post was deleted. If it's still there, ask a workspace "
+            "administrator to delete it."
+        )
+
+
+async def link_pressed(_press: ButtonPress[OpenPage], _reply: Reply) -> None:
+    """Do nothing. Slack opens the link itself but expects the press to be acknowledged."""

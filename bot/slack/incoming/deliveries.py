@@ -1,0 +1,102 @@
+"""Slack's deliveries: what identifies a repetition (docs/slack.md, Delivery), and which are complete."""
+
+import asyncio
+import hashlib
+import json
+
+import structlog
+from slack_bolt.response import BoltResponse
+
+from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, OptionsRequest, SlashCommand
+from bot.store.deliveries import Deliveries
+
+UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
+"""Events that look the same the next time they happen; handling a repetition does no harm."""
+
+IN_EVENT = ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
+IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
+"""What tells one delivery from another."""
+
+log = structlog.get_logger(__name__)
+
+
+def delivery_key(interaction: Interaction) -> str | None:
+    """An idempotency key for a delivery; None for what may be handled any number of times.
+
+    Slack repeats an event under several `event_id`s, so its content is the key.
+    """
+    body = interaction.payload
+    if isinstance(interaction, OptionsRequest):
+        return None
+    if isinstance(interaction, Event):
+        if interaction.name in UNCLAIMED_EVENTS:
+            return None
+        content = {name: interaction.event.get(name) for name in IN_EVENT} | {"team": body.get("team_id")}
+    else:
+        content = {name: body.get(name) for name in IN_OTHERS} | {"team": interaction.owner.team_id}
+        content["actions"] = [
+            (one.get("action_id"), one.get("action_ts")) for one in body.get("actions") or ()
+        ]
+        content["view"] = (body.get("view") or {}).get("id")
+        if content["trigger_id"] is None and content["view"] is None and not content["actions"]:
+            content = body
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
+    """The response when a delivery can't be claimed, and so must not be handled.
+
+    Says so to the user if the response can. An event is rejected, so that Slack delivers it again.
+    """
+    match interaction:
+        case SlashCommand():
+            return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})
+        case FormSubmission(view=view):
+            inputs = (block["block_id"] for block in view.json["blocks"] if block.get("type") == "input")
+            errors = {"response_action": "errors", "errors": {next(inputs, ""): text}}
+            return BoltResponse(status=200, body=errors)
+        case Event():
+            return BoltResponse(status=503, body="")
+    return BoltResponse(status=200, body="")
+
+
+class CompletedDeliveries:
+    """Records completed deliveries in batches, so that no request waits for the write."""
+
+    def __init__(self, deliveries: Deliveries, batch_seconds: float = 0.1, retry_seconds: float = 5) -> None:
+        self._batch_seconds = batch_seconds
+        self._retry_seconds = retry_seconds
+        self._deliveries = deliveries
+        self._completed: set[str] = set()
+        self._recording: asyncio.Task[None] | None = None
+
+    def add(self, delivery: str) -> None:
+        self._completed.add(delivery)
+        if self._recording is None:
+            self._recording = asyncio.create_task(self._record())
+
+    async def stop(self) -> None:
+        if self._recording is not None:
+            self._recording.cancel()
+        try:
+            if self._completed:
+                await self._deliveries.finish(self._completed)
+        except Exception:
+            log.exception("completed deliveries not recorded", action="delivery.not_left")
+
+    async def _record(self) -> None:
+        pause = self._batch_seconds
+        while self._completed:
+            await asyncio.sleep(pause)
+            batch = frozenset(self._completed)
+            try:
+                await self._deliveries.finish(batch)
+            except Exception:
+                log.exception(
+                    "completed deliveries not recorded", action="delivery.not_finished", count=len(batch)
+                )
+                pause = self._retry_seconds
+            else:
+                self._completed -= batch
+                pause = self._batch_seconds
+        self._recording = None

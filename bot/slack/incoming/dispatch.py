@@ -1,0 +1,294 @@
+"""The path of every payload, once Bolt has found its workspace's token:
+
+    read → find the handler → claim → acknowledge → run → answer
+
+A middleware that answers everything itself; Bolt's listeners aren't used. Errors, metrics, logs and "still
+working" notices are handled here and nowhere else.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import telemetry
+from bot.errors import UserError
+from bot.slack.incoming.deliveries import CompletedDeliveries, delivery_key, unclaimed
+from bot.slack.incoming.errors import FormExpired, FormSentAlready
+from bot.slack.incoming.failures import Failures, finish, log_failure, log_if_undelivered, measured
+from bot.slack.incoming.feature import Feature, Form, merged
+from bot.slack.incoming.form_submission import FormSubmissions
+from bot.slack.incoming.in_flight import InFlight
+from bot.slack.incoming.interaction import (
+    ButtonPress,
+    Event,
+    FormClosed,
+    FormSubmission,
+    Interaction,
+    OptionsRequest,
+    Shortcut,
+    SlashCommand,
+    form_claim,
+    read,
+)
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
+from bot.slack.outgoing.web_client import for_team
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, sentence
+from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest, saveable
+from bot.slack.surfaces.forms import FormResult
+from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
+from bot.slack.workspaces.tokens import Workspaces
+from bot.store.deliveries import UnfinishedRequest
+from bot.store.store import Store
+from bot.timings import Delays
+
+log = structlog.get_logger(__name__)
+
+Route = Callable[[Any, Reply], Awaitable[Any]]
+"""A handler of any kind; each is typed where its feature registers it."""
+
+
+@dataclass(eq=False)
+class Dispatch(AsyncMiddleware):
+    """Runs each interaction's feature handler, once."""
+
+    features: Feature
+    platform: Platform
+    store: Store
+    failures: Failures
+    in_flight: InFlight
+    delays: Delays
+    completed: CompletedDeliveries = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.completed = CompletedDeliveries(self.store.deliveries, self.delays.completed)
+        own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
+        self.features = merged([self.features, own])
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,  # noqa: ARG002 - Bolt's signature
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt's name
+    ) -> BoltResponse | None:
+        """The response to a request; Bolt's own 404 if no feature handles it."""
+        interaction: Interaction | None = req.context.get("interaction")
+        handler = self._handler(interaction)
+        if isinstance(interaction, Event) and interaction.ignored:
+            return BoltResponse(status=200, body="")
+        if interaction is None or handler is None:
+            return await next()
+        interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
+        reply = Reply(req.context.client, interaction, self.platform)
+        delivery = delivery_key(interaction)
+        if refused := await self._claim(interaction, reply, delivery):
+            return refused
+        return await self._acknowledge(interaction, reply, handler, delivery)
+
+    def _handler(self, interaction: Interaction | None) -> Route | Form | None:
+        features = self.features
+        match interaction:
+            case SlashCommand(name=name):
+                return features.commands.get(name.removeprefix(self.platform.wording.command("")))
+            case Shortcut(name=name):
+                return features.shortcuts.get(name)
+            case ButtonPress(name=name):
+                return features.buttons.get(name)
+            case FormSubmission(name=name):
+                return features.forms.get(name)
+            case FormClosed(name=name):
+                return features.closed.get(name)
+            case OptionsRequest(name=name):
+                return features.options.get(name)
+            case Event(name=name):
+                return features.retryable_events.get(name) or features.events.get(name)
+        return None
+
+    async def _claim(
+        self, interaction: Interaction, reply: Reply, delivery: str | None
+    ) -> BoltResponse | None:
+        """Claim the delivery in the database; returns the response if it must not be handled here."""
+        if delivery is None:
+            return None
+        asked = None
+        if not isinstance(interaction, Event | FormClosed):  # a user waits
+            payload = saveable(interaction.payload)
+            asked = UnfinishedRequest(interaction.owner, interaction.installation, payload)
+        try:
+            fresh = await self.store.deliveries.claim(delivery, asked)
+        except Exception:
+            reference = telemetry.reference()
+            log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
+            why = UserError(
+                "I can't reach my database. Ask your administrator to look up reference {reference}.",
+                reference=reference,
+            )
+            said = reply.wording.sentence(why)
+            if isinstance(interaction, Shortcut | ButtonPress):
+                await log_if_undelivered(reply.privately(sentence(said)))
+            return unclaimed(interaction, said)
+        if fresh:
+            return None
+        log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
+        if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
+            return unclaimed(interaction, reply.wording.sentence(FormSentAlready()))
+        return BoltResponse(status=200, body="")
+
+    async def _acknowledge(
+        self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
+    ) -> BoltResponse:
+        """Start the work and respond to Slack at once, unless the response carries the result.
+
+        A form's response is its result, or a progress view.
+        """
+        if isinstance(handler, Form):
+            reply.acknowledgement = Acknowledgement()
+            if isinstance(interaction, FormSubmission):
+                self._start(self._submit(interaction, reply, handler), delivery)
+            body = await reply.acknowledgement.body(self.delays.form + self.delays.last_answer)
+            return BoltResponse(status=200, body=body or "")
+        match interaction:
+            case OptionsRequest():
+                found = await self.in_flight.start(self._options(interaction, reply, handler))
+                return BoltResponse(status=200, body={"options": found[:100]})
+            case Event(name=name) if name in self.features.retryable_events:
+                settling = self._handle_event(interaction, reply, handler)
+                return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")
+            case Event():
+                self._start(self._handle_event(interaction, reply, handler), delivery)
+            case _:
+                self._start(self._run(interaction, reply, handler), delivery)
+        return BoltResponse(status=200, body="")
+
+    def _start(self, work: Coroutine[Any, Any, object], delivery: str | None) -> None:
+        """Run in the background, and record then that the delivery is complete."""
+        task = self.in_flight.start(work)
+        if delivery:
+            task.add_done_callback(lambda _: self.completed.add(delivery))
+
+    # One method for each kind of handler
+
+    async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
+        with measured(interaction) as act:
+            async with self.failures.reported(act, reply, self.delays.last_answer):
+                notifying = asyncio.create_task(self._notify_if_slow(reply))
+                try:
+                    if saved := await handler(interaction, reply):
+                        await self.resume(reply, saved)
+                finally:
+                    notifying.cancel()
+                    await asyncio.wait({notifying})
+
+    async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
+        """Run an event's handler and return whether it succeeded; no one is waiting for an answer."""
+        with measured(event) as act:
+            try:
+                await handler(event, reply)
+            except Exception as error:  # noqa: BLE001 - it is logged
+                if event.name in self.features.retryable_events:
+                    act.outcome = "unsettled"
+                    log_failure("unsettled", act.name, error)
+                else:
+                    act.failed(error)
+                return False
+            return True
+
+    async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
+        """A select's options; empty after an error or timeout."""
+        with measured(request) as act:
+            try:
+                async with asyncio.timeout(self.delays.options):
+                    found: list[JSON] = await handler(request, reply)
+                    return found
+            except Exception as error:  # noqa: BLE001 - it is logged
+                act.failed(error)
+            return []
+
+    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form) -> None:
+        """Run a form and what follows from its result."""
+        reply = reply.at(Place.from_json(form.view.metadata.get("place")))
+        with measured(form) as act:
+            async with self.failures.reported(act, reply, self.delays.last_answer):
+                submissions = FormSubmissions(self.store.claims, self.delays)
+                result = await submissions.result(form, reply, handler)
+                if result.errors or result.said:
+                    act.outcome = "user_error"
+                if result.then:
+                    await result.then()
+                if result.resume:
+                    await asyncio.sleep(self.delays.acknowledged)
+                    await self.resume(reply, result.resume)
+            reply.acknowledge()
+            if reply.place.home:
+                await reply.refresh_home()
+
+    # Resuming saved requests
+
+    async def resume(self, reply: Reply, payload: JSON) -> None:
+        """Resume what a user asked for before linking; a form comes back filled in."""
+        if view := payload.get("view"):
+            said = "You're linked now. Check the form and submit it again."
+            await finish(reply, FormResult.again(view, said))
+            return
+        interaction = read(payload)
+        handler = self._handler(interaction)
+        if interaction is None or handler is None:
+            raise FormExpired
+        interaction = replace(
+            interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
+        )
+        resumed = Reply(reply.slack, interaction, self.platform)
+        resumed.view_id = reply.view_id
+        if not isinstance(handler, Form):
+            await self._run(interaction, resumed, handler)
+
+    async def _resume_pressed(self, press: ButtonPress[ResumeRequest], _reply: Reply) -> JSON:
+        """*Open form*: resume a request whose form Slack didn't open in time, once."""
+        return press.button.payload
+
+    async def _reopen_pressed(self, press: ButtonPress[ReopenForm], reply: Reply) -> None:
+        """*Reopen form*: restore a form that was closed before its result arrived."""
+        closed = press.button
+        if closed.claim:  # before the form can be submitted, it has to stand for the same work
+            await reply.show(forms.loading(closed.view["title"]["text"]))
+            if reply.view_id:
+                reopened = form_claim(reply.owner, reply.view_id, closed.view["callback_id"])
+                await self.store.claims.pass_on(closed.claim, reopened)
+        await reply.show(closed.view)
+
+    async def _notify_if_slow(self, reply: Reply) -> None:
+        """Notify a user who isn't in a form if there is no answer after a while."""
+        await asyncio.sleep(self.delays.still_working)
+        if not (reply.answered.is_set() or reply.view_id or reply.place.home):
+            said = sentence(f"{reply.wording.service} is slow right now. Still working on it…")
+            await log_if_undelivered(reply.privately(said))
+
+
+def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) -> AsyncApp:
+    """The app, with dispatch as its only middleware; `http` has already verified signatures."""
+    bolt = logging.getLogger("slack_bolt")
+    bolt.setLevel(logging.ERROR)  # else it warns about a token in the environment
+    app = AsyncApp(
+        name="issuebot",  # else Bolt reads the source of every caller to find one
+        logger=bolt,
+        # With a token, Bolt would call auth.test first and reject requests until then.
+        client=for_team(slack, None, None),
+        authorize=workspaces,  # type: ignore[arg-type] # Bolt accepts its own class too
+        user_facing_authorize_error_message=NOT_INSTALLED_MESSAGE,
+        signing_secret="-",  # noqa: S106 - unused: requests are verified already
+        request_verification_enabled=False,
+    )
+    bolt.setLevel(logging.WARNING)
+    app.use(dispatch)
+    return app

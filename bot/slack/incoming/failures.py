@@ -1,0 +1,266 @@
+"""Tells users about errors: in the form they are in, with a button that leads on, or privately.
+
+What they typed is given back, and *Link account* or *Open form* resumes it.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import structlog
+
+from bot import telemetry
+from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
+from bot.slack.incoming.deliveries import CompletedDeliveries
+from bot.slack.incoming.errors import Interrupted
+from bot.slack.incoming.interaction import FormSubmission, Interaction, read
+from bot.slack.outgoing.posting import NotDelivered, reason
+from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, section, sentence
+from bot.slack.surfaces.buttons import shows_progress
+from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest, saveable
+from bot.slack.surfaces.forms import FormResult, refilled
+from bot.slack.surfaces.rich_text import typed
+from bot.slack.text.mrkdwn import prose, without_keys
+from bot.slack.workspaces.tokens import Workspaces
+from bot.store.deliveries import Deliveries, UnfinishedRequest
+from bot.store.owner import Owner
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Measurement:
+    name: str
+    reference: str
+    outcome: str = "ok"
+
+    def failed(self, error: Exception) -> None:
+        """Record the outcome, and log what an operator needs to know."""
+        name = self.name
+        match error:
+            case UserError():
+                self.outcome = "user_error"
+            case BotError():
+                self.outcome = type(error).__name__
+                log.info("failed with an expected error", action=name, error=str(error))
+            case FormNotShown():
+                self.outcome = "form_not_shown"
+                log.warning("form not shown", action=name, error=reason(error) or "no answer")
+            case NotDelivered():
+                self.outcome = "not_delivered"
+                log.warning("could not answer the user", action=name)
+            case TimeoutError():
+                self.outcome = "TimeoutError"
+            case _:
+                self.outcome = "failed"
+                log_failure("failed", name, error)
+
+
+@contextmanager
+def measured(interaction: Interaction) -> Iterator[Measurement]:
+    """Count and time the block, and log its outcome on one line."""
+    act = Measurement(f"{interaction.kind}:{interaction.name}", telemetry.reference())
+    started = time.perf_counter()
+    owner = interaction.owner
+    who = {"reference": act.reference, "team": owner.team_id, "user": owner.user_id}
+    with structlog.contextvars.bound_contextvars(**who):
+        try:
+            yield act
+        except asyncio.CancelledError:
+            act.outcome = "interrupted"
+            raise
+        finally:
+            seconds, name = time.perf_counter() - started, act.name
+            telemetry.COMMANDS.labels(name, act.outcome).inc()
+            telemetry.COMPLETION_SECONDS.labels(name).observe(seconds)
+            log.info("done", action=name, outcome=act.outcome, ms=round(seconds * 1000))
+
+
+async def log_if_undelivered(answer: Awaitable[None]) -> None:
+    """Await a reply and log it if it can't be delivered; for where no other way to reply is left."""
+    try:
+        await answer
+    except NotDelivered:
+        log.warning("answer not delivered", action="answer.not_delivered")
+    except Exception as error:  # noqa: BLE001 - it is logged
+        log_failure("answer failed", "answer.failed", error)
+
+
+def log_failure(event: str, action: str, error: Exception) -> None:
+    """Log an error: on one line if Slack gave the reason, otherwise with a traceback."""
+    if why := reason(error):
+        log.warning(event, action=action, error=why)
+    else:
+        log.error(event, action=action, exc_info=error)
+
+
+TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
+
+
+class Linking(Protocol):
+    """What the accounts feature does for a user who isn't linked."""
+
+    def form(self, reply: Reply, why: str, saved: str) -> JSON:
+        """The form that asks for an API key and, once it works, resumes the saved request."""
+
+    def offer(self, reply: Reply, why: str, saved: str) -> Message:
+        """The same as a message."""
+
+    async def verify(self, owner: Owner) -> object:
+        """Check the user's key with the service. Raises NotLinked if it doesn't work, or ServiceError."""
+
+
+@dataclass(frozen=True)
+class Failures:
+    linking: Linking
+
+    @asynccontextmanager
+    async def reported(self, act: Measurement, reply: Reply, last_answer: float) -> AsyncIterator[None]:
+        """Tell the user about any error in the block, once; re-raises a cancellation.
+
+        `last_answer` is how long that may take, in seconds, when the process stops.
+        """
+        try:
+            yield
+        except asyncio.CancelledError:
+            await log_if_undelivered(asyncio.wait_for(tell(reply, Interrupted()), last_answer))
+            raise
+        except NotLinked as error:
+            act.outcome = "not_linked"
+            await log_if_undelivered(self._offer_link(reply, error))
+        except Unauthorized as error:
+            act.failed(error)
+            await log_if_undelivered(self._check_key(reply, error))
+        except BotError as error:
+            act.failed(error)
+            await log_if_undelivered(tell(reply, error))
+        except FormNotShown as error:
+            act.failed(error)
+            await log_if_undelivered(_offer_form(reply, reason(error)))
+        except NotDelivered as error:
+            act.failed(error)
+        except Exception as error:  # noqa: BLE001 - it is logged
+            act.failed(error)
+            bug = UserError(
+                "Something went wrong on my end. Ask your administrator to look up reference {reference}.",
+                reference=act.reference,
+            )
+            await log_if_undelivered(tell(reply, bug))
+
+    async def _check_key(self, reply: Reply, error: Unauthorized) -> None:
+        """After Unauthorized: tell whether the key is invalid or just lacks permission."""
+        said: BotError = Forbidden(error.method, error.path)
+        try:
+            await self.linking.verify(reply.owner)
+        except NotLinked as dead:
+            await self._offer_link(reply, dead)
+            return
+        except BotError:
+            said = error
+        await tell(reply, said)
+
+    async def _offer_link(self, reply: Reply, why: NotLinked) -> None:
+        """Open the link form, and save the request so that it resumes once the user is linked."""
+        saved = (await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))).id
+        said = reply.wording.sentence(why)
+        form = self.linking.form(reply, said, saved)
+        if not (
+            reply.acknowledge(response_action="update", view=form) or await reply.shown(form, for_anyone=True)
+        ):
+            await reply.privately(self.linking.offer(reply, said, saved))
+
+
+async def tell(reply: Reply, error: BotError) -> None:
+    """Report a failure, with the form as it was, unless its write succeeded, or the typed command."""
+    text = without_keys(reply.wording.sentence(error))
+    said = sentence(text)
+    if modal := reply.interaction.modal:
+        result = FormResult.again(modal.json, text)
+        if reply.committed:  # the form would act again
+            result = FormResult.told(modal.json["title"]["text"], said)
+        if not reply.acknowledge(response_action="update", view=result.view):
+            await finish(reply, result)
+    else:
+        message = Message(said.text, (*said.blocks, *await _below(reply, error)))
+        if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
+            await reply.privately(message)
+
+
+async def finish(reply: Reply, result: FormResult) -> None:
+    """Show a form's result in the form; if that was closed, in a message with a button to reopen it."""
+    if await reply.shown(result.view or forms.notice("Done", "All set.")):
+        return
+    if result.message:
+        await reply.privately(result.message)
+    elif result.view and result.said:
+        submitted = reply.interaction
+        claim = submitted.key if isinstance(submitted, FormSubmission) else None
+        said = prose(f"{result.view['title']['text']}: {result.said}")
+        row = button_row("Reopen form", await reply.save(ReopenForm(view=result.view, claim=claim)))
+        await reply.privately(Message(said, (section(said), row)))
+    elif result.view:
+        shown = (block for block in result.view["blocks"] if block["type"] != "input")
+        await reply.privately(Message(result.view["title"]["text"], tuple(shown)))
+
+
+async def _offer_form(reply: Reply, why: str | None) -> None:
+    if reply.view_id:
+        if why != "not_found":  # not_found: the user closed it
+            await tell(reply, UserError("Slack didn't open the form. Try again."))
+        return
+    said = "Slack timed out before the form opened." if why in TOO_LATE else "Slack didn't open the form."
+    request = ResumeRequest(payload=saveable(reply.interaction.payload))
+    row = button_row("Open form", await reply.save(request))
+    await reply.privately(Message(said, (section(said), row)))
+
+
+async def _below(reply: Reply, error: BotError) -> list[Block]:
+    """The typed command, if it is worth repeating, and buttons that lead on from the error."""
+    line = reply.interaction.typed if reply.give_back else None
+    below = [typed(line)] if line and " " in line else []
+    if reply.recovery:
+        try:
+            if buttons := await reply.recovery(error):
+                below.append(buttons)
+        except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
+            log_failure("recovery not offered", "failure.no_recovery", failed)
+    return below
+
+
+@dataclass(frozen=True)
+class CrashRecovery:
+    deliveries: Deliveries
+    completed: CompletedDeliveries
+    workspaces: Workspaces
+    platform: Platform
+
+    async def check(self) -> None:
+        abandoned = await self.deliveries.take_abandoned()
+        await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
+
+    async def _recover(self, delivery: str, asked: UnfinishedRequest | None) -> None:
+        if asked is not None:
+            user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
+            log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
+            await log_if_undelivered(self._notify(asked))
+        self.completed.add(delivery)  # skipped if this is canceled: the next replica notifies then
+
+    async def _notify(self, asked: UnfinishedRequest) -> None:
+        interaction = read(asked.payload)
+        if interaction is None:
+            return
+        interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
+        slack = await self.workspaces.client(*asked.installed)
+        reply = Reply(slack, interaction, self.platform)
+        modal = interaction.modal
+        if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
+            said = reply.wording.sentence(Interrupted())
+            over = None if shows_progress(interaction.name) else modal.hash
+            await reply.shown(refilled(modal.json, said), over=over)
+        else:
+            await tell(reply, Interrupted())

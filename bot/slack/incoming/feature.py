@@ -1,0 +1,98 @@
+"""What a feature handles: each feature builds one `Feature`, and dispatch reads nothing else."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol, TypeVar
+
+from bot.slack.incoming import interaction
+from bot.slack.incoming.errors import FormExpired
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.buttons import Button
+from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.forms import FormResult
+
+Handled = TypeVar("Handled", bound=interaction.Interaction)
+
+Handler = Callable[[Handled, Reply], Awaitable[JSON | None]]
+"""May return a saved request, which runs next."""
+Press = Handler[interaction.ButtonPress[Any]]
+Submit = Callable[[interaction.FormSubmission, Reply], Awaitable[FormResult]]
+Options = Callable[[interaction.OptionsRequest, Reply], Awaitable[list[JSON]]]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A modal's submit handler, and the text shown while it is slow.
+
+    `doing` is plain text with `{service}` for the service's name. A form acts once however often it is
+    submitted, unless it is `repeatable`. One that `looks` does what an earlier submission, lost in a crash,
+    may have done: it looks that up first (`Reply.attempted_at`).
+    """
+
+    submit: Submit
+    doing: str
+    repeatable: bool = False
+    looks: bool = False
+
+
+class Work(Protocol):
+    """What nobody waits for."""
+
+    async def run_due(self) -> None:
+        """Start what is due; called at every interval."""
+
+    async def stop(self, seconds: float) -> object:
+        """Give what runs `seconds` to finish, and cancel the rest."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Handlers by what they answer to: a command without slash and prefix, a callback ID, what a button
+    carries, the action ID of a select, or an event type.
+    """
+
+    commands: Mapping[str, Handler[interaction.SlashCommand]] = field(default_factory=dict)
+    shortcuts: Mapping[str, Handler[interaction.Shortcut]] = field(default_factory=dict)
+    buttons: Mapping[type[Button] | str, Press] = field(default_factory=dict)
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    closed: Mapping[str, Handler[interaction.FormClosed]] = field(default_factory=dict)
+    options: Mapping[str, Options] = field(default_factory=dict)
+    events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
+    retryable_events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
+    """Events that must not be lost: Slack repeats them until the handler succeeds."""
+    work: Mapping[str, Work] = field(default_factory=dict)
+    """What runs in the background, by what the log calls it."""
+
+
+def merged(features: Sequence[Feature]) -> Feature:
+    """Combine all features into one, buttons by action. Raises ValueError if two handle the same name."""
+    tables: dict[str, Any] = {}
+    for table in fields(Feature):
+        tables[table.name] = together = {}
+        for feature in features:
+            for key, handle in getattr(feature, table.name).items():
+                name, handler = (
+                    (key, handle) if isinstance(key, str) else (key.action, unpacking(key, handle))
+                )
+                if name in together:
+                    raise ValueError(f"two features claim {table.name} {name}")
+                together[name] = handler
+    return Feature(**tables)
+
+
+def unpacking(button: type[Button], handler: Press) -> Press:
+    """The handler of a button, given what the button carries, or what was saved for it.
+
+    Raises ActionExpired if that can't be read, and FormExpired if it isn't saved anymore.
+    """
+
+    async def handle(press: interaction.ButtonPress[Any], reply: Reply) -> JSON | None:
+        carried: Button | None = None
+        if not issubclass(button, SavedDraft):
+            carried = button.unpack(press.carried)
+        elif (carried := await reply.saved(button, str(press.carried), take=button.once)) is None:
+            raise FormExpired(button.command, button.expired)
+        return await handler(replace(press, button=carried), reply)
+
+    return handle

@@ -1,0 +1,307 @@
+"""Dates and date ranges as users type them (docs/commands.md)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Literal
+
+from bot.errors import UserError
+from bot.service.filters import DateRange, TimeRange
+from bot.slack.language.tokens import Word
+
+Towards = Literal["past", "future"]
+"""Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
+
+_NAMED = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NUMERIC = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")
+_MONTH_DAY = re.compile(r"([a-z]{3,9})\.? ([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?")
+_DAY_MONTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|\.)? ([a-z]{3,9})\.?(?:,? ([0-9]{4}))?")
+_DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dw])")
+_IN_WORDS = re.compile(r"(in )?([0-9]{1,5}) (day|week)s?( ago)?")
+_NEAR_DAY = re.compile(r"(last|this|next) ([a-z]{3,9})")
+_PERIOD = re.compile(r"(last|this|next) (week|month|year)")
+_SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week)s?)")
+_COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
+_AGO = re.compile(r"[0-9]{1,5} (?:day|week)s? ago")
+_LONGEST_SAID = 4
+"""How many words a day may take: `on 31 Dec 2026`."""
+_TAKES_DAY = frozenset(
+    {
+        *("about", "after", "as", "before", "by", "due", "for", "from", "of"),
+        *("since", "than", "the", "till", "to", "until", "vs"),
+    }
+)
+"""Words that a following day belongs to: `the report for last friday`."""
+_QUOTED = 40  # characters
+_FIRST, _LAST = date(1900, 1, 1), date(2999, 12, 31)
+_ONE = timedelta(days=1)
+_DAYS = "`2026-07-01`, `next friday`, `Dec 31` or `+3d`"
+_DAYS_OF_WORK = "`yesterday`, `last friday` or `2026-07-01`"
+
+
+class NotADate(UserError):
+    """What was typed names no day; `examples` do."""
+
+    says = "“{typed}” isn't a date. Try {examples}."
+    typed: str
+    examples: str
+
+
+def day(text: str, today: date, towards: Towards = "future") -> date:
+    """A date as in docs/commands.md. `mon`, `Dec 31` and `7d` point towards the past or the future.
+
+    Raises NotADate, and UserError for a date that could be day first or month first.
+    """
+    found = _day(_normal(text), today, 1 if towards == "future" else -1)
+    if found is None or not _FIRST <= found <= _LAST:
+        raise NotADate(text.strip()[:_QUOTED], _DAYS)
+    return found
+
+
+def spent_day(text: str, today: date) -> date:
+    """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today.
+
+    Raises UserError as `day` does.
+    """
+    typed = _normal(text)
+    found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
+    if found is None or not _FIRST <= found <= _LAST:
+        raise NotADate(text.strip()[:_QUOTED], _DAYS_OF_WORK)
+    return found
+
+
+@dataclass(frozen=True)
+class SaidDay:
+    """A day that a text names, by `count` of its words from `at`."""
+
+    day: date
+    at: int
+    count: int
+
+
+def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
+    """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
+
+    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text.
+
+    Weekdays are as in `spent_day`. Quoted words name no day. Raises UserError as `day` does,
+    but for text that may be no date only if it looks like one: `on Feb 30`.
+    """
+    for end in (False, True):
+        for count in range(min(_LONGEST_SAID, len(words)), 0, -1):
+            at = len(words) - count if end else 0
+            phrase, before = words[at : at + count], words[at - 1].text.lower() if at else ""
+            if before in _TAKES_DAY or any(
+                atom.quoted or atom.user for word in phrase for atom in word.atoms
+            ):
+                continue
+            typed = _normal(" ".join(word.text for word in phrase)).rstrip(".,;!")
+            if found := _said(typed, today, alone=count == len(words)):
+                return SaidDay(found, at, count)
+    return None
+
+
+def _said(typed: str, today: date, *, alone: bool) -> date | None:
+    """The day that the whole phrase names."""
+    named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
+    near = _NEAR_DAY.fullmatch(named)
+    certain = (near and _weekday(near[2]) is not None) or any(
+        form.fullmatch(named) for form in (_ISO, _NUMERIC, _AGO)
+    )
+    dated = alone or named != typed
+    certain = certain or named in _NAMED or (dated and (_weekday(named) is not None or _is_month_day(named)))
+    try:
+        return spent_day(named, today) if certain else None
+    except NotADate:
+        if _is_month_day(named):  # such as Feb 30: no comment
+            raise
+        return None
+
+
+def _is_month_day(typed: str) -> bool:
+    match = _MONTH_DAY.fullmatch(typed) or _DAY_MONTH.fullmatch(typed)
+    return match is not None and any(_month(name) for name in match.groups() if name)
+
+
+def is_date(text: str) -> bool:
+    try:
+        days(text, date(2024, 1, 1), "future")
+    except NotADate:
+        return False
+    except UserError:
+        return True
+    return True
+
+
+def days(text: str, today: date, towards: Towards) -> DateRange:
+    """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
+
+    D is a day, `last week`, `this month` or the like. Raises UserError as `day` does, and for a range
+    without days or out of the calendar.
+    """
+    typed = _normal(text)
+    if match := _COMPARISON.fullmatch(typed):
+        found = _period(match[2], today, towards)
+        return {
+            ">=": DateRange(since=found.since),
+            "<=": DateRange(until=found.until),
+            ">": DateRange(since=found.until + _ONE if found.until else None),
+            "<": DateRange(until=found.since - _ONE if found.since else None),
+        }[match[1]]
+    if ".." in typed:
+        start, end = typed.split("..", 1)
+        since = _period(start, today, towards).since if start.strip() else None
+        until = _period(end, today, towards).until if end.strip() else None
+        if (since is None and until is None) or (since and until and since > until):
+            raise UserError(
+                "“{typed}” has no days. Put the earlier date first, such as `2026-07-01..2026-07-31`.",
+                typed=typed[:_QUOTED],
+            )
+        return DateRange(since, until)
+    if match := _SPAN.fullmatch(typed):
+        typed, towards = match[2], "future" if match[1] == "next" else "past"
+    if (match := _DISTANCE.fullmatch(_compact(typed))) and not match[1] and int(match[2]):
+        far = _day(typed, today, 1 if towards == "future" else -1)
+        return _span(text, today, far, towards)
+    return _period(typed, today, towards)
+
+
+def times(text: str, today: date, zone: tzinfo, towards: Towards) -> TimeRange:
+    """As `days`, from the first second of the first day to the last second of the last one in `zone`.
+
+    Raises UserError as `days` does.
+    """
+    span = days(text, today, towards)
+    since = datetime.combine(span.since, time.min, zone) if span.since else None
+    if span.until is None:
+        return TimeRange(since, None)
+    # in UTC: a day's last hour may repeat where daylight saving time ends at midnight
+    after = datetime.combine(span.until + _ONE, time.min, zone).astimezone(UTC)
+    return TimeRange(since, (after - timedelta(seconds=1)).astimezone(zone))
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _period(typed: str, today: date, towards: Towards) -> DateRange:
+    """A week, month or year near today, or a single day."""
+    if match := _PERIOD.fullmatch(typed.strip()):
+        away = _AWAY[match[1]]
+        return DateRange(_start(match[2], today, away), _start(match[2], today, away + 1) - _ONE)
+    found = day(typed, today, towards)
+    return DateRange(found, found)
+
+
+def _start(unit: str, today: date, away: int) -> date:
+    """The first day of a week, month or year, `away` of them from today's."""
+    if unit == "week":
+        return today + timedelta(days=7 * away - today.weekday())
+    if unit == "year":
+        return date(today.year + away, 1, 1)
+    year, month = divmod(today.year * 12 + today.month - 1 + away, 12)
+    return date(year, month + 1, 1)
+
+
+def _day(typed: str, today: date, direction: int) -> date | None:
+    if typed in _NAMED:
+        return today + timedelta(days=_NAMED[typed])
+    if match := _DISTANCE.fullmatch(_compact(typed)):
+        sign = {"+": 1, "-": -1}.get(match[1], direction)
+        return today + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
+    if (match := _PERIOD.fullmatch(typed)) and match[1] == "next":
+        return _start(match[2], today, 1)
+    return _near_day(typed, today, direction) or _calendar_day(typed, today, direction)
+
+
+def _near_day(typed: str, today: date, direction: int) -> date | None:
+    """`mon`, `last monday`, `this monday` or `next monday`."""
+    near = _NEAR_DAY.fullmatch(typed)
+    weekday = _weekday(near[2] if near else typed)
+    if weekday is None:
+        return None
+    away = weekday - today.weekday()
+    if near is None:
+        return today + timedelta(days=away * direction % 7 * direction)
+    way = _AWAY[near[1]]
+    return today + timedelta(days=(away * way % 7 or 7) * way if way else away)
+
+
+def _calendar_day(typed: str, today: date, direction: int) -> date | None:
+    """`2026-12-31`, `31/12/2026`, `Dec 31` or `31 Dec 2026`. Raises UserError as `_numeric` does."""
+    if _ISO.fullmatch(typed):
+        return _date(*map(int, typed.split("-")))
+    if match := _NUMERIC.fullmatch(typed):
+        return _numeric(typed, int(match[1]), int(match[3]), int(match[4]), dotted=match[2] == ".")
+    if match := _MONTH_DAY.fullmatch(typed):
+        return _month_day(match[1], int(match[2]), match[3], today, direction)
+    if match := _DAY_MONTH.fullmatch(typed):
+        return _month_day(match[2], int(match[1]), match[3], today, direction)
+    return None
+
+
+def _compact(typed: str) -> str:
+    """`in 3 days` as `+3d`, `2 weeks ago` as `-2w`; anything else as it is."""
+    match = _IN_WORDS.fullmatch(typed)
+    if match is None or (match[1] and match[4]):
+        return typed
+    return ("+" if match[1] else "-" if match[4] else "") + match[2] + match[3][0]
+
+
+def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) -> date | None:
+    """`31/12/2026`, `12/31/2026` or `31.12.2026`. Raises UserError if both could be the month."""
+    day_first, month_first = _date(year, second, first), _date(year, first, second)
+    if dotted or month_first is None or day_first == month_first:
+        return day_first
+    if day_first:
+        raise UserError(
+            "“{typed}” could be {one} or {other}. Type `{month_first}` or `{day_first}`.",
+            typed=typed,
+            one=f"{month_first:%B} {month_first.day}",
+            other=f"{day_first:%B} {day_first.day}",
+            month_first=month_first,
+            day_first=day_first,
+        )
+    return month_first
+
+
+def _month_day(name: str, number: int, year: str | None, today: date, direction: int) -> date | None:
+    """`Dec 31`, in the nearest year in that direction unless one is given."""
+    month = _month(name)
+    if year:
+        return _date(int(year), month, number)
+    found = _date(today.year, month, number)
+    passed = found is not None and (found - today).days * direction < 0
+    return _date(today.year + direction, month, number) if passed else found
+
+
+def _month(name: str) -> int:
+    """The month's number, or 0."""
+    return next((n for n, known in enumerate(_MONTHS, 1) if name in (known, known[:3])), 0)
+
+
+def _date(year: int, month: int, number: int) -> date | None:
+    try:
+        return date(year, month, number)
+    except ValueError:
+        return None
+
+
+def _weekday(typed: str) -> int | None:
+    return next((n for n, name in enumerate(_WEEKDAYS) if typed in (name, name[:3])), None)
+
+
+def _span(text: str, today: date, far: date | None, towards: Towards) -> DateRange:
+    if far is None or not _FIRST <= far <= _LAST:
+        raise UserError(
+            "“{typed}” is too far away. Use fewer days, such as `30d`.", typed=text.strip()[:_QUOTED]
+        )
+    return DateRange(today, far - _ONE) if towards == "future" else DateRange(far + _ONE, today)

@@ -1,0 +1,263 @@
+"""Words → options and text (docs/commands.md)."""
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from bot.errors import UserError
+from bot.service.models import Ref
+from bot.slack.language.dates import is_date
+from bot.slack.language.tokens import Atom, UnclosedQuote, Value, Word, words
+from bot.spelling import similar
+
+CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
+_OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
+_CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
+_DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
+_CONTINUED = 4
+"""How many more words a date may have: `created:7 days ago .. today`."""
+PROBLEMS = 5
+"""How many problems are told at once; what else is wrong comes after those are mended."""
+_SYNONYMS = {
+    "assign": "to",
+    "assigned": "to",
+    "assigned_to": "to",
+    "assignee": "to",
+    "assignees": "to",
+    "by": "group",
+    "date": "on",
+    "day": "on",
+    "deadline": "due",
+    "description": "desc",
+    "hours": "estimate",
+    "milestone": "version",
+    "order": "sort",
+    "state": "status",
+    "timezone": "tz",
+    "type": "tracker",
+    "zone": "tz",
+}
+
+
+ByName = Mapping[str, Sequence[Ref]]
+"""Custom fields by their names as option keys."""
+
+
+class UnknownOption(UserError):
+    """A key that the command doesn't have: the nearest one, or else all that it has.
+
+    Where custom fields are allowed, it may be the name of one in `project`, which the command names.
+    """
+
+    says = "There's no `{key}:` option. {instead}"
+    key: str
+    nearest: str | None
+    known: tuple[str, ...]
+    project: str | None
+
+    @property
+    def instead(self) -> str:
+        if self.nearest:
+            return f"Did you mean `{self.nearest}:`?"
+        known = ", ".join(f"`{key}:`" for key in self.known)
+        return f"Use {known}. Put text that has a colon in double quotes."
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A command's options by key, in the order typed, and the remaining words."""
+
+    words: tuple[Word, ...]
+    options: Mapping[str, tuple[Value, ...]]
+    problems: tuple[UserError, ...] = ()
+    left: tuple[str, ...] = ()
+    """Options that the command doesn't have, as typed."""
+
+    @property
+    def text(self) -> str:
+        """The words as typed, without quotes around all of it or around what looks like an option."""
+        if len(self.words) == 1 and self.words[0].quoted:
+            return self.words[0].text
+        shown = (w.text if w.quoted and _OPTION.match(w.text) else w.source for w in self.words)
+        return " ".join(shown).strip()
+
+    @property
+    def plain(self) -> str:
+        return " ".join(word.text for word in self.words).strip()
+
+    def after(self, count: int) -> "Parsed":
+        """The same without the first `count` words."""
+        return replace(self, words=self.words[count:])
+
+    def without(self, at: int, count: int) -> "Parsed":
+        """The same without `count` words from `at`."""
+        return replace(self, words=self.words[:at] + self.words[at + count :])
+
+
+def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
+    """Parse the options of `text`, with keys in lower case.
+
+    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption,
+    UnclosedQuote, and UserError for a name that several fields have or an option without a value.
+    """
+    parsed = understand(text, known, fields)
+    if parsed.problems:
+        raise parsed.problems[0]
+    return parsed
+
+
+def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
+    """As `parse`, with everything that could be understood, and the problems instead of an error.
+
+    A misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of
+    a kind, they aren't told, and nothing is guessed.
+    """
+    plain: list[Word] = []
+    by_name = _by_name(fields)
+    options: dict[str, list[Value]] = {}
+    unknown: list[tuple[str, Word, Value]] = []
+    problems: list[UserError] = []
+    left: list[str] = []
+    try:
+        typed_words = deque(words(text))
+    except UnclosedQuote as error:
+        problems.append(error)
+        typed_words = deque(_with_quotes_closed(text))
+    excludes = any(key.startswith("-") for key in known)
+    while typed_words:
+        word = typed_words.popleft()
+        option = _option(word)
+        if option is None or (option[0].startswith("-") and not excludes):
+            plain.append(word)
+            continue
+        typed, value = option
+        try:
+            key = typed if _is_known(typed, known) else _custom_field(typed, by_name)
+        except UserError as error:
+            problems += [error] if len(problems) < PROBLEMS else []
+            left.append(word.source)
+            continue
+        if key is not None and value.text:
+            if key in _DATES and key not in options:
+                value = _whole_date(value, typed_words)
+            options.setdefault(key, []).append(value)
+        elif key is not None:
+            missing = UserError(
+                "`{key}:` needs a value right after the colon. Put text that has a colon in double quotes.",
+                key=typed,
+            )
+            problems += [missing] if len(problems) < PROBLEMS else []
+            plain.append(word)
+        elif not value.text or len(typed) == 1 or value.text.startswith(("/", "\\")):
+            plain.append(word)
+        else:
+            unknown.append((typed, word, value))
+    project = next((value.text for value in options.get("project", ())), None)
+    for typed, word, value in unknown[:PROBLEMS]:
+        problem = _unknown(typed, known, by_name, project)
+        problems.append(problem)
+        key = _nearest_key(problem.nearest, known, by_name)
+        if key and key not in options:
+            options[key] = [value]
+        else:
+            left.append(word.source)
+    left += (word.source for _, word, _ in unknown[PROBLEMS:])
+    values = {key: tuple(values) for key, values in options.items()}
+    return Parsed(tuple(plain), values, tuple(problems), tuple(left))
+
+
+def _with_quotes_closed(text: str) -> tuple[Word, ...]:
+    try:
+        return words(f'{text}"')
+    except UnclosedQuote:
+        return words(f"{text}»")
+
+
+def _nearest_key(name: str | None, known: Collection[str], fields: ByName) -> str | None:
+    with suppress(UserError):
+        return name if name is None or _is_known(name, known) else _custom_field(name, fields)
+    return None
+
+
+def _unknown(key: str, known: Collection[str], fields: ByName, project: str | None) -> UnknownOption:
+    listed = tuple(_BY_ID if k == CUSTOM_FIELD else k for k in known)
+    meant = nearest(key, known) if CUSTOM_FIELD not in known else _meant(key, known, fields)
+    return UnknownOption(key, meant, listed, project)
+
+
+def _by_name(fields: Iterable[Ref]) -> ByName:
+    found: dict[str, list[Ref]] = {}
+    for field in fields:
+        found.setdefault(option_key(field.name), []).append(field)
+    return found
+
+
+def option_key(name: str) -> str:
+    """A custom field's name as an option key: `Customer reference` is `customer-reference`."""
+    return re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
+
+
+def same_option(name: str, names: Collection[str]) -> str | None:
+    meant = _SYNONYMS.get(name.lower(), name.lower())
+    return meant if meant in names else None
+
+
+def nearest(name: str, names: Collection[str]) -> str | None:
+    """The best match for a misspelled name, if any."""
+    name = name.lower()
+    if name.startswith("-"):
+        meant = nearest(name[1:], [n[1:] for n in names if n.startswith("-")])
+        return f"-{meant}" if meant else None
+    if (other := _SYNONYMS.get(name)) in names:
+        return other
+    started = [n for n in names if len(name) > 1 and n.startswith(name)]
+    close = started or similar(name, sorted(names), 1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def _option(word: Word) -> tuple[str, Value] | None:
+    """The key and value of a word, or None if its colon is only text: `12:30`, `http://…`, `std::x`."""
+    first = word.atoms[0]
+    match = None if first.quoted or first.user else _OPTION.fullmatch(first.text)
+    if match is None or match[2].startswith((":", "//")):
+        return None
+    rest = match[2]
+    return match[1].lower(), Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
+
+
+def _whole_date(value: Value, following: deque[Word]) -> Value:
+    """The date with those of the following words, which it takes, that belong to it without quotes:
+    `due:next friday`.
+    """
+    near = tuple(islice(following, _CONTINUED))
+    for more in range(len(near), 0, -1):
+        parts = [value, *near[:more]]
+        plain = not any(atom.quoted or atom.user for part in parts for atom in part.atoms)
+        if plain and is_date(" ".join(part.text for part in parts)):
+            continued = (atom for _ in range(more) for atom in (Atom(" "), *following.popleft().atoms))
+            return Value((*value.atoms, *continued))
+    return value
+
+
+def _is_known(key: str, known: Collection[str]) -> bool:
+    if CUSTOM_FIELD in known and _CUSTOM_FIELD.fullmatch(key):
+        return True
+    return key in known and key != CUSTOM_FIELD
+
+
+def _custom_field(key: str, fields: ByName) -> str | None:
+    """The key of the custom field with that name. Raises UserError if several have it."""
+    meant = fields.get(option_key(key), ())
+    if len(meant) > 1:
+        keys = " or ".join(f"`{CUSTOM_FIELD}{field.id}:`" for field in meant)
+        raise UserError("Several fields are named {name}. Use {keys}.", name=meant[0].name, keys=keys)
+    return f"{CUSTOM_FIELD}{meant[0].id}" if meant else None
+
+
+def _meant(key: str, known: Collection[str], fields: ByName) -> str | None:
+    if key.startswith("cf"):
+        return _BY_ID
+    return nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, fields)])

@@ -1,0 +1,185 @@
+"""Option values → names, numbers and people. Functions raise UserError for values that can't be read."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, date, tzinfo
+
+from bot.errors import UserError
+from bot.service.conventions import issue_number as linked_issue
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest
+from bot.slack.language.tokens import Value
+from bot.store.owner import Owner
+
+MAX = 100
+"""How many values a list takes: as many as a form's select shows."""
+_NUMBER = re.compile(r"(?:#|https?://\S*/issues/)?([0-9]{1,12})(?:[?#/]\S*)?")
+_YES_NO = {
+    **dict.fromkeys(("yes", "y", "true", "on", "1"), True),
+    **dict.fromkeys(("no", "n", "false", "off", "0"), False),
+}
+_PERCENT = re.compile(r"([0-9]{1,3}) ?%?")
+_KEY = re.compile(r"[0-9a-fA-F]{40}")
+_NAMED_BY_LINK = re.compile(
+    r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
+    re.IGNORECASE,
+)
+"""Where a command accepts a link in place of an issue number."""
+_SELF = ("me", "@me", "myself")
+
+
+@dataclass(frozen=True)
+class Typist:
+    """Who types, and what that makes of dates, durations and links: those to issues start with `base_url`."""
+
+    owner: Owner
+    today: date
+    locale: str = ""
+    base_url: str | None = None
+    zone: tzinfo = UTC
+
+
+@dataclass(frozen=True)
+class Help:
+    """The command's help."""
+
+
+@dataclass(frozen=True)
+class OneIssue:
+    """An issue, by its number alone."""
+
+    number: int
+
+
+class UnknownWord(UserError):
+    """A command has no such subcommand; `nearest` is the best match. The word may be a secret."""
+
+    says = "`/{prefix}{command}` doesn't have that command. {instead}"
+    command: str
+    nearest: str | None
+
+    @property
+    def instead(self) -> UserError:
+        if self.nearest is None:
+            return UserError("Try `/{prefix}{command} help`.", command=self.command)
+        return UserError(
+            "Did you mean `/{prefix}{command} {nearest}`?", command=self.command, nearest=self.nearest
+        )
+
+
+def own_text(text: str, base_url: str) -> str:
+    """Return the command's text. Raises UserError if it links to an issue of another service."""
+    for url in _NAMED_BY_LINK.findall(text):
+        if linked_issue(base_url, url) is None:
+            raise UserError("That link isn't an issue in {service}. Use the issue's number, such as `42`.")
+    return text
+
+
+def key_typed() -> UserError:
+    """The error for a key that was typed into a command, where logs may keep it."""
+    return UserError(
+        "Never type your API key into a command, because it may end up in logs. Create a new key "
+        "under “My account” in {service}, then enter it with `{/tracker link}`."
+    )
+
+
+def reject_api_key(text: str) -> None:
+    """Raise UserError, without repeating it, if an API key was typed."""
+    if _KEY.search(text):
+        raise key_typed()
+
+
+def one(parsed: Parsed, key: str) -> Value | None:
+    """The value of an option that can be given only once."""
+    values = parsed.options.get(key, ())
+    if len(values) > 1:
+        raise UserError("You used `{key}:` {times} times. Use it once.", key=key, times=len(values))
+    return values[0] if values else None
+
+
+def name(parsed: Parsed, key: str) -> str | None:
+    """The text of an option that can be given only once."""
+    value = one(parsed, key)
+    return None if value is None else value.text
+
+
+def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
+    """The values of an option that accepts several, separated by commas or repeated."""
+    values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
+    if key in parsed.options and not values:
+        raise UserError("`{key}:` needs a value right after the colon.", key=key)
+    if len(values) > MAX:
+        count = f"{len(values):,}"
+        raise UserError("`{key}:` has {count} values. The limit is {most}.", key=key, count=count, most=MAX)
+    return values
+
+
+def names(parsed: Parsed, key: str) -> tuple[str, ...]:
+    return tuple(value.text for value in listed(parsed, key))
+
+
+def keyword(found: tuple[str, ...], words: Collection[str]) -> str | None:
+    """The keyword, if `found` is one of `words`. Raises UserError if there is anything else."""
+    said = [value.lower() for value in found]
+    meant = next((word for word in said if word in words), None)
+    if meant and len(said) > 1:
+        raise UserError(
+            "`{keyword}` can't be combined with anything else. Use it alone or remove it.", keyword=meant
+        )
+    return meant
+
+
+def person(value: Value, asker: Owner) -> Owner | str:
+    """`me`, the Slack user of a mention, who is in the asker's workspace, or a name as typed."""
+    if value.user:
+        return Owner(asker.enterprise_id, asker.team_id, value.user.id)
+    return "me" if value.text.lower() in _SELF else value.text
+
+
+def people(parsed: Parsed, key: str, asker: Owner) -> tuple[Owner | str, ...]:
+    return tuple(person(value, asker) for value in listed(parsed, key))
+
+
+def issue_number(text: str) -> int | None:
+    """The issue number in `42`, `#42` or a link, or None."""
+    match = _NUMBER.fullmatch(text.strip())
+    return int(match[1]) or None if match else None
+
+
+def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
+    """Issue numbers, separated by commas or repeated."""
+    found = tuple(issue_number(text) for text in names(parsed, key))
+    if None in found:
+        raise UserError("`{key}:` takes issue numbers, such as `{key}:42`.", key=key)
+    return tuple(number for number in found if number is not None)
+
+
+def yes_or_no(parsed: Parsed, key: str) -> bool:
+    """Whether the option is `yes`; False if it is missing."""
+    said = name(parsed, key)
+    if said is None:
+        return False
+    if said.lower() not in _YES_NO:
+        raise UserError("`{key}:` takes `yes` or `no`, such as `{key}:yes`.", key=key)
+    return _YES_NO[said.lower()]
+
+
+def percent(parsed: Parsed, key: str) -> int | None:
+    """The percentage in `50` or `50%`; None if the option is missing."""
+    said = name(parsed, key)
+    if said is None:
+        return None
+    match = _PERCENT.fullmatch(said)
+    if match is None or int(match[1]) > 100:  # noqa: PLR2004 - it is a percentage
+        raise UserError("`{key}:` takes a percentage, such as `{key}:50%`.", key=key)
+    return int(match[1])
+
+
+def custom_fields(parsed: Parsed) -> dict[int, str]:
+    """The values of `cf_<id>:` options by ID."""
+    keys = [key for key in parsed.options if key.startswith(CUSTOM_FIELD)]
+    return {int(key.removeprefix(CUSTOM_FIELD)): name(parsed, key) or "" for key in keys}
+
+
+def unknown_word(word: str, known: Collection[str], command: str) -> UnknownWord:
+    return UnknownWord(command, nearest(word, known))

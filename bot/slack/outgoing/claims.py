@@ -1,0 +1,42 @@
+"""Claims of handlers, in words: each request that can't act gets an answer."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from bot.errors import InProgress, UserError
+from bot.slack.outgoing.posting import Announced
+from bot.store.claims import Claim, Claims, State
+
+DOUBLE_CLICK = timedelta(seconds=5)
+"""For this long, a second share of the same thing in the same place is refused."""
+
+
+@asynccontextmanager
+async def claimed(
+    claims: Claims, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
+) -> AsyncIterator[Claim]:
+    """As `Claims.hold`. Raises `done` if the work is done, and InProgress while it is being done."""
+    async with claims.hold(key, unknown=unknown) as claim:
+        if not claim.won:
+            raise done if claim.done else InProgress
+        yield claim
+
+
+async def announced_once(claims: Claims, key: str, announce: Callable[[], Awaitable[Announced]]) -> Announced:
+    """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
+    claim = await claims.take(key, DOUBLE_CLICK)
+    if not claim.won:
+        raise UserError("You just did that. If nothing shows up, try again in a few seconds.")
+    state: State | None = None
+    try:
+        announced = await announce()
+        if announced in (Announced.YES, Announced.UNSURE):
+            state = State.DONE
+    except asyncio.CancelledError:
+        state = State.UNKNOWN
+        raise
+    finally:
+        await claims.settle(claim, state)
+    return announced

@@ -1,0 +1,328 @@
+"""Posts messages: privately to the user who asked, or in the conversation where they asked.
+
+A public post has a menu in which the user who caused it can delete it.
+
+A `response_url` works in every conversation, even those that the bot isn't in, but only for five posts in 30
+minutes (docs/slack.md, Time). Public posts use `chat.postMessage`, so that they land in the right thread, and
+are never retried if the first attempt may have succeeded.
+"""
+
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from yarl import URL
+
+from bot.slack.surfaces.blocks import JSON, Element, Message, actions, confirm, menu, menu_option
+from bot.slack.surfaces.buttons import MENU, ActionExpired, DeletePost
+from bot.store.owner import Owner
+
+log = structlog.get_logger(__name__)
+
+RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
+RESPONSE_URL_SECONDS = 10
+SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
+"""What a call to Slack raises if it is refused or the connection breaks."""
+MENU_OPTIONS = 5
+NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
+OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
+"""Slack's errors, or none at all, after which the outcome is unknown."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to answer: a conversation, a thread in it, or the Home tab."""
+
+    channel_id: str | None = None
+    thread_ts: str | None = None
+    response_url: str | None = field(default=None, repr=False)
+    home: bool = False
+
+    def as_json(self) -> JSON:
+        """For a view's `private_metadata` or saved input."""
+        return {key: value for key, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_json(cls, data: object) -> "Place":
+        """Read what `as_json` wrote; drops anything else."""
+        known = data if isinstance(data, dict) else {}
+        names = ("channel_id", "thread_ts", "response_url")
+        texts = {name: known[name] for name in names if isinstance(known.get(name), str)}
+        return cls(**texts, home=known.get("home") is True)
+
+
+class Announced(Enum):
+    """The outcome of a public post."""
+
+    YES = "posted"
+    NOWHERE = "not asked for in a conversation"
+    SHARED = "outsiders read the channel"
+    ELSEWHERE = "the user isn't in the conversation"
+    HIDDEN = "not everyone can see it in the service"
+    UNKNOWN = "the audience is unknown"
+    FAILED = "refused"
+    UNSURE = "not confirmed"
+
+
+NOT_ANNOUNCED = {
+    Announced.NOWHERE: "there's no conversation to post in",
+    Announced.SHARED: "this channel is shared with people outside your company",
+    Announced.ELSEWHERE: "you aren't in that conversation. Join it to post there",
+    Announced.HIDDEN: "the project is private, and others here may not have access to it",
+    Announced.UNKNOWN: "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here",
+    Announced.FAILED: "Slack rejected the post. Check who can post in this channel",
+    Announced.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
+}
+"""Why something wasn't announced; each ends a sentence."""
+
+
+def not_posted(why: Announced) -> str:
+    """Why an answer was not posted for others as well, or may not have been."""
+    if why is Announced.UNSURE:
+        return "Slack didn't confirm the post. Check the channel before you share this again."
+    return f"Only you can see this: {NOT_ANNOUNCED[why]}."
+
+
+def deletable(message: Message, owner: Owner, first_name: str, service: str) -> Message:
+    """Add *Delete post*, for this user, to the first menu with room, or else in a menu of its own."""
+    blocks, delete = message.blocks, delete_menu(owner, first_name, service)
+    for n, block in enumerate(blocks):
+        old = block.get("accessory") or {}
+        if old.get("action_id") == MENU and len(old["options"]) < MENU_OPTIONS:
+            longer = block | {"accessory": menu([*old["options"], *delete["options"]])}
+            return Message(message.text, (*blocks[:n], longer, *blocks[n + 1 :]))
+    last = blocks[-1] if blocks else {}
+    if last.get("type") == "actions":  # beside its buttons
+        return Message(message.text, (*blocks[:-1], last | {"elements": [*last["elements"], delete]}))
+    return Message(message.text, (*blocks, actions([delete])))
+
+
+def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
+    """A menu with *Delete post* only, which says who may use it and asks first."""
+    label = f"Delete post (only {first_name})" if first_name else "Delete post"
+    by = DeletePost(enterprise_id=owner.enterprise_id or "", team_id=owner.team_id, user_id=owner.user_id)
+    return menu([menu_option(label, by)], confirm=delete_question(f"Nothing changes in {service}."))
+
+
+def delete_question(then: str) -> JSON:
+    """The confirmation before a post is deleted; `then` says what stays."""
+    return confirm("Delete this post?", then, "Delete post", style="danger")
+
+
+def poster_of(message: JSON) -> Owner | None:
+    """The user who may delete a post, by the *Delete post* in its menus."""
+    for block in message.get("blocks") or ():
+        for element in (*(block.get("elements") or ()), block.get("accessory") or {}):
+            for option in element.get("options") or ():
+                action, _, carried = str(option.get("value")).partition(" ")
+                if action == DeletePost.action:
+                    with suppress(ActionExpired):
+                        delete = DeletePost.unpack(carried)
+                        return Owner(delete.enterprise_id or None, delete.team_id, delete.user_id)
+                    return None
+    return None
+
+
+class NotDelivered(Exception):
+    """No way to reach the user worked. The work that the message was about is still done."""
+
+
+def reason(error: BaseException) -> str | None:
+    """Slack's error code; None for any other error or response."""
+    answer = getattr(error, "response", None)
+    data = getattr(answer, "data", answer)
+    word = data.get("error") if isinstance(data, dict) else None
+    return word if isinstance(word, str) else None
+
+
+def why(error: BaseException) -> str:
+    """What the log says of a failed call: Slack's error code, or the error's type."""
+    return reason(error) or type(error).__name__
+
+
+def retry_after(error: SlackApiError, otherwise: float) -> float | None:
+    """The seconds to wait after a 429, `otherwise` if Slack doesn't say; None for any other error."""
+    answer: Any = error.response
+    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
+        return None
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    wait = str(headers.get("retry-after", ""))
+    return float(wait) if wait.isdecimal() else otherwise
+
+
+def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
+    """The response URL, if it belongs to Slack; a forged one would leak the answer.
+
+    Parses it like the HTTP client does, so that the two can't disagree about the host.
+    """
+    with suppress(ValueError):
+        target = URL(place.response_url or "")
+        plain = target.absolute and target.user is None and target.password is None
+        if plain and str(target.origin()) in RESPONSE_ORIGINS | {str(URL(slack.base_url).origin())}:
+            return place.response_url
+    return None
+
+
+async def privately(
+    slack: AsyncWebClient, place: Place, user_id: str, message: Message, *, replace: bool = False
+) -> None:
+    """Answer one user: where they asked, or else in their direct messages with the bot.
+
+    Tries the next way if one fails, even though the message may have arrived: hearing twice beats not
+    hearing. `replace` replaces the private message whose button was pressed. Raises NotDelivered.
+    """
+    arguments = message.as_arguments()
+    failed = ("could not answer, trying another way", "answer.failed")
+    extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
+    if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
+        return
+    if place.channel_id:
+        # Not in the thread: Slack shows ephemeral messages only in active ones.
+        there = slack.chat_postEphemeral(
+            channel=place.channel_id, user=user_id, **_without_unfurls(arguments)
+        )
+        if await _accepted(there, *failed):
+            return
+    if not await _accepted(slack.chat_postMessage(channel=user_id, **arguments), *failed):
+        raise NotDelivered
+
+
+async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> bool:
+    """Whether Slack confirmed a private message; logs `otherwise`, as `action`, if it didn't."""
+    try:
+        await post
+    except SLACK_FAILED as error:
+        log.warning(otherwise, action=action, error=why(error))
+        return False
+    return True
+
+
+async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
+    """Send a direct message to a user who didn't ask for anything; returns whether Slack accepted it."""
+    post = slack.chat_postMessage(channel=user_id, **message.as_arguments())
+    return await _accepted(post, "could not send a direct message", "direct.refused")
+
+
+async def dismiss(slack: AsyncWebClient, place: Place) -> None:
+    await _respond(slack, place, {"delete_original": True})
+
+
+async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
+    """Delete the public message whose button was pressed; returns whether it is gone.
+
+    Where the bot isn't a member, deletes it through the response URL that it was posted with.
+    """
+    try:
+        await slack.chat_delete(channel=place.channel_id or "", ts=ts)
+    except SLACK_FAILED as error:
+        if reason(error) == "message_not_found":
+            return True
+        action = "announcement.withdrawn_otherwise"
+        log.info("deleting through the response URL", action=action, error=why(error))
+        return await _respond(slack, place, {"delete_original": True}) == HTTPStatus.OK
+    return True
+
+
+async def is_deleted(slack: AsyncWebClient, channel_id: str, ts: str) -> bool:
+    """Whether Slack says that there's no such post anymore."""
+    try:
+        await slack.chat_getPermalink(channel=channel_id, message_ts=ts)
+    except SLACK_FAILED as error:
+        return reason(error) == "message_not_found"
+    return False
+
+
+async def permalink(slack: AsyncWebClient, place: Place, message: JSON) -> str | None:
+    """The link to a message in the place's conversation; None if Slack doesn't tell."""
+    try:
+        answer = await slack.chat_getPermalink(channel=place.channel_id or "", message_ts=message["ts"])
+    except SLACK_FAILED:
+        return None
+    found: str | None = answer.get("permalink")
+    return found
+
+
+async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
+    """Post where the user asked; call `Audiences.why_not_post` first.
+
+    Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
+    """
+    if place.channel_id is None:
+        return Announced.NOWHERE, None
+    arguments = message.as_arguments()
+    try:
+        answer = await slack.chat_postMessage(
+            channel=place.channel_id, thread_ts=place.thread_ts, **arguments
+        )
+    except SLACK_FAILED as error:
+        if reason(error) in NO_ACCESS and place.thread_ts is None and _slack_url(slack, place):
+            in_channel: JSON = {"response_type": "in_channel", "replace_original": False}
+            status = await _respond(slack, place, arguments | in_channel)
+            if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                return Announced.UNSURE, None
+            return (Announced.YES if status == HTTPStatus.OK else Announced.FAILED), None
+        log.warning("could not post", action="announcement.failed", error=why(error))
+        return _outcome(error), None
+    return Announced.YES, str(answer["ts"])
+
+
+async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
+    """Replace the text of the bot's post; True also if the post was deleted."""
+    try:
+        await slack.chat_update(channel=channel_id, ts=ts, **for_update(message))
+    except SLACK_FAILED as error:
+        log.warning("could not update a post", action="post.not_updated", error=why(error))
+        return reason(error) == "message_not_found"
+    return True
+
+
+def _outcome(error: BaseException) -> Announced:
+    code = reason(error)
+    if code in NO_ACCESS:
+        return Announced.UNKNOWN
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    refused = isinstance(error, SlackApiError) and code not in OUTCOME_UNKNOWN
+    if refused or status == HTTPStatus.TOO_MANY_REQUESTS or isinstance(error, aiohttp.ClientConnectorError):
+        return Announced.FAILED
+    return Announced.UNSURE
+
+
+def for_update(message: Message) -> JSON:
+    return _without_unfurls(message.as_arguments())
+
+
+def _without_unfurls(arguments: JSON) -> JSON:
+    return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
+
+
+async def _respond(slack: AsyncWebClient, place: Place, body: JSON) -> int | None:
+    """Post to the response URL and return the status; 0 if there is none, or Slack wasn't reached.
+
+    None if the connection broke or an HTML page came back: the post may have been accepted.
+    """
+    connections, url = slack.session, _slack_url(slack, place)
+    if connections is None or url is None:
+        return 0
+    timeout = aiohttp.ClientTimeout(
+        total=min(connections.timeout.total or RESPONSE_URL_SECONDS, RESPONSE_URL_SECONDS)
+    )
+    try:
+        async with connections.post(url, json=body, timeout=timeout, allow_redirects=False) as answer:
+            status = answer.status
+            page = await answer.content.read(1) == b"<"
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        log.warning("response URL failed", action="response_url.failed", error=type(error).__name__)
+        return 0 if isinstance(error, aiohttp.ClientConnectorError) else None
+    if page and status == HTTPStatus.OK:
+        log.warning("response URL failed", action="response_url.failed", error="an HTML page")
+        return None
+    if status != HTTPStatus.OK:
+        log.info("response URL refused", action="response_url.refused", status=status)
+    return status

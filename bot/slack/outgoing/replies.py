@@ -1,0 +1,284 @@
+"""Answers one interaction: privately, in the conversation, or in a form."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from copy import copy
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Any, TypeVar
+
+import structlog
+from pydantic import ValidationError
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import BotError, KeyInRequest
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut
+from bot.slack.language.values import Typist
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.audience import Audiences
+from bot.slack.outgoing.outbox import Outbox
+from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
+from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, sentence
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.forms import notice
+from bot.slack.text.mrkdwn import without_keys
+from bot.slack.text.wording import Wording
+from bot.slack.workspaces.directory import Profile, Profiles
+from bot.store.channels import Channel
+from bot.store.owner import Owner
+from bot.store.store import Store
+
+log = structlog.get_logger(__name__)
+
+S = TypeVar("S", bound=SavedDraft)
+
+
+class FormNotShown(SlackApiError):
+    """Slack didn't open or update a form. Nothing was done yet: results are delivered in another way too."""
+
+    def __init__(self, why: BaseException) -> None:
+        super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call] # slack_sdk's
+
+
+async def _no_home(_: "Reply") -> None:
+    """Until the features are built there is no Home tab."""
+
+
+@dataclass
+class Platform:
+    """What every reply needs, built once. `file_hosts` are where Slack keeps files."""
+
+    wording: Wording
+    audiences: Audiences
+    profiles: Profiles
+    outbox: Outbox
+    store: Store
+    file_hosts: frozenset[str] = frozenset()
+    publish_home: Callable[["Reply"], Awaitable[None]] = _no_home
+    """Publishes the user's Home tab again; set by `features.build`."""
+
+
+class Acknowledgement:
+    """The response to a form submission: given once, within Slack's three seconds."""
+
+    def __init__(self) -> None:
+        self._given = asyncio.Event()
+        self._body: JSON = {}
+
+    def give(self, **body: object) -> bool:
+        """Respond; returns False if a response was already given."""
+        if self._given.is_set():
+            return False
+        self._body = body
+        self._given.set()
+        return True
+
+    async def body(self, seconds: float) -> JSON:
+        """The response; empty, which closes the form, if none is given within `seconds`."""
+        try:
+            await asyncio.wait_for(self._given.wait(), seconds)
+        except TimeoutError:
+            self._given.set()
+        return self._body
+
+
+@dataclass
+class Reply:
+    """The ways to answer the user who caused an interaction.
+
+    `view_id` is the form that this reply opened or that the interaction came from. `answered` is set once the
+    user has been answered; copies made by `at` share it.
+    """
+
+    slack: AsyncWebClient
+    interaction: Interaction
+    platform: Platform
+    owner: Owner = field(init=False)
+    wording: Wording = field(init=False)
+    place: Place = field(init=False)
+    view_id: str | None = field(init=False)
+    answered: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    acknowledgement: Acknowledgement | None = field(default=None, init=False)
+    """What Slack waits for after a form was submitted."""
+    attempted_at: datetime | None = field(default=None, init=False)
+    """When an earlier submission of this form began that was lost in a crash."""
+    committed: bool = field(default=False, init=False)
+    """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
+    give_back: bool = field(default=True, init=False)
+    """Whether an error quotes the typed command; not if it may contain a key."""
+    recovery: Callable[[BotError], Awaitable[Block | None]] | None = field(default=None, init=False)
+    """Makes the buttons below an error, such as *Open form* with what was typed."""
+    progress: Callable[[], str] | None = field(default=None, init=False)
+    """How far a form's work is, in mrkdwn, if its handler can tell."""
+
+    def __post_init__(self) -> None:
+        asked = self.interaction
+        self.owner, self.place, self.wording = asked.owner, asked.place, self.platform.wording
+        self.view_id = asked.modal.id if asked.modal else None
+
+    @property
+    def channel(self) -> Channel | None:
+        return Channel(self.owner.team_id, self.place.channel_id) if self.place.channel_id else None
+
+    @property
+    def in_form(self) -> bool:
+        """Whether a button in a form was pressed, so that the answer belongs in a form too."""
+        return isinstance(self.interaction, ButtonPress) and self.interaction.modal is not None
+
+    def acknowledge(self, **body: object) -> bool:
+        """Respond to a form's submission; returns False if that isn't, or is no longer, possible."""
+        return self.acknowledgement is not None and self.acknowledgement.give(**body)
+
+    def at(self, place: Place) -> "Reply":
+        other = copy(self)
+        other.place = place
+        return other
+
+    async def refresh_home(self) -> None:
+        """Publish the Home tab again after an action on it, which succeeded: errors are logged."""
+        try:
+            await self.platform.publish_home(self)
+        except Exception:
+            log.exception("Home tab not refreshed", action="home.not_refreshed")
+
+    async def profile(self, user_id: str | None = None) -> Profile:
+        """The profile of that Slack user, by default of the one who is answered."""
+        return await self.platform.profiles.of(self.slack, self.owner.team_id, user_id or self.owner.user_id)
+
+    async def typist(self) -> Typist:
+        """The user, as what reads typed text takes them."""
+        profile = await self.profile()
+        today = datetime.now(profile.zone).date()
+        return Typist(self.owner, today, profile.locale, self.wording.base_url, profile.zone)
+
+    async def today(self) -> date:
+        return datetime.now((await self.profile()).zone).date()
+
+    async def opened_for(self, shortcut: Shortcut, loading: JSON) -> "Reply":
+        """Show `loading`, and return this reply in the thread of the shortcut's message."""
+        if not self.view_id:
+            await self.show(loading)
+        message = shortcut.message
+        if not message:
+            raise ActionExpired
+        thread = message.get("thread_ts") or message["ts"]
+        return self.at(replace(self.place, thread_ts=thread))
+
+    async def privately(self, message: Message, *, replace: bool = False) -> None:
+        """Answer only the user; `replace` replaces the message whose button was pressed.
+
+        Raises NotDelivered.
+        """
+        self.answered.set()
+        await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
+
+    async def announce(self, message: Message, may_post: Callable[[], Awaitable[bool]]) -> Announced:
+        """Post where the user asked, unless outsiders read it or may; the user can delete the post.
+
+        `may_post`, asked right before the post, tells whether others there may see what it says.
+        """
+        return (await self.post(message, may_post))[0]
+
+    async def post(
+        self, message: Message, may_post: Callable[[], Awaitable[bool]]
+    ) -> tuple[Announced, str | None]:
+        """As `announce`, with the post's `ts` if Slack returns it."""
+        self.answered.set()
+        if channel := self.place.channel_id:
+            from_form = isinstance(self.interaction, FormSubmission) or self.in_form
+            by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
+            if why_not := await audiences.why_not_post(self.slack, self.owner.team_id, channel, by):
+                return why_not, None
+        message = await self.deletable(message)
+        if not await may_post():
+            return Announced.HIDDEN, None
+        return await posting.publicly(self.slack, self.place, message)
+
+    async def deletable(self, message: Message) -> Message:
+        return deletable(message, self.owner, (await self.profile()).first_name, self.wording.service)
+
+    async def show(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> None:
+        """Open a form, or replace the one that is open.
+
+        `over` is the hash of the only version that it may replace. A form opens only for linked users unless
+        it is `for_anyone`. Raises NotLinked, and FormNotShown, with `hash_conflict` for another version.
+        """
+        self.answered.set()
+        if self.view_id:
+            await _shown(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
+        else:
+            await self._open(self.slack.views_open, view, for_anyone=for_anyone)
+
+    async def shown(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> bool:
+        """As `show`; returns whether Slack accepted it."""
+        try:
+            await self.show(view, over=over, for_anyone=for_anyone)
+        except FormNotShown as error:
+            log.info("form is closed", action="form.gone", error=reason(error) or "no answer")
+            return False
+        return True
+
+    async def open(self, view: JSON, *, for_anyone: bool = False) -> None:
+        """As `show`, on top of the form whose button was pressed, if any."""
+        if self.in_form:
+            await self._open(self.slack.views_push, view, for_anyone=for_anyone)
+        else:
+            await self.show(view, for_anyone=for_anyone)
+
+    # What was typed
+
+    async def save(self, draft: S) -> S:
+        """The draft as its button carries it, saved for this user."""
+        content = draft.model_dump(mode="json", exclude_defaults=True)
+        return draft.model_copy(update={"id": await self.platform.store.saved_input.put(self.owner, content)})
+
+    async def saved(self, kind: type[S], draft_id: str, *, take: bool = False) -> S | None:
+        """The user's saved draft, None if it is gone; `take` deletes it, so that only one caller gets it."""
+        saved = self.platform.store.saved_input
+        found = await (saved.take if take else saved.get)(self.owner, draft_id)
+        try:
+            return kind.model_validate(found | {"id": draft_id}) if found else None
+        except ValidationError:  # it is of another kind
+            return None
+
+    async def offer(self, draft: SavedDraft, error: BotError, text: str = "Open form") -> Block | None:
+        """The button that opens a form with what was typed and what is wrong; None if that contains a key."""
+        if isinstance(error, KeyInRequest):
+            return None
+        said = without_keys(self.wording.sentence(error))
+        return button_row(text, await self.save(draft.model_copy(update={"said": said})))
+
+    async def say(self, text: str, *, title: str = "That didn't work") -> None:
+        """Say one sentence: in the open form, or else privately."""
+        said = sentence(text)
+        if not (self.view_id and await self.shown(notice(title, said.text))):
+            await self.privately(said)
+
+    async def _open(self, opening: Callable[..., Awaitable[Any]], view: JSON, *, for_anyone: bool) -> None:
+        """Open a form with a unique `external_id`, to find it if Slack's response is lost."""
+        if not for_anyone:
+            await self.platform.store.links.required(self.owner)
+        name = secrets.token_hex(16)
+        trigger_id = self.interaction.trigger_id or ""
+        try:
+            shown = await _shown(opening(trigger_id=trigger_id, view=view | {"external_id": name}))
+        except FormNotShown as error:
+            if reason(error) not in OUTCOME_UNKNOWN:
+                raise
+            try:
+                shown = await _shown(self.slack.views_update(external_id=name, view=view))
+            except FormNotShown:
+                raise error from None
+        self.view_id = shown.get("id")
+
+
+async def _shown(call: Awaitable[Any]) -> JSON:
+    try:
+        answer = await call
+    except SLACK_FAILED as error:
+        raise FormNotShown(error) from error
+    view: JSON = answer.get("view") or {}
+    return view

@@ -1,0 +1,179 @@
+"""Builds Block Kit: every text escaped or plain, every length within Slack's limits (docs/slack.md, Sizes).
+
+Views are pure functions from values to a `Message` or a view's dict.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.slack.surfaces.buttons import MENU, Button, OpenPage
+from bot.slack.text.mrkdwn import bold, clean, cut, own, prose
+from bot.spelling import carried
+
+JSON = dict[str, Any]
+Block = JSON
+Element = JSON
+"""Plain dictionaries: validation in slack_sdk's models takes a quarter of the time of `/issues`, and this
+module already guarantees what they check. https://docs.slack.dev/reference/block-kit
+"""
+SECTION, FIELD, TEXT, VALUE = 3000, 2000, 3900, 2000
+OPTION_TEXT, OPTION_END = 75, 25
+MESSAGE_TEXT, SHORTEST = 13_000, 50
+"""The limit for all texts in a message. Slack doesn't document it, but refuses messages from about 13,200
+characters with `msg_blocks_too_long` (slackapi/bolt-js issues 2509 and 2867).
+"""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message: its fallback text (mrkdwn, required) and its blocks."""
+
+    text: str
+    blocks: tuple[Block, ...] = field(default=())
+
+    def as_arguments(self) -> JSON:
+        """The arguments for `chat.postMessage` and for a post to a response URL.
+
+        The longest texts are cut until the message fits.
+        """
+        blocks, most = list(self.blocks), SECTION
+        while text_length(blocks) > MESSAGE_TEXT and most > SHORTEST:
+            most //= 2
+            blocks = [_shorter(block, most) for block in blocks]
+        return {
+            "text": cut(own(self.text), TEXT),
+            "blocks": blocks,
+            "unfurl_links": False,
+            "unfurl_media": False,
+        }
+
+
+def text_length(part: object) -> int:
+    if isinstance(part, dict):
+        own = part.get("text")
+        return len(own) if isinstance(own, str) else sum(map(text_length, part.values()))
+    return sum(map(text_length, part)) if isinstance(part, list) else 0
+
+
+def _shorter(block: Block, most: int) -> Block:
+    def short(text: JSON) -> JSON:
+        return text | {"text": cut(text["text"], most)} if text.get("type") == "mrkdwn" else text
+
+    own = {"text": short(block["text"])} if "text" in block else {}
+    lists = {name: [short(one) for one in block[name]] for name in ("fields", "elements") if name in block}
+    return block | own | lists
+
+
+def sentence(text: str) -> Message:
+    """A message of one plain sentence; text in backticks stays code."""
+    shown = prose(text)
+    return Message(shown, (section(shown),))
+
+
+def plain(text: str, limit: int) -> JSON:
+    """Plain text on one line, cut to `limit`; never empty, which Slack refuses."""
+    fitting = shortened(clean(text).replace("\n", " "), limit) or "–"
+    return {"type": "plain_text", "text": fitting, "emoji": False}
+
+
+def shortened(text: str, limit: int) -> str:
+    """Plain text cut to `limit`, with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def section(mrkdwn: str, accessory: Element | None = None, block_id: str | None = None) -> Block:
+    """A paragraph; `mrkdwn` must be escaped."""
+    return filled({"type": "section", "text": _text(mrkdwn, SECTION)}, accessory=accessory, block_id=block_id)
+
+
+def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
+    """Pairs of a label (plain) and a value (escaped mrkdwn) in two columns, ten to a block."""
+    cells = [_text(f"{bold(label)}\n{value}") for label, value in pairs]
+    return [{"type": "section", "fields": cells[i : i + 10]} for i in range(0, len(cells), 10)]
+
+
+def context(*mrkdwn: str) -> Block:
+    """A line of small print; `mrkdwn` must be escaped."""
+    return {"type": "context", "elements": [_text(text) for text in mrkdwn[:10]]}
+
+
+def small_print(text: str) -> Block:
+    return {"type": "context", "elements": [plain(text, FIELD)]}
+
+
+def _text(mrkdwn: str, most: int = FIELD) -> JSON:
+    return {"type": "mrkdwn", "text": cut(own(mrkdwn), most), "verbatim": True}
+
+
+def header(text: str) -> Block:
+    return {"type": "header", "text": plain(text, 150)}
+
+
+def divider() -> Block:
+    return {"type": "divider"}
+
+
+def actions(elements: Sequence[Element], block_id: str | None = None) -> Block:
+    return filled({"type": "actions", "elements": list(elements)}, block_id=block_id)
+
+
+def button(
+    text: str,
+    carries: Button,
+    *,
+    url: str | None = None,
+    style: str | None = None,
+    confirm: JSON | None = None,
+) -> Element:
+    """A button; Slack sends back what it carries when it is pressed."""
+    named = {"type": "button", "text": plain(text, 75), "action_id": carries.action}
+    return filled(named, value=carries.pack() or None, url=url, style=style, confirm=confirm)
+
+
+def link_button(text: str, url: str) -> Element:
+    return button(text, OpenPage(), url=url)
+
+
+def button_row(text: str, carries: Button) -> Block:
+    return actions([button(text, carries, style="primary")])
+
+
+def confirm(title: str, text: str, yes: str, *, style: str | None = None) -> JSON:
+    """A confirmation dialog for a button; the style `danger` makes its `yes` red."""
+    asked = {
+        "title": plain(title, 100),
+        "text": plain(text, 300),
+        "confirm": plain(yes, 30),
+        "deny": plain("Cancel", 30),
+    }
+    return filled(asked, style=style)
+
+
+def option(text: str, value: str, url: str | None = None) -> JSON:
+    """A choice in a menu or select, by a key if it is long; in an overflow menu, `url` makes it a link."""
+    return filled({"text": plain(text, OPTION_TEXT), "value": carried(value)}, url=url)
+
+
+def text_option(value: str) -> JSON:
+    """A choice of a text; a long one is cut in its middle, since long values often begin alike."""
+    cut = f"{value[: OPTION_TEXT - OPTION_END - 1]}…{value[-OPTION_END:]}"
+    return option(cut if len(value) > OPTION_TEXT else value, value)
+
+
+def menu(options: Sequence[JSON], *, confirm: JSON | None = None) -> Element:
+    """An overflow (`…`) menu with at most five options, made by `menu_option` and `menu_link`."""
+    return filled({"type": "overflow", "action_id": MENU, "options": list(options)}, confirm=confirm)
+
+
+def menu_option(text: str, carries: Button) -> JSON:
+    return option(text, carries.as_option())
+
+
+def menu_link(text: str, url: str) -> JSON:
+    return option(text, OpenPage().as_option(), url)
+
+
+def filled(part: JSON, **more: object) -> JSON:
+    """The part with the given properties, except those that are None."""
+    return part | {name: value for name, value in more.items() if value is not None}

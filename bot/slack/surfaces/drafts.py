@@ -1,0 +1,85 @@
+"""What users typed, saved for a day until a button gives it back: for a form, or a request that resumes.
+
+`Reply.save` saves a draft, `Reply.offer` makes the button below an error, and the handler of a press gets the
+draft back. What is saved has no tokens and no triggers.
+"""
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.buttons import Button
+from bot.slack.surfaces.forms import without_secrets
+from bot.slack.text.mrkdwn import without_keys
+
+SAVED = (
+    "type",
+    "command",
+    "text",
+    "channel_id",
+    "response_url",
+    "callback_id",
+    "channel",
+    "container",
+    "message",
+    "actions",
+    "view",
+)
+SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
+
+
+class SavedDraft(Button):
+    """What a user typed, and `said` what was wrong with it; saved for them alone: the button has its ID."""
+
+    expired: ClassVar[str] = "This form has expired."
+    command: ClassVar[str | None] = None
+    """Starts over when it has expired."""
+    once: ClassVar[bool] = False
+    """Whether only the first press gets it."""
+    id: str = Field(default="", exclude=True)
+    said: str = ""
+
+    def pack(self) -> str:
+        return self.id
+
+
+class ResumeRequest(SavedDraft):
+    """Resumes a request, such as one whose form Slack didn't open in time; its `payload` is `saveable`."""
+
+    action = "form.resume"
+    expired = "This form was already opened or has expired."
+    once = True
+    payload: dict[str, Any]
+
+
+class ReopenForm(SavedDraft):
+    """Shows a form again that was closed before its result arrived; `claim` is that of its submission."""
+
+    action = "form.reopen"
+    view: dict[str, Any]
+    claim: str | None = None
+
+
+def saveable(payload: JSON) -> JSON:
+    """The parts of a payload that are needed to resume it."""
+    saved = {key: payload[key] for key in SAVED if key in payload}
+    if str(saved.get("command")).endswith("tracker"):  # the one command that people type keys into
+        saved["text"] = without_keys(str(saved.get("text") or ""))
+    view = saved.pop("view", None)
+    if view and view.get("type") == "modal":
+        saved["view"] = without_secrets(view)
+    if "message" in saved:
+        saved["message"] = message_saveable(saved["message"])
+    return saved
+
+
+def message_saveable(message: JSON) -> JSON:
+    """The parts of a message that are needed to create something from it; its files are fetched again."""
+    files = [
+        {"id": file["id"], "file_access": "check_file_info"}
+        for file in message.get("files") or ()
+        if "id" in file
+    ]
+    saved = {key: message[key] for key in SAVED_OF_MESSAGE if key in message}
+    return saved | ({"files": files} if files else {})

@@ -1,0 +1,407 @@
+"""Form inputs, and reading back what a user entered.
+
+A field's `block_id` is its name, or `name:tag` to make a refresh forget its value (trackers differ between
+projects): Slack keeps what was entered as long as block and action IDs stay the same.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, TypeVar
+
+from bot.errors import BotError, Refused, WrongField
+from bot.slack.surfaces.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.text.mrkdwn import prose, spoken
+from bot.spelling import mark
+
+LIST = 100
+BOXES = 10
+TEXT = 3000
+T = TypeVar("T")
+Choice = tuple[str, str]
+"""A choice: its value and its text."""
+
+
+@dataclass(frozen=True)
+class FormResult:
+    """The result of a submitted form: errors at its fields, another view, or neither, which closes the form.
+
+    `said` is the error text, if any; `view` is then the form as it was filled in. `message` says the same as
+    `view` in case the form was closed meanwhile. `then` runs once Slack has the result, for instance to
+    announce an issue; `resume` is a saved payload to resume after that.
+    """
+
+    errors: dict[str, str] | None = None
+    view: JSON | None = None
+    message: Message | None = None
+    said: str | None = None
+    then: Callable[[], Awaitable[None]] | None = None
+    resume: JSON | None = None
+
+    def acknowledgement(self) -> JSON:
+        if self.errors:
+            return {
+                "response_action": "errors",
+                "errors": {name: spoken(said) for name, said in self.errors.items()},
+            }
+        if self.view:
+            return {"response_action": "update", "view": self.view}
+        return {"response_action": "clear"}
+
+    def in_form(self, view: JSON) -> "FormResult":
+        """The same result for a form that shows something else by now: errors go above it."""
+        if not self.errors:
+            return self
+        return FormResult.again(view, "\n".join(self.errors.values()))
+
+    @classmethod
+    def again(cls, view: JSON, said: str, metadata: str | None = None) -> "FormResult":
+        """The submitted view as it was filled in, with a warning (plain text)."""
+        return cls(view=refilled(view, said, metadata), said=said)
+
+    @classmethod
+    def told(cls, title: str, message: Message) -> "FormResult":
+        return cls(view=said(title, message.blocks), message=message)
+
+
+def form(
+    callback_id: str,
+    title: str,
+    blocks: Sequence[Block],
+    *,
+    submit: str | None = None,
+    close: str = "Cancel",
+    metadata: str = "",
+) -> JSON:
+    view: JSON = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(title, 24),
+        "close": plain(close, 24),
+        "blocks": list(blocks[:LIST]),
+        "private_metadata": metadata,
+    }
+    if submit:
+        view["submit"] = plain(submit, 24)
+    return view
+
+
+def notice(title: str, mrkdwn: str) -> JSON:
+    return form("notice", title, [section(mrkdwn)], close="Close")
+
+
+def loading(title: str) -> JSON:
+    """Shown while the form's choices load, since it must open within 3 seconds."""
+    return notice(title, ":hourglass_flowing_sand: One moment…")
+
+
+def said(title: str, blocks: Sequence[Block]) -> JSON:
+    return form("notice", title, blocks, close="Close")
+
+
+def field(
+    name: str,
+    label: str,
+    element: Element,
+    *,
+    optional: bool = True,
+    hint: str | None = None,
+    dispatch: bool = False,
+) -> Block:
+    named: JSON = {
+        "type": "input",
+        "block_id": name,
+        "label": plain(label, 2000),
+        "element": element,
+        "optional": optional,
+        "dispatch_action": dispatch,
+    }
+    return filled(named, hint=plain(hint, 2000) if hint else None)
+
+
+def text(
+    action_id: str,
+    initial: str | None = None,
+    *,
+    placeholder: str | None = None,
+    multiline: bool = False,
+    most: int | None = None,
+    on_keystroke: bool = False,
+) -> Element:
+    """A text input. With `on_keystroke`, in a field that dispatches, Slack reports every keystroke."""
+    return filled(
+        {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
+        initial_value=shortened(initial, most or TEXT) if initial else None,
+        placeholder=plain(placeholder, 150) if placeholder else None,
+        max_length=most,
+        dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if on_keystroke else None,
+    )
+
+
+def formatted_text(action_id: str, initial: JSON | None = None, *, placeholder: str | None = None) -> Element:
+    """A rich text input; `initial` is a rich text block."""
+    return filled(
+        {"type": "rich_text_input", "action_id": action_id},
+        initial_value=initial,
+        placeholder=plain(placeholder, 150) if placeholder else None,
+    )
+
+
+def day(action_id: str, initial: date | None) -> Element:
+    picker = {"type": "datepicker", "action_id": action_id}
+    return filled(picker, initial_date=initial.isoformat() if initial else None)
+
+
+def time_of_day(action_id: str, initial: str) -> Element:
+    """A time picker; times are `09:00`."""
+    return {"type": "timepicker", "action_id": action_id, "initial_time": initial}
+
+
+def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
+    box = option(label, "yes")
+    boxes = {"type": "checkboxes", "action_id": action_id, "options": [box]}
+    return filled(boxes, initial_options=[box] if checked else None)
+
+
+def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
+    """Checkboxes, all checked; a multi-select if there are too many (docs/slack.md, Sizes)."""
+    if len(known) > BOXES:
+        return choices(action_id, known, [value for value, _ in known], placeholder)
+    options = [option(name, value) for value, name in known]
+    return {"type": "checkboxes", "action_id": action_id, "options": options, "initial_options": options}
+
+
+def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str) -> Element:
+    """A select with all choices, or searched as the user types if they don't fit (docs/slack.md, Sizes)."""
+    options = [option(name, value) for value, name in known]
+    initial = next((one for one in options if one["value"] == chosen), None)
+    if 0 < len(options) <= LIST:
+        select = {"type": "static_select", "action_id": action_id, "options": options}
+        return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
+    return searched(action_id, initial, placeholder)
+
+
+def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str) -> Element:
+    options = [option(name, value) for value, name in known]
+    initial = [one for one in options if one["value"] in chosen]
+    if 0 < len(options) <= LIST:
+        select = {"type": "multi_static_select", "action_id": action_id, "options": options}
+        return filled(select, initial_options=initial or None, placeholder=plain(placeholder, 150))
+    return several_searched(action_id, initial, placeholder)
+
+
+def searched(action_id: str, initial: JSON | None, placeholder: str, least: int = 0) -> Element:
+    """A select whose options load as the user types."""
+    select = {"type": "external_select", "action_id": action_id, "min_query_length": least}
+    return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
+
+
+def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) -> Element:
+    select = {"type": "multi_external_select", "action_id": action_id, "min_query_length": 0}
+    return filled(select, initial_options=list(initial) or None, placeholder=plain(placeholder, 150))
+
+
+def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
+    """A select of the user's conversations, without externally shared ones."""
+    select = {
+        "type": "conversations_select",
+        "action_id": action_id,
+        "filter": {"exclude_external_shared_channels": True},
+    }
+    return filled(select, initial_conversation=initial, placeholder=plain(placeholder, 150))
+
+
+def number_in(value: object) -> int:
+    """A number that the bot wrote into a button, option or form. Raises ActionExpired for anything else."""
+    if not re.fullmatch("[0-9]{1,12}", str(value)):
+        raise ActionExpired
+    return int(str(value))
+
+
+class Values:
+    """Reads Slack's `view.state.values` by field name, ignoring tags.
+
+    Methods raise ActionExpired for a value that the bot didn't offer.
+    """
+
+    def __init__(self, view: JSON) -> None:
+        self._blocks: dict[str, JSON] = {}
+        self.block_ids: dict[str, str] = {}
+        for block_id, elements in (view.get("state", {}).get("values") or {}).items():
+            name = block_id.split(":")[0]
+            self._blocks[name] = next(iter(elements.values()), {})
+            self.block_ids[name] = block_id
+
+    def text(self, name: str) -> str | None:
+        """The text that was entered; None if blank."""
+        value = self._held(name, "value", str)
+        return value if value and value.strip() else None
+
+    def rich_text(self, name: str) -> JSON | None:
+        return self._held(name, "rich_text_value", dict)
+
+    def chosen(self, name: str, what: Literal["value", "text"] = "value") -> str | None:
+        selected = self._blocks.get(name, {}).get("selected_option")
+        return _of(selected, what) if selected else None
+
+    def number(self, name: str) -> int | None:
+        chosen = self.chosen(name)
+        return None if chosen is None else number_in(chosen)
+
+    def all_chosen(self, name: str, what: Literal["value", "text"] = "value") -> tuple[str, ...]:
+        return tuple(_of(option, what) for option in self._blocks.get(name, {}).get("selected_options") or ())
+
+    def conversation(self, name: str) -> str | None:
+        return self._held(name, "selected_conversation", str)
+
+    def day(self, name: str) -> date | None:
+        picked = self._blocks.get(name, {}).get("selected_date")
+        try:
+            return date.fromisoformat(picked) if picked else None
+        except (TypeError, ValueError):
+            raise ActionExpired from None
+
+    def time(self, name: str) -> str | None:
+        """The selected time of day, as `09:00`."""
+        return self._held(name, "selected_time", str)
+
+    def files(self, name: str) -> list[JSON]:
+        """The uploaded files, as Slack's file objects."""
+        return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
+
+    def changed(self, name: str, shown: object) -> bool:
+        """Whether a field holds anything else than what it showed first: `shown` is of `shown_in`."""
+        state = self._blocks.get(name, {})
+        known = shown if isinstance(shown, dict) else {}
+        return _mark(next((state[key] for key in SHOWN if state.get(key)), None)) != known.get(name)
+
+    def _held(self, name: str, key: str, kind: type[T]) -> T | None:
+        value = self._blocks.get(name, {}).get(key)
+        return value if isinstance(value, kind) else None
+
+    def named(self, prefix: str) -> list[str]:
+        return [name for name in self._blocks if name.startswith(prefix)]
+
+
+def _of(selected: JSON, what: Literal["value", "text"]) -> str:
+    try:
+        return str(selected["value"] if what == "value" else selected["text"]["text"])
+    except (KeyError, TypeError):
+        raise ActionExpired from None
+
+
+BANNER = "banner"
+SECRET = frozenset({"key"})
+"""Fields whose contents are never given back, not even to the user who entered them."""
+INITIAL = {
+    "value": "initial_value",
+    "rich_text_value": "initial_value",
+    "selected_option": "initial_option",
+    "selected_options": "initial_options",
+    "selected_date": "initial_date",
+    "selected_time": "initial_time",
+    "selected_conversation": "initial_conversation",
+}
+
+
+SHOWN = ("value", "selected_option", "selected_options", "selected_date", "selected_time")
+"""What `shown_in` marks: texts, choices, days and times."""
+
+
+def shown_in(view: JSON) -> dict[str, str]:
+    """A short mark of what each field shows, by name, to keep in the form's metadata.
+
+    What comes back as it was shown is neither read nor sent: the form may show values that it doesn't take.
+    """
+    inputs = [block for block in view["blocks"] if block["type"] == "input"]
+    return {
+        block["block_id"].partition(":")[0]: _mark(
+            next((held for key in SHOWN if (held := block["element"].get(INITIAL[key]))), None)
+        )
+        for block in inputs
+    }
+
+
+def _mark(held: object) -> str:
+    several = held if isinstance(held, list) else [held] if held else []
+    return mark(*(str(one.get("value")) if isinstance(one, dict) else str(one) for one in several))
+
+
+def warned(view: JSON, said: str) -> JSON:
+    """The view with a warning (plain text) at the top."""
+    banner = section(f":warning: {prose(said)}", block_id=BANNER)
+    return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
+
+
+def warns(view: JSON, said: str) -> bool:
+    return warned(view, said)["blocks"][0]["text"]["text"] in (
+        block["text"]["text"] for block in view["blocks"] if block.get("block_id") == BANNER
+    )
+
+
+def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
+    """A submitted view with its values filled in and a warning (plain text) at the top."""
+    values = view.get("state", {}).get("values") or {}
+    blocks = [_refilled(block, values) for block in view["blocks"]]
+    return warned(redefined(view, blocks, metadata), said)
+
+
+def without_secrets(view: JSON) -> JSON:
+    state = view.get("state") or {}
+    values = {block: held for block, held in (state.get("values") or {}).items() if block not in SECRET}
+    return view | {"state": state | {"values": values}}
+
+
+def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -> JSON:
+    """A view to replace a payload's view, with other blocks."""
+    kept = {
+        k: view[k]
+        for k in ("type", "callback_id", "title", "submit", "close", "notify_on_close")
+        if view.get(k)
+    }
+    return kept | {
+        "blocks": list(blocks[:LIST]),
+        "private_metadata": view.get("private_metadata", "") if metadata is None else metadata,
+    }
+
+
+def _refilled(block: JSON, values: JSON) -> JSON:
+    if block.get("type") != "input" or block.get("block_id") in SECRET:
+        return block
+    element = {k: v for k, v in block["element"].items() if not k.startswith("initial_")}
+    state = (values.get(str(block.get("block_id"))) or {}).get(element.get("action_id")) or {}
+    for held, initial in INITIAL.items():
+        if state.get(held):
+            element[initial] = state[held]
+    return block | {"element": element}
+
+
+def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
+    """The error by block ID if it belongs to a field, or the service's sentences name fields; else None."""
+    match error:
+        case WrongField(field=name):
+            block = Values(view).block_ids.get(name)
+            return {block: said} if block else None
+        case Refused(errors=sentences):
+            return at_fields(view, sentences)
+    return None
+
+
+def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
+    """The service's sentences by block ID if each starts with a field's label; else None.
+
+    Best effort: the service answers in the user's language. What can't be matched is shown above the form.
+    """
+    inputs = [
+        (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
+    ]
+    labels = sorted(inputs, key=lambda pair: -len(pair[0]))
+    placed: dict[str, str] = {}
+    for said in sentences:
+        block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)
+        if block_id is None:
+            return None
+        placed[block_id] = f"{placed[block_id]} {said}" if block_id in placed else said
+    return placed or None

@@ -1,0 +1,226 @@
+"""The app manifest: everything that Slack must know about the bot. Add new commands and shortcuts here."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+Mode = Literal["socket", "http"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A slash command, without its slash and prefix."""
+
+    name: str
+    description: str
+    usage_hint: str
+
+
+@dataclass(frozen=True)
+class ManifestShortcut:
+    """A shortcut: `global`, or in a message's menu."""
+
+    callback_id: str
+    kind: Literal["global", "message"]
+    name: str
+    description: str
+
+
+COMMANDS = (
+    Command(
+        "issue",
+        "Create, show, or change an issue",
+        "new <subject> | <number> [close] | <number> comment <text> | template | attach <number> | help",
+    ),
+    Command("issues", "Search issues", "[text] [status: to: priority: updated:] | help"),
+    Command("timelog", "Log time on an issue", "<number> <duration> [comment] | edit | help"),
+    Command(
+        "digest",
+        "Post issues on a schedule",
+        "add <project> <schedule> | me <schedule> | now | pause | resume | change | remove | help",
+    ),
+    Command(
+        "tracker",
+        "Manage your account and this channel's project",
+        "link | unlink | whoami | projects | project | default <project> | user | help",
+    ),
+)
+
+SHORTCUTS = (
+    ManifestShortcut("create_issue", "global", "Create an issue", "Open the form for a new issue"),
+    ManifestShortcut(
+        "search_issues", "global", "Search issues", "Find issues by text, project, assignee, and more"
+    ),
+    ManifestShortcut("issue_from_message", "message", "Create an issue", "Create an issue from this message"),
+    ManifestShortcut(
+        "find_from_message", "message", "Find related issues", "Find the issues that this message is about"
+    ),
+    ManifestShortcut(
+        "files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"
+    ),
+    ManifestShortcut(
+        "comment_from_message", "message", "Comment on an issue", "Add this message to an issue as a comment"
+    ),
+    ManifestShortcut("log_time", "global", "Log time", "Log time on an issue"),
+    ManifestShortcut("time_from_message", "message", "Log time", "Log time on the issue in this message"),
+)
+
+# What each is for. Slack asks administrators to grant them.
+SCOPES = {
+    "commands": "add slash commands and shortcuts",
+    "chat:write": "post created and shared issues, and digests",
+    "channels:read": "see whether a channel is archived or shared with other companies",
+    "groups:read": "the same for private channels",
+    "im:read": "the same for direct messages",
+    "im:write": "open direct messages for personal digests",
+    "mpim:read": "the same for group messages",
+    "channels:history": "read threads for issues and comments, and find a digest posted before a crash",
+    "groups:history": "the same for private channels",
+    "im:history": "the same for direct messages",
+    "mpim:history": "the same for group messages",
+    "users:read": "read users' names, languages, and time zones, and notice who is deactivated",
+    "users:read.email": "compare a linked account's email, and fill in the form for a new account",
+    "links:read": "notice links to issues",
+    "links:write": "show a preview below them",
+    "files:read": "download files to attach to issues",
+}
+
+OPTIONAL = frozenset(scope for scope in SCOPES if scope.endswith(":history"))
+"""The scopes that administrators may decline."""
+
+DESCRIPTION = "Create, find, and track issues in Slack, under your own name."
+LONG_DESCRIPTION = (
+    "Issue Bot brings your issue tracker into Slack. Create an issue from a message, a form, or one line. "
+    "Search issues and share them in a channel. Log time and attach files. Get a project's new issues in a "
+    "channel, on the schedule you choose. Everyone links their own account, so the tracker shows who did "
+    "what, and nobody sees more than their permissions allow."
+)
+EVENTS = (
+    "app_home_opened",
+    "link_shared",
+    "entity_details_requested",
+    "app_uninstalled",
+    "tokens_revoked",
+    "user_change",
+)
+ORGANIZATION_EVENTS = ("team_access_revoked",)
+"""Events that Slack sends only to apps that organizations can install."""
+EVENTS_PATH = "/slack/events"
+INSTALL_PATH = "/slack/install"
+REDIRECT_PATH = "/slack/oauth_redirect"
+
+
+def manifest(
+    mode: Mode = "socket",
+    url: str | None = None,
+    prefix: str = "",
+    service_url: str | None = None,
+    *,
+    several: bool = False,
+) -> dict[str, Any]:
+    """The manifest, in the shape of Slack's schema.
+
+    `url` is the bot's address; raises ValueError if it is missing in HTTP mode or for `several` workspaces.
+    Links to `service_url` unfurl if Slack accepts its host.
+    """
+    root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
+    if (mode == "http" or several) and not re.match(r"https?://[^/\s]", root):
+        raise ValueError("HTTP mode and several workspaces need --url, the bot's https:// URL.")
+    address = root + EVENTS_PATH if mode == "http" else None
+    request = {"request_url": address} if address else {}
+    options = {"message_menu_options_url": address} if address else {}
+    return {
+        "display_information": {
+            "name": "Issue Bot",
+            "description": DESCRIPTION,
+            "long_description": LONG_DESCRIPTION,
+            "background_color": "#1f3a5f",
+        },
+        "features": _features(address, prefix, service_url),
+        "oauth_config": {
+            **({"redirect_urls": [root + REDIRECT_PATH]} if several else {}),
+            "scopes": {
+                "bot": list(SCOPES),
+                "bot_optional": [scope for scope in SCOPES if scope in OPTIONAL],
+            },
+        },
+        "settings": {
+            "event_subscriptions": {
+                **request,
+                "bot_events": [*EVENTS, *(ORGANIZATION_EVENTS if several else ())],
+            },
+            "interactivity": {"is_enabled": True, **request, **options},
+            "org_deploy_enabled": several,
+            "socket_mode_enabled": mode == "socket",
+            "token_rotation_enabled": several,
+        },
+    }
+
+
+def _features(address: str | None, prefix: str, service_url: str | None) -> dict[str, Any]:
+    return {
+        "app_home": {
+            "home_tab_enabled": True,
+            "messages_tab_enabled": True,
+            "messages_tab_read_only_enabled": False,
+        },
+        "bot_user": {"display_name": "Issue Bot", "always_online": True},
+        "shortcuts": [
+            {"name": s.name, "type": s.kind, "callback_id": s.callback_id, "description": s.description}
+            for s in SHORTCUTS
+        ],
+        "rich_previews": {"is_active": True, "entity_types": ["slack#/entities/task"]},
+        **({"unfurl_domains": [domain]} if (domain := unfurl_domain(service_url)) else {}),
+        "slash_commands": [
+            {
+                "command": f"/{prefix}{c.name}",
+                **({"url": address} if address else {}),
+                "description": c.description,
+                "usage_hint": c.usage_hint,
+                "should_escape": True,
+            }
+            for c in COMMANDS
+        ],
+    }
+
+
+def unfurl_domain(service_url: str | None) -> str | None:
+    """The host whose links unfurl; None if Slack doesn't accept it, such as an IP or a bare name."""
+    host = urlsplit(service_url or "").hostname or ""
+    named = re.fullmatch(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+", host)
+    return host if named and not re.fullmatch(r"[0-9.]+", host) else None
+
+
+def to_yaml(value: Mapping[str, Any]) -> str:
+    """The manifest as YAML; supports only the shapes that a manifest has."""
+    return "\n".join(_lines(value, "")) + "\n"
+
+
+def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(item, Mapping | list):
+                yield f"{indent}{key}:"
+                yield from _lines(item, indent + "  ")
+            else:
+                yield f"{indent}{key}: {_scalar(item)}"
+        return
+    for item in value:
+        if isinstance(item, Mapping):
+            first, *rest = _lines(item, indent + "  ")
+            yield f"{indent}- {first.lstrip()}"
+            yield from rest
+        else:
+            yield f"{indent}- {_scalar(item)}"
+
+
+def _scalar(value: str | bool) -> str:  # noqa: FBT001 - a manifest's values are texts and booleans
+    """A plain word if it is unambiguous, otherwise quoted as in JSON."""
+    if isinstance(value, str) and re.fullmatch(
+        r"[a-z]+_[a-z_]+|[a-z]+:[a-z:.]+|(?!true|false|null)[a-z]{3,}", value
+    ):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,58 @@
+"""What the bot's sentences depend on: the service's name and the command prefix."""
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+
+from bot.errors import BotError
+from bot.service.conventions import issue_url
+from bot.service.optional import OptionalOperations
+from bot.slack.sentences import of_service
+from bot.slack.text.rendering import rendered
+from bot.slack.text.to_service import TextFormat
+
+PLACE = re.compile(r"\{(/?)([\w ]+)\}")
+"""A place in a template: a name, or a command after a slash."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The service's name and address, its text format, and the command prefix.
+
+    `optional` knows which optional operations the service lacks, whose buttons then go.
+    """
+
+    base_url: str
+    service: str
+    text_format: TextFormat
+    prefix: str = ""
+    optional: OptionalOperations | None = field(default=None, repr=False)
+
+    def command(self, name: str) -> str:
+        """A slash command as users type it in this workspace."""
+        return f"/{self.prefix}{name}"
+
+    def sentence(self, error: BotError) -> str:
+        """What a user reads of an error. Raises LookupError if nothing words it."""
+        told = error if error.says else of_service(error)
+        return PLACE.sub(partial(self._value, told), told.says)
+
+    def _value(self, error: BotError, place: re.Match[str]) -> str:
+        """What a place in an error's template stands for."""
+        slash, name = place.groups()
+        if slash:
+            return self.command(name)
+        value = getattr(self if name in {"service", "prefix"} else error, name)
+        if isinstance(value, tuple):
+            return " ".join(dict.fromkeys(map(self.sentence, value)))
+        return self.sentence(value) if isinstance(value, BotError) else str(value)
+
+    def lacks(self, operation: str) -> bool:
+        return self.optional is not None and self.optional.is_missing(operation)
+
+    def url(self, number: int) -> str:
+        return issue_url(self.base_url, number)
+
+    async def mrkdwn(self, text: str | None) -> str:
+        """The service's text as mrkdwn; plain if converting it takes too long."""
+        return (await rendered(text or "", self.text_format)).strip()

@@ -1,0 +1,125 @@
+"""Looks up Slack users: name, time zone and locale, cached for ten minutes."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import UserError
+from bot.slack.outgoing.posting import SLACK_FAILED
+from bot.store.owner import Owner
+from bot.ttl_cache import TtlCache
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Profile:
+    user_id: str
+    name: str
+    zone: ZoneInfo
+    first_name: str = ""
+    """Empty if unknown."""
+    locale: str = ""
+    """Language and region, such as `es-ES`; empty if unknown."""
+    mail: str = ""
+    """Empty if unknown."""
+
+
+class Profiles:
+    """Caches `users.info`; falls back to the ID as the name and to UTC.
+
+    `on_deactivated` is called with the team and ID of a user whom Slack says to be deactivated.
+    """
+
+    on_deactivated: Callable[[str, str], Awaitable[None]] | None = None
+
+    def __init__(self) -> None:
+        self._recent: TtlCache[tuple[str, str], Profile] = TtlCache(seconds=600)
+
+    async def of(self, slack: AsyncWebClient, team_id: str, user_id: str, *, fresh: bool = False) -> Profile:
+        """Return a user's profile as that workspace knows them; never raises if Slack fails."""
+        if fresh:
+            self._recent.discard((team_id, user_id))
+
+        async def read() -> Profile:
+            answer = await slack.users_info(user=user_id, include_locale=True)
+            user = answer.get("user") or {}
+            profile = user.get("profile") or {}
+            if user.get("deleted") and self.on_deactivated:
+                await self.on_deactivated(team_id, user_id)
+            name = (
+                profile.get("real_name")
+                or user.get("real_name")
+                or profile.get("display_name")
+                or user.get("name")
+            )
+            first_name = profile.get("first_name") or (name or "").partition(" ")[0]
+            return Profile(
+                user_id,
+                name or user_id,
+                _zone(user.get("tz")),
+                first_name,
+                user.get("locale") or "",
+                profile.get("email") or "",
+            )
+
+        try:
+            return await self._recent.get((team_id, user_id), read)
+        except SLACK_FAILED as error:
+            log.warning(
+                "could not read a Slack profile", action="profile.unknown", error=type(error).__name__
+            )
+            return Profile(user_id, user_id, ZoneInfo("UTC"))
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A Slack user's details for a new account in the service; unknown ones are empty."""
+
+    owner: Owner
+    firstname: str
+    lastname: str
+    handle: str
+    mail: str
+
+
+async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
+    """Read a colleague's details, uncached. The email needs the scope `users:read.email`.
+
+    Raises UserError if Slack doesn't return it, for an app, and for people who left or work elsewhere.
+    """
+    try:
+        user = (await slack.users_info(user=user_id)).get("user") or {}
+    except SLACK_FAILED as error:
+        log.warning("could not read a Slack profile", action="profile.unknown", error=type(error).__name__)
+        raise UserError("I couldn't get that person's profile from Slack. Try again in a minute.") from None
+    if user.get("is_bot") or user.get("deleted"):
+        raise UserError(
+            "You mentioned an app or a deactivated account. Mention a person who's active in Slack."
+        )
+    enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
+    own = enterprise == asker.enterprise_id if asker.enterprise_id else user.get("team_id") == asker.team_id
+    if not own:
+        raise UserError(
+            "The person you mentioned is from another company. Use `{/tracker user new}` on its own to "
+            "create an account that isn't linked to anyone in Slack."
+        )
+    profile = user.get("profile") or {}
+    first, _, last = str(profile.get("real_name") or user.get("real_name") or "").strip().rpartition(" ")
+    return Contact(
+        Owner(asker.enterprise_id, asker.team_id, user_id),
+        profile.get("first_name") or first,
+        profile.get("last_name") or last,
+        user.get("name") or "",
+        profile.get("email") or "",
+    )
+
+
+def _zone(name: object) -> ZoneInfo:
+    try:
+        return ZoneInfo(str(name or "UTC"))
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        return ZoneInfo("UTC")

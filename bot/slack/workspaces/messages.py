@@ -1,0 +1,88 @@
+"""Messages for the service: their words, and the names of whom they mention."""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from bot.slack.outgoing.posting import SLACK_FAILED, permalink
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms, rich_input
+from bot.slack.surfaces.blocks import JSON, shortened
+from bot.slack.text import message_text
+from bot.slack.text.to_service import FORMATS, to_plain, translate
+
+MAX = 10
+SHORTENED = " (shortened here)"
+
+
+@dataclass(frozen=True)
+class InWords:
+    """A message for the service: its text and its author with a link to it, in the service's format, and its
+    first line in plain text.
+    """
+
+    text: str
+    source: str
+    first_line: str
+
+
+async def names_of(reply: Reply, mentioned: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The names by ID of what is mentioned, a `user` or `channel` and its ID each; up to `MAX`."""
+
+    async def name(kind: str, mentioned_id: str) -> str:
+        if kind == "user":
+            return (await reply.profile(mentioned_id)).name
+        try:
+            answer = await reply.slack.conversations_info(channel=mentioned_id)
+        except SLACK_FAILED:
+            return mentioned_id
+        return str((answer.get("channel") or {}).get("name") or mentioned_id)
+
+    known = list(islice(mentioned, MAX))
+    names = await asyncio.gather(*(name(kind, mentioned_id) for kind, mentioned_id in known))
+    return {mentioned_id: found for (_, mentioned_id), found in zip(known, names, strict=True)}
+
+
+async def writer(reply: Reply, rich: JSON) -> Callable[[JSON], str]:
+    """What converts rich text to the service's format, with the names of whom `rich` mentions."""
+    names = await names_of(reply, rich_input.ids_in(rich))
+    return partial(
+        rich_input.written,
+        text_format=reply.wording.text_format,
+        name_of=lambda mentioned: names.get(mentioned, mentioned),
+    )
+
+
+async def in_words(reply: Reply, message: JSON) -> InWords:
+    """A message, shortened if it doesn't fit into a form."""
+    text = message_text.text_of(message)
+    author, name = await author_of(reply, message), await names_in(reply, text)
+    link = await permalink(reply.slack, reply.place, message)
+    to = FORMATS[reply.wording.text_format]
+    source = re.sub(r"[^\w .-]", "", author) + " in Slack"
+    if link:
+        source = to.link(link, source)
+    whole = await asyncio.to_thread(translate, text, name, to)
+    body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
+    if body != whole:
+        source = f"{source}{SHORTENED}"
+    plain = await asyncio.to_thread(to_plain, text, name)
+    first = next((line.strip() for line in plain.splitlines() if line.strip()), "")
+    return InWords(body, source, first)
+
+
+async def author_of(reply: Reply, message: JSON) -> str:
+    """The name of the user or app that posted a message."""
+    if name := message_text.author_of(message):
+        return name
+    return (await reply.profile(message["user"])).name if message.get("user") else "someone"
+
+
+async def names_in(reply: Reply, text: str) -> Callable[[str], str]:
+    """Looks up the users that a message's text mentions; the result returns a user's name by ID."""
+    mentioned = dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text))
+    names = await names_of(reply, (("user", user) for user in mentioned))
+    return lambda user: names.get(user, user)

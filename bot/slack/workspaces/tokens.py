@@ -1,0 +1,205 @@
+"""The workspaces that the bot serves, and their clients: one with a fixed token, or all that installed it."""
+
+import asyncio
+import hashlib
+from abc import abstractmethod
+from datetime import timedelta
+from time import time
+
+import stamina
+import structlog
+from pydantic import SecretStr
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.authorization.async_authorize import AsyncAuthorize
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_sdk.errors import SlackApiError, SlackTokenRotationError
+from slack_sdk.oauth.installation_store import Bot
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import StoredSecretError
+from bot.slack.incoming.in_flight import InFlight
+from bot.slack.outgoing import web_client
+from bot.slack.outgoing.posting import reason
+from bot.store.store import Store
+
+EARLY = 120
+"""How many minutes before its expiration a token is renewed (tokens last 12 hours)."""
+AT_LEAST = 60.0
+"""With fewer seconds than this left on a token, callers wait for the new one."""
+WAIT, LONGEST_WAIT = 0.25, 10.0
+LOST = "a workspace's token can no longer be renewed: reinstall the app there from /slack/install"
+
+log = structlog.get_logger(__name__)
+
+
+class NotInstalled(SlackApiError):
+    """The bot isn't installed in the workspace."""
+
+    def __init__(self) -> None:
+        super().__init__("not installed", {"ok": False, "error": "not_authed"})  # type: ignore[no-untyped-call] # slack_sdk's
+
+
+class TokenUnusable(NotInstalled):
+    """The workspace's token can't be decrypted, or has expired and wasn't renewed."""
+
+
+class Workspaces(AsyncAuthorize):
+    """Clients for workspaces; Bolt calls it for the token of each payload."""
+
+    @abstractmethod
+    async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:
+        """The client for a team, or without one for an organization. Raises NotInstalled or TokenUnusable."""
+
+
+class OneWorkspace(Workspaces):
+    def __init__(self, slack: AsyncWebClient) -> None:
+        self._slack = slack
+
+    async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:  # noqa: ARG002 - there is only one
+        return self._slack
+
+    async def __call__(
+        self, *, enterprise_id: str | None, team_id: str | None, user_id: str | None, **_: object
+    ) -> AuthorizeResult:
+        return AuthorizeResult(
+            enterprise_id=enterprise_id, team_id=team_id, user_id=user_id, bot_token=self._slack.token
+        )
+
+
+class InstalledWorkspaces(Workspaces):
+    """All workspaces that installed the bot through OAuth; renews their tokens.
+
+    `slack` is a client without a token.
+    """
+
+    def __init__(
+        self,
+        slack: AsyncWebClient,
+        store: Store,
+        in_flight: InFlight,
+        client_id: str,
+        client_secret: SecretStr,
+        *,
+        renewal_seconds: float,
+    ) -> None:
+        self._renewal_claim = timedelta(seconds=renewal_seconds)
+        self._slack = slack
+        self._store = store
+        self._in_flight = in_flight
+        self._rotator = AsyncTokenRotator(
+            client_id=client_id, client_secret=client_secret.get_secret_value(), client=slack
+        )
+        self._renewing: dict[str, asyncio.Task[Bot]] = {}
+
+    async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:
+        """A client with the team's own token, or its organization's."""
+        bot = await self._bot(enterprise_id, team_id)
+        return web_client.for_team(self._slack, bot.bot_token, team_id)
+
+    async def __call__(
+        self,
+        *,
+        context: AsyncBoltContext,
+        enterprise_id: str | None,
+        team_id: str | None,
+        user_id: str | None,
+        **_: object,
+    ) -> AuthorizeResult | None:
+        """The token for a payload; None if the bot isn't installed.
+
+        If the database fails, returns no token: claiming the delivery then fails too, and the user hears of
+        it.
+        """
+        try:
+            bot = await self._bot(enterprise_id, None if context.is_enterprise_install else team_id)
+        except NotInstalled:
+            return None
+        except Exception:
+            log.exception("could not read a workspace's token", action="slack.no_token", team=team_id)
+            return AuthorizeResult(enterprise_id=enterprise_id, team_id=team_id, user_id=user_id)
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_id=bot.bot_id,
+            bot_user_id=bot.bot_user_id,
+            bot_token=bot.bot_token,
+            bot_scopes=bot.bot_scopes,
+            user_id=user_id,
+        )
+
+    async def _bot(self, enterprise_id: str | None, team_id: str | None) -> Bot:
+        try:
+            bot = await self._store.installations.find(enterprise_id, team_id)
+        except StoredSecretError as error:
+            said = "a workspace's token can't be decrypted: check ENCRYPTION_KEYS, or reinstall the app there"
+            log.error(said, action="slack.token_unreadable", team=team_id, error=str(error))  # noqa: TRY400 - no traceback needed
+            raise TokenUnusable from None
+        if bot is None:
+            raise NotInstalled
+        if _seconds_left(bot) > EARLY * 60:
+            return bot
+        renewal = self._renewal(bot)
+        if _seconds_left(bot) > AT_LEAST:
+            return bot
+        bot = await asyncio.shield(renewal)
+        if _seconds_left(bot) <= 0:
+            raise TokenUnusable
+        return bot
+
+    def _renewal(self, bot: Bot) -> asyncio.Task[Bot]:
+        """The renewal of this token that is running in this process, or a new one."""
+        token = bot.bot_refresh_token or ""
+        if (running := self._renewing.get(token)) is not None:
+            return running
+        renewal = self._renewing[token] = self._in_flight.start(self._renewed(bot))
+        renewal.add_done_callback(lambda _: self._renewing.pop(token))
+        return renewal
+
+    async def _renewed(self, bot: Bot) -> Bot:
+        """The installation with a new token; unchanged if renewing it fails."""
+        about = {"team": bot.team_id, "enterprise": bot.enterprise_id}
+        claim = f"renewal:{hashlib.sha256((bot.bot_refresh_token or '').encode()).hexdigest()}"
+        try:
+            if not await self._store.claims.claim_for(claim, self._renewal_claim):
+                return await self._renewed_elsewhere(bot)
+            renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=EARLY)
+        except SlackTokenRotationError as error:
+            if (why := reason(error.api_error)) == "invalid_refresh_token":
+                log.error(LOST, action="slack.token_lost", **about)  # noqa: TRY400 - no traceback needed
+            else:
+                log.warning("could not renew a token", action="slack.token_not_renewed", error=why, **about)
+            return bot
+        except Exception as error:  # noqa: BLE001 - any error leaves the old token
+            # Slack may have renewed it anyway; then the next attempt finds it lost.
+            kind = type(error).__name__
+            log.warning("could not renew a token", action="slack.token_not_renewed", error=kind, **about)
+            return bot
+        if renewed is not None:
+            await self._keep(renewed, about)
+        return renewed or bot
+
+    async def _keep(self, renewed: Bot, about: dict[str, str | None]) -> None:
+        try:
+            async for attempt in stamina.retry_context(on=Exception, attempts=5, timeout=LONGEST_WAIT):
+                with attempt:
+                    await self._store.installations.renew(renewed)
+        except Exception:
+            log.exception(LOST, action="slack.token_lost", **about)
+        else:
+            log.info("token renewed", action="slack.token_renewed", **about)
+
+    async def _renewed_elsewhere(self, bot: Bot) -> Bot:
+        for _ in range(int(LONGEST_WAIT / WAIT)):
+            now = await self._store.installations.find(bot.enterprise_id, bot.team_id)
+            if now is None or now.bot_refresh_token != bot.bot_refresh_token:
+                return now or bot
+            if _seconds_left(bot) > AT_LEAST:
+                return bot
+            await asyncio.sleep(WAIT)
+        return bot
+
+
+def _seconds_left(bot: Bot) -> float:
+    """Seconds until the token expires; infinite without token rotation."""
+    return float("inf") if bot.bot_token_expires_at is None else bot.bot_token_expires_at - time()

@@ -1,0 +1,198 @@
+"""What users did with the bot: the issues they created, with the messages they came from, and the time they
+logged, which the service may be unable to list.
+"""
+
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
+
+from bot.store.database import Database
+from bot.store.owner import Owner
+from bot.store.tables import CreatedIssueRow, TimeEntryRow
+
+MAX_FROM_MESSAGE = 5
+
+
+@dataclass(frozen=True)
+class CreatedIssue:
+    """An issue created with the bot, with its original subject."""
+
+    issue_id: int
+    subject: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class CreatedIssues:
+    database: Database
+
+    async def put(
+        self,
+        owner: Owner,
+        issue_id: int,
+        subject: str,
+        channel_id: str | None = None,
+        message_ts: str | None = None,
+        *,
+        privacy_refused: bool = False,
+    ) -> None:
+        """Record an issue created by `owner`, and the message it was created from, if any.
+
+        `privacy_refused` marks an issue that should be private but isn't. Replaces an earlier issue with this
+        number, which belonged to another service.
+        """
+        values = {
+            **owner.columns,
+            "subject": subject,
+            "channel_id": channel_id,
+            "message_ts": message_ts,
+            "created_at": datetime.now(UTC),
+            "privacy_refused": privacy_refused,
+        }
+        identity = {"issue_id": issue_id}
+        await self.database.execute(self.database.upsert(CreatedIssueRow, identity, values))
+
+    async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
+        """Return whether the issue was created with the bot before `than`; compares the subject, too."""
+        statement = select(CreatedIssueRow.subject, CreatedIssueRow.created_at).where(
+            CreatedIssueRow.issue_id == issue_id
+        )
+        row = await self.database.one(statement)
+        return row is not None and row.subject == subject and row.created_at < than
+
+    async def refused_privacy(self) -> frozenset[int]:
+        statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
+        return await self.database.read(lambda connection: frozenset(connection.scalars(statement)))
+
+    async def latest(self, owner: Owner, limit: int) -> tuple[CreatedIssue, ...]:
+        return await self._found(CreatedIssueRow.of(owner), limit)
+
+    async def from_message(self, team_id: str, channel_id: str, message_ts: str) -> tuple[CreatedIssue, ...]:
+        """Return everyone's issues from a message, latest first. The reader may not have access to all."""
+        there = and_(
+            CreatedIssueRow.team_id == team_id,
+            CreatedIssueRow.channel_id == channel_id,
+            CreatedIssueRow.message_ts == message_ts,
+        )
+        return await self._found(there, MAX_FROM_MESSAGE)
+
+    async def _found(self, which: ColumnElement[bool], limit: int) -> tuple[CreatedIssue, ...]:
+        statement = (
+            select(CreatedIssueRow.issue_id, CreatedIssueRow.subject, CreatedIssueRow.created_at)
+            .where(which)
+            .order_by(CreatedIssueRow.created_at.desc(), CreatedIssueRow.issue_id.desc())
+            .limit(limit)
+        )
+        rows = await self.database.rows(statement)
+        return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """Time on an issue, or on a project if `issue_id` is None; `title` is the subject or name."""
+
+    project_id: int
+    issue_id: int | None
+    title: str
+    minutes: int
+    activity_id: int | None
+    activity: str
+    spent_on: date
+    comments: str
+
+
+@dataclass(frozen=True)
+class EntryPost:
+    """The message that announced an entry; `ts` is None if Slack didn't confirm it, `thread_ts` outside of
+    threads.
+    """
+
+    channel_id: str
+    ts: str | None
+    thread_ts: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Spent):
+    id: int
+    post: EntryPost | None = None
+
+
+_SPENT = [field.name for field in fields(Spent)]
+"""The columns that have the names of the fields."""
+
+
+@dataclass(frozen=True)
+class TimeEntries:
+    """The entries of all users; each is accessible to its owner only."""
+
+    database: Database
+
+    async def add(self, owner: Owner, entry: Entry) -> None:
+        """Record a new entry, replacing an earlier one with this ID, which belonged to another service."""
+        values = _columns(entry) | {
+            **owner.columns,
+            "created_at": datetime.now(UTC),
+            "post_channel_id": None,
+            "post_ts": None,
+            "post_thread_ts": None,
+        }
+        identity = {"entry_id": entry.id}
+        await self.database.execute(self.database.upsert(TimeEntryRow, identity, values))
+
+    async def change(self, owner: Owner, entry: Entry) -> None:
+        await self.database.execute(
+            update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
+        )
+
+    async def announced(self, owner: Owner, entry_id: int, post: EntryPost) -> None:
+        statement = (
+            update(TimeEntryRow)
+            .where(_is(owner, entry_id))
+            .values(post_channel_id=post.channel_id, post_ts=post.ts, post_thread_ts=post.thread_ts)
+        )
+        await self.database.execute(statement)
+
+    async def forget(self, owner: Owner, entry_id: int) -> None:
+        await self.database.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
+
+    async def get(self, owner: Owner, entry_id: int) -> Entry | None:
+        row = await self.database.one(select(TimeEntryRow).where(_is(owner, entry_id)))
+        return _entry(row) if row else None
+
+    async def latest(self, owner: Owner, limit: int, *which: ColumnElement[bool]) -> tuple[Entry, ...]:
+        statement = (
+            select(TimeEntryRow)
+            .where(TimeEntryRow.of(owner), *which)
+            .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
+            .limit(limit)
+        )
+        return tuple(map(_entry, await self.database.rows(statement)))
+
+    async def last_in(self, owner: Owner, project_id: int) -> Entry | None:
+        """Return the owner's latest entry in a project that has an activity, or None."""
+        there = (TimeEntryRow.project_id == project_id, TimeEntryRow.activity != "")
+        return next(iter(await self.latest(owner, 1, *there)), None)
+
+    async def minutes(self, owner: Owner, since: date, until: date) -> int:
+        """Return the minutes that the owner logged from `since` to `until`, inclusive."""
+        statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(
+            TimeEntryRow.of(owner), TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until
+        )
+        return await self.database.read(lambda connection: int(connection.scalar(statement) or 0))
+
+
+def _columns(entry: Entry) -> dict[str, object]:
+    return {name: getattr(entry, name) for name in _SPENT}
+
+
+def _entry(row: Row[Any]) -> Entry:
+    channel = row.post_channel_id
+    post = EntryPost(channel, row.post_ts, row.post_thread_ts) if channel else None
+    return Entry(id=row.entry_id, post=post, **{name: getattr(row, name) for name in _SPENT})
+
+
+def _is(owner: Owner, entry_id: int) -> ColumnElement[bool]:
+    return and_(TimeEntryRow.entry_id == entry_id, TimeEntryRow.of(owner))

@@ -1,0 +1,213 @@
+"""Every scenario × every fault between the bot and the service, or Slack × every request that it makes.
+
+By default a third of the scenarios run with each: two faults of the service at one of their requests, and one
+fault of Slack for each method that they call. Faults and requests rotate from scenario to scenario.
+`ISSUEBOT_MATRIX=faults` runs every fault of the service with each scenario. `ISSUEBOT_MATRIX=all` runs every
+fault at every request, once and permanently.
+"""
+
+import asyncio
+import gc
+import os
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stamina
+import structlog
+from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
+
+from bot.service.client import Limits
+from bot.timings import Delays
+from tests.faults import secrets
+from tests.faults.matrix import Matrix
+from tests.faults.scenarios import sampled
+from tests.faults.scene import Scene
+from tests.faults.service_matrix import ServiceCell, ServiceMatrix, is_unnoticeable
+from tests.faults.slack_matrix import IN_TIME, SlackCell, SlackMatrix, faults_of
+from tests.support.office import Office
+from tests.support.prepared import demo_tracker
+from tests.support.slackwire import SlackWire
+from tests.support.wire import FAULTS, OVERSIZED, Fault, Wire
+
+EXTENT = os.environ.get("ISSUEBOT_MATRIX", "few")
+FAULTS_EACH = 2
+PARTS, LANES = 2, 4
+"""Tests that share the scenarios, and offices open at the same time in each: faults mostly wait."""
+LIMITED = pytest.mark.timeout(600 if EXTENT == "few" else 0)
+# A notice that the bot is still working isn't a result.
+DELAYS = {
+    "still_working": 60,
+    "acknowledged": 0.1,
+    "typing": 0.02,
+    "channel_pace": 0,
+    "thread": 1,
+    "workspace_pace": 0,
+    "update_pace": 0,
+}
+# Selects time out before a slow service answers, and digests take as long as a busy machine needs.
+OF_SERVICE = Delays(form=0.5, options=4, lookups=(0.01, 0.02), digest_now=10, **DELAYS)  # type: ignore[arg-type] # all are numbers
+# A form shows its result through a call, so a slow machine must not look like a slow service.
+OF_SLACK = Delays(form=0, options=IN_TIME, slack=2.5, digest_now=5, **DELAYS)  # type: ignore[arg-type] # all are numbers
+
+
+@pytest.fixture(autouse=True)
+def _short_retries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Shortens how long stamina and slack_sdk wait before they retry."""
+    monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
+    with stamina.set_testing(True, attempts=3):
+        yield
+
+
+@asynccontextmanager
+async def service_matrix(directory: Path, *_: object) -> AsyncIterator[ServiceMatrix]:
+    """Opens an office behind a faulty proxy to the service."""
+    tracker, wire = demo_tracker(issue_reads=True, roles=True), Wire()
+    office = Office(directory, tracker=tracker, wire=wire, delays=OF_SERVICE, rate_limits=False)
+    async with office.opened():
+        office.bot.client._transport._limits = Limits(answer=OVERSIZED)
+        yield ServiceMatrix(Scene(office), wire)
+
+
+@asynccontextmanager
+async def slack_matrix(directory: Path, logs: secrets.Logs, lane: int) -> AsyncIterator[SlackMatrix]:
+    """Opens an office behind a faulty proxy to Slack; all its log lines carry the lane's number."""
+    structlog.contextvars.bind_contextvars(lane=lane)  # inherited by all tasks of the office
+    wire = SlackWire()
+    office = Office(directory, slack_wire=wire, delays=OF_SLACK, rate_limits=False, may_crash=True)
+    async with office.opened():
+        yield SlackMatrix(Scene(office), wire, logs, lane)
+
+
+def service_cells(number: int, name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
+    """Yields the cells to run for a scenario; none if it makes no request to the service."""
+    count = len(asked)
+    if EXTENT == "all":
+        for fault, at, lasting in product(FAULTS, range(count), (False, True)):
+            if not is_unnoticeable(fault, asked[at : at + 1]):
+                yield ServiceCell(name, fault, lasting, at)
+    elif count:
+        for turn in range(len(FAULTS) if EXTENT == "faults" else FAULTS_EACH):
+            fault = FAULTS[(number * FAULTS_EACH + turn) % len(FAULTS)]
+            at, lasting = (number + turn) % count, (number + turn // count) % 2 == 0
+            noticed = not is_unnoticeable(fault, asked[at : at + 1])
+            yield ServiceCell(name, fault, *((lasting, at) if noticed else (False, 0)))
+
+
+def slack_cells(turns: dict[str, int], name: str, methods: Sequence[str]) -> Iterator[SlackCell]:
+    """Yields the cells to run for a scenario; `turns` counts how often each method was used."""
+    for method in methods:
+        faults = faults_of(method)
+        if EXTENT == "all":
+            yield from (SlackCell(name, *one, method) for one in product(faults, (False, True)))
+        else:
+            turn = turns[method]
+            turns[method] += 1
+            yield SlackCell(name, faults[turn % len(faults)], turn % 2 == 0, method)
+
+
+Opened = Callable[[Path, secrets.Logs, int], AbstractAsyncContextManager[Matrix]]
+Cells = Callable[[str, Sequence[str]], Iterator[Any]]
+
+
+async def run(
+    opened: Opened, cells: Cells, names: Sequence[str], directories: pytest.TempPathFactory
+) -> None:
+    """Runs the cells of these scenarios in several offices at once, and fails for every broken rule."""
+    ran, wrong = 0, []
+
+    async def lane(number: int) -> None:
+        nonlocal ran
+        async with opened(directories.mktemp("office"), logs, number) as matrix:
+            for name in names[number::LANES]:
+                for cell in cells(name, await matrix.learn(name)):
+                    await matrix.run(cell)
+            ran += matrix.ran
+            wrong.extend([*matrix.wrong, *secrets.stored(matrix.scene), *secrets.logged(matrix.scene, logs)])
+
+    with secrets.listening() as logs:
+        async with asyncio.TaskGroup() as lanes:
+            for number in range(LANES):
+                lanes.create_task(lane(number))
+        gc.collect()  # reports exceptions of tasks that nobody awaited
+        wrong += [f"a task died: {line}" for line in logs.raw.lines if "never retrieved" in line]
+    print(f"{ran} cells, {len(wrong)} broken rules")  # noqa: T201 - the result of this test
+    assert not wrong, "\n".join(wrong)
+    assert ran
+
+
+@LIMITED
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_service_faults_are_reported_truthfully_and_writes_happen_once(
+    part: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    names = [scenario.name for scenario in sampled(0)]
+
+    def cells(name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
+        return service_cells(names.index(name), name, asked)
+
+    await run(service_matrix, cells, names[part::PARTS], tmp_path_factory)
+
+
+@LIMITED
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_slack_faults_are_reported_truthfully_and_writes_happen_once(
+    part: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    names = [scenario.name for scenario in sampled(1)]
+    turns: dict[str, int] = defaultdict(lambda: part * 14)
+
+    def cells(name: str, methods: Sequence[str]) -> Iterator[SlackCell]:
+        return slack_cells(turns, name, methods)
+
+    await run(slack_matrix, cells, names[part::PARTS], tmp_path_factory)
+
+
+LOST: Fault = "lose the request"
+UNANSWERED: Fault = "lose the answer"
+ALWAYS: tuple[tuple[str, Fault, str, bool, str], ...] = (
+    ("submit files", "late", "POST", True, ""),
+    ("submit a message's files", UNANSWERED, "POST", True, ""),
+    ("submit description", "502 after it", "PATCH", True, ""),
+    ("whoami", "429 for a moment", "GET", True, ""),
+    ("submit issue", UNANSWERED, "POST", False, "Ana Ruiz created"),
+    ("submit issue", LOST, "POST", False, "may not have been saved"),
+    ("issue new", "refuse the key", "POST", False, "You don't have permission to do that in Tracker"),
+    ("submit changed user", UNANSWERED, "PUT", False, "Saved"),
+    ("submit user", UNANSWERED, "POST", False, "Check the user list"),
+    ("submit project", UNANSWERED, "POST", False, "Created"),
+    ("submit project", LOST, "POST", False, "may not have been saved"),
+    ("submit files", UNANSWERED, "PUT", False, r"\.log\* attached"),
+    ("submit files", LOST, "PUT", True, "may not be attached"),
+    ("submit issue with a file", LOST, "POST /issues", False, r"\.log\* attached"),
+    ("submit issue with a file", UNANSWERED, "POST /issues", False, r"\.log\* attached"),
+    ("comment", UNANSWERED, "PUT", False, "Commented on"),
+    ("comment", LOST, "PUT", False, "doesn't show the comment"),
+    ("submit a message as a comment", LOST, "PUT", False, "I'll check for it first"),
+    ("timelog", UNANSWERED, "POST", False, "Logged 1m on.*you can't edit it from Slack"),
+    ("timelog", LOST, "POST", False, "before you try again"),
+    ("timelog on a project", UNANSWERED, "POST", False, "before you try again.*You entered 1m"),
+    ("submit time", LOST, "POST", False, "before you try again.*You entered 1m · Gadget.*Open #12"),
+    ("submit changed time", UNANSWERED, "PUT", False, "before you try again"),
+    ("delete time", "404", "DELETE", False, "Tracker doesn't let me delete time.*Open in Tracker"),
+)
+"""Cells that always run: the scenario, the fault, the first request that fails, whether later ones fail too,
+and what the bot says. The first four once broke a rule.
+"""
+
+
+async def test_lost_requests_and_answers_are_reported_in_these_words(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    def cells(name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
+        for scenario, fault, request, lasting, says in ALWAYS:
+            if scenario == name:
+                [at, *_] = [at for at, one in enumerate(asked) if one.startswith(request)]
+                yield ServiceCell(name, fault, lasting, at, says)
+
+    names = list(dict.fromkeys(scenario for scenario, *_ in ALWAYS))
+    await run(service_matrix, cells, names, tmp_path_factory)

@@ -1,0 +1,124 @@
+"""Links to issues in conversations."""
+
+import pytest
+
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until
+
+
+async def wait_for_unfurl(person: Person, message: JSON) -> JSON:
+    return await person.sees(lambda m: m["ts"] == message["ts"] and m["unfurls"])
+
+
+async def unfurled(office: Office, person: Person, text: str) -> list[str]:
+    """Posts a message; returns the links that have unfurled below it once the bot is idle."""
+    message = await person.say(text)
+    await office.idle()
+    found = next(m for m in await person.messages() if m["ts"] == message["ts"])
+    return [card["url"] for card in found["unfurls"]]
+
+
+async def test_unfurls_an_issue_link_for_everyone(office: Office, ana: Person, ben: Person) -> None:
+    issue = office.public_issue()
+    issue.subject = "Vouchers <!channel> & co"
+
+    message = await ana.say(f"Look at {office.link_to(issue)}#note-2 please")
+
+    card = (await wait_for_unfurl(ben, message))["unfurls"][0]
+    assert card["url"] == f"{office.link_to(issue)}#note-2"
+    assert f"|#{issue.id} Vouchers &lt;!channel&gt; &amp; co>" in text_of(card)
+    assert "Web Shop" in text_of(card)
+
+
+async def test_unfurls_a_link_once_per_half_hour_and_channel(office: Office, ana: Person) -> None:
+    url = office.link_to(office.public_issue())
+    assert await unfurled(office, ana, url) == [url]
+    assert await unfurled(office, ana, f"again: {url}") == []
+
+    ana.channel = "webshop"
+    assert await unfurled(office, ana, url) == [url]
+
+
+async def test_unfurls_the_first_three_links_in_their_order(office: Office, ana: Person) -> None:
+    urls = [office.link_to(office.public_issue(nth)) for nth in (1, 0, 2, 3, 4)]
+
+    assert await unfurled(office, ana, " ".join(urls)) == urls[:3]
+
+
+@pytest.mark.parametrize("what", ["private issue", "private project", "unseen"])
+async def test_never_unfurls_issues_the_channel_may_not_see(
+    office: Office, ana: Person, linked_ben: Person, what: str
+) -> None:
+    issue, public = office.public_issue(), office.link_to(office.public_issue(1))
+    if what == "private issue":
+        issue.is_private = True
+    else:
+        issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 4)
+    poster = linked_ben if what == "unseen" else ana
+
+    assert await unfurled(office, poster, f"{office.link_to(issue)} {public}") == [public]
+
+
+async def test_unfurls_for_linked_users_where_no_outsiders_read(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    url = office.link_to(office.public_issue())
+    assert await unfurled(office, ben, url) == []
+    ana.channel = "partners"
+    assert await unfurled(office, ana, url) == []
+
+    ana.channel = "general"
+    assert await unfurled(office, ana, url) == [url]
+    office.tracker.data.users[1].status = 3  # the key is refused, and nobody is told
+    assert await unfurled(office, ana, office.link_to(office.public_issue(1))) == []
+    assert not [m for m in await ana.messages() if m["ephemeral"]]
+
+
+async def details(person: Person, message: JSON) -> JSON:
+    """Open the details of the message's first card and return what the user sees."""
+    preview = message["unfurls"][0]
+    assert preview["has_details"]
+    await person._post("details", channel=message["channel"], ts=message["ts"], url=preview["url"])
+
+    async def poll() -> JSON | None:
+        found: JSON = (await person.state())["details"]
+        return None if found["waiting"] else found
+
+    return await until(poll)
+
+
+async def test_shows_card_details_with_the_viewers_own_key(office: Office, ana: Person, ben: Person) -> None:
+    issue = office.public_issue()
+    message = await wait_for_unfurl(ana, await ana.say(office.link_to(issue)))
+
+    seen = (await details(ana, message))["entity"]
+    assert seen["external_ref"] == {"id": str(issue.id), "type": "issue"}
+    assert seen["entity_payload"]["fields"]["created_by"]["value"]
+    assert "Link your Tracker account" in str((await details(ben, message))["error"])
+    await office.link(ben.user_id, KEYS["ben"])
+    issue.is_private, issue.author_id, issue.assigned_to_id = True, 1, 1
+    refused = (await details(ben, message))["error"]
+    assert "you can't see it" in refused["custom_message"]
+    seen = (await details(ana, message))["entity"]
+    assert seen["entity_payload"]["custom_fields"][-1]["label"] == "Private"
+
+
+async def test_card_details_show_the_description_as_plain_text(office: Office, ana: Person) -> None:
+    issue = office.public_issue()
+    issue.description = "## Steps\n\n**Pay** with `x*y*z` at [the till](https://x.y/?a=1&b=2), 2 * 3 <b>"
+    message = await wait_for_unfurl(ana, await ana.say(office.link_to(issue)))
+
+    seen = (await details(ana, message))["entity"]["entity_payload"]["fields"]["description"]["value"]
+
+    assert seen == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
+
+
+async def test_unfurls_a_plain_card_without_work_objects(office: Office, ana: Person) -> None:
+    office.workspace.state.work_objects = False
+
+    message = await wait_for_unfurl(ana, await ana.say(office.link_to(office.public_issue())))
+
+    assert not message["unfurls"][0]["has_details"]
+    assert text_of(message["unfurls"][0])

@@ -1,0 +1,123 @@
+"""What a user typed or did survives slow services, closed forms, revoked keys and hasty clicks.
+
+It comes back by its button: to its user alone, and for a request once.
+"""
+
+import pytest
+
+from bot.slack.surfaces.drafts import saveable
+from bot.store.owner import Owner
+from tests.support.office import TEAM, Office
+from tests.support.people import IDS, KEYS
+from tests.support.person import Person
+from tests.support.reading import button_saying, text_of, until, values_of
+
+KEY = "0123456789abcdef" * 2
+TYPED = "/timelog 99999 1h activity:design Pairing"
+UNSEARCHABLE = ("²", "|", "0", "9" * 30)
+
+
+@pytest.mark.parametrize(
+    ("command", "typed", "saved"),
+    [
+        ("/tracker", f"link {KEY}", "link …"),
+        ("/acme-tracker", f"link {KEY}", "link …"),
+        ("/issue", f"new Reverts {KEY}", f"new Reverts {KEY}"),
+    ],
+)
+def test_a_key_typed_into_a_command_is_not_stored(command: str, typed: str, saved: str) -> None:
+    stored = saveable({"command": command, "text": typed, "trigger_id": "1.2"})
+
+    assert stored == {"command": command, "text": saved}
+
+
+@pytest.mark.parametrize(
+    ("of", "action", "told"),
+    [
+        ("nobody", "time.fill", "This has expired. Start over with `/timelog`."),
+        ("ben", "time.fill", "This has expired. Start over with `/timelog`."),
+        ("ana", "comment.open_saved", "This form has expired. Start over with `/issue`."),
+    ],
+)
+async def test_a_draft_that_is_gone_or_of_another_user_or_kind_says_how_to_start_over(
+    office: Office, ana: Person, linked_ben: Person, *, of: str, action: str, told: str
+) -> None:
+    said = await (linked_ben if of == "ben" else ana).ask(TYPED)
+    saved = button_saying(said["blocks"], "Open form")[1]["value"]
+    if of == "nobody":
+        assert await office.bot.store.saved_input.take(Owner(None, TEAM, ana.user_id), saved)
+    text = {"type": "plain_text", "text": "Go on"}
+    button = {"type": "button", "text": text, "action_id": action, "value": saved}
+    row, channel = {"type": "actions", "elements": [button]}, office.channel_id("general")
+    await office.bot.slack.chat_postEphemeral(channel=channel, user=IDS["ana"], text="Go on?", blocks=[row])
+
+    answer = await ana.after(ana.press((await ana.messages())[-1], "Go on"))
+
+    assert text_of(answer) == told
+
+
+async def test_a_request_resumes_once(ana: Person) -> None:
+    said = await ana.ask("/tracker whoamy")
+    await ana.after(ana.press(said, "Run /tracker whoami"))
+
+    told = await ana.after(ana.press(said, "Run /tracker whoami"))
+
+    assert text_of(told) == "This form was already opened or has expired. Start over."
+
+
+async def test_a_resumed_command_that_fails_is_quoted(ben: Person) -> None:
+    await ben.command("/issue new Very important project:webshop priority:nonsense")
+
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
+
+    said = text_of(await ben.form("That didn't work"))
+    assert "No priority called “nonsense”" in said
+    assert "/issue new Very important project:webshop priority:nonsense" in said
+
+
+async def test_a_form_submitted_before_linking_returns_after_linking(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.with_more_fields(await ana.form("New issue"))
+    await office.bot.store.links.delete(Owner(None, TEAM, ana.user_id))
+    await ana.submit(form, {"Subject": "Typed with care", "Due date": "2030-01-02"})
+
+    await ana.submit(await ana.form("Link account"), {"API key": KEYS["ana"]})
+
+    again = values_of(await ana.form("New issue"))
+    assert (again["Subject"], again["Due date"]) == ("Typed with care", "2030-01-02")
+
+
+async def test_a_revoked_key_is_reported_when_the_form_is_submitted(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    office.tracker.data.users[1].api_key = "f" * 40
+
+    assert (await ana.suggest(form, "Project", "web"))["options"] == []
+    await ana.submit(form, {"Subject": "Typed with care"})
+
+    assert "refused your API key" in text_of(await ana.form("Link account"))
+
+
+async def test_choices_of_another_project_are_never_sent(office: Office, ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    count = len(office.tracker.data.issues)
+
+    await ana.submit(form, {"Subject": "Hasty", "Category": "Search", "Project": "Infrastructure"})
+
+    async def warned() -> bool:
+        return "changed with the project" in text_of(await ana.form("New issue"))
+
+    await until(warned)
+    assert len(office.tracker.data.issues) == count
+    await ana.after(ana.submit(await ana.form("New issue"), {}))
+    assert len(office.tracker.data.issues) == count + 1
+
+
+async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.with_more_fields(await ana.form("New issue"))
+
+    offered = {typed: await ana.suggest(form, "Parent issue", typed) for typed in ("1", *UNSEARCHABLE)}
+
+    assert {typed for typed, found in offered.items() if found["options"]} == {"1"}
