@@ -74,19 +74,27 @@ DEFINITE = frozenset(
 
 @dataclass(frozen=True)
 class ServiceCell(Cell):
-    """A cell with the number of the first request that fails, and what the bot says then."""
+    """A cell with the first request that fails, by number or by how it starts, and what the bot says then."""
 
     fault: Fault
-    at: int
+    at: int | str
     says: str = ""
 
     def __str__(self) -> str:
         since = "from" if self.lasting else "at"
         return f"{self.scenario} × {self.fault} {since} request {self.at}"
 
+    def before(self, asked: Sequence[str]) -> Sequence[str]:
+        """Returns the requests before the first one that fails."""
+        if isinstance(self.at, int):
+            return asked[: self.at]
+        found = (number for number, one in enumerate(asked) if one.startswith(self.at))
+        return asked[: next(found, len(asked))]
+
     def broken(self, asked: Sequence[str]) -> Sequence[str]:
         """Returns the requests that fail."""
-        return asked[self.at :] if self.lasting else asked[self.at : self.at + 1]
+        failing = asked[len(self.before(asked)) :]
+        return failing if self.lasting else failing[:1]
 
 
 class ServiceMatrix(Matrix):
@@ -171,9 +179,10 @@ class ServiceMatrix(Matrix):
         linking = LINK in said  # the bot runs the saved command, or shows it again, after the user links
         written = any(LOOKED_UP.match(request) for request in cell.broken(self._asked))
         seen = scenario.effect is not None and scenario.name not in NOT_LOOKED_UP
-        sent = any(LOOKED_UP.match(request) for request in self._asked[: cell.at])  # before the fault
+        sent = any(LOOKED_UP.match(request) for request in cell.before(self._asked))
         found_out = cell.fault in AFTER and not cell.lasting and written and seen
         rules = self.common_rules(cell, did, linking=linking) | {
+            f"it never asked for {cell.at}": isinstance(cell.at, str) and not cell.broken(self._asked),
             f"it doesn't say {cell.says!r}": not re.search(cell.says, said, re.DOTALL),
             "there is more than one answer": scenario.expects_answer and not done and len(did.new) > 1,
             "it is done but not reported": made == 1 and scenario.expects_answer and not (done or unknown),

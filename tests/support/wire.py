@@ -128,7 +128,7 @@ class Wire(Proxy):
         self.port = 0
         self.asked: list[str] = []
         self.elsewhere: list[str] = []
-        self._plan: tuple[Fault, int, bool] | None = None
+        self._plan: tuple[Fault, int | str, bool] | None = None
 
     @property
     def url(self) -> str:
@@ -144,8 +144,10 @@ class Wire(Proxy):
         await self._connect()
         return url
 
-    def fail(self, fault: Fault, at: int = 0, *, lasting: bool = False) -> None:
-        """Applies the fault to the request with that number from now on; `lasting` also to all later ones."""
+    def fail(self, fault: Fault, at: int | str = 0, *, lasting: bool = False) -> None:
+        """Applies the fault to the request with that number from now on, or to the first that starts with
+        that text, such as `POST /issues`; `lasting` also to all later ones.
+        """
         assert fault in FAULTS, fault
         self._plan, self.asked = (fault, at, lasting), []
         self.held = 0
@@ -158,10 +160,14 @@ class Wire(Proxy):
         return asked
 
     def _fault(self, request: web.Request) -> Fault | None:
-        number = len(self.asked)
-        self.asked.append(f"{request.method} {request.path}")
+        number, asked = len(self.asked), f"{request.method} {request.path}"
+        self.asked.append(asked)
         if self._plan:
             fault, at, lasting = self._plan
+            if isinstance(at, str):
+                if not asked.startswith(at):
+                    return None
+                at, self._plan = number, (fault, number, lasting)
             return fault if number == at or (lasting and number > at) else None
         return self.faults.pop(0) if self.faults and request.method != "GET" else None
 

@@ -145,6 +145,12 @@ class Killed(BaseException):
     """Raised at the step where a process is killed."""
 
 
+def _unless_killed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Reports what tasks died of that nobody awaits, except those of a killed process."""
+    if not isinstance(context.get("exception"), Killed):
+        loop.default_exception_handler(context)
+
+
 class Process:
     """An engine that can be killed, stalled or made to fail at any database write or post."""
 
@@ -229,6 +235,7 @@ class DigestHarness:
 
     async def open(self) -> None:
         """Create users, projects and keys."""
+        asyncio.get_running_loop().set_exception_handler(_unless_killed)
         data = self.tracker.data
         for number, name in ((1, "Shop"), (2, "Vault")):
             project = Project(

@@ -26,7 +26,7 @@ from bot.store.database import Database
 from bot.store.digest_plans import Plan
 from bot.store.digests import Digest, Pause
 from bot.timings import DEFAULT
-from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Killed, Process
+from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Process
 from tests.support.prepared import new_postgresql, sqlite
 
 T = TypeVar("T")
@@ -46,7 +46,6 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
-        self.loop.set_exception_handler(_unless_killed)
         self.run(self._open())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -230,8 +229,3 @@ def test_digests_post_every_issue_once_whatever_happens(
             suppress_health_check=list(HealthCheck),
         ),
     )
-
-
-def _unless_killed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    if not isinstance(context.get("exception"), Killed):
-        loop.default_exception_handler(context)
