@@ -197,7 +197,6 @@ class Bot:
     async def _start(self) -> None:
         await self.database.open(_log_migration)
         telemetry.TASKS_IN_FLIGHT.set_function(lambda: len(self.in_flight))
-        telemetry.DIGESTS_WAITING.set_function(lambda: len(self.platform.outbox))
         await self.store.processes.beat()
         self._jobs.start_heartbeat()
         self._closing.push_async_callback(self._sign_off)

@@ -44,4 +44,4 @@ def build(parts: Parts) -> Feature:
     parts.platform.profiles.on_deactivated = departures.seen
     # Home shows what most features change, and links to them.
     parts.platform.publish_home = HomeHandlers(parts).publish
-    return merged([each.feature(parts) for each in FEATURES])
+    return merged([departures.feature(), *(each.feature(parts) for each in FEATURES)])

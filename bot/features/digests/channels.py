@@ -8,6 +8,7 @@ from datetime import datetime
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot import telemetry
 from bot.errors import UserError
 from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import Act
@@ -130,7 +131,8 @@ class DigestPoster:
             edition = await ready()
             return digest_message.message(edition, self._wording) if edition else None
 
-        return await self._outbox.send(_post(digest, due_at), message, due_at=due_at)
+        with telemetry.DIGESTS_WAITING.track_inprogress():
+            return await self._outbox.send(_post(digest, due_at), message, due_at=due_at)
 
     async def find(
         self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None

@@ -114,14 +114,22 @@ class Publicity:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.access.store.links.required(owner)
             session = Session(owner, link.key, link.user_id, link.name)
-            if seen.issue is not None and seen.issue_at < oldest:
-                seen = exposure_of(await Issues(self.access).detailed(session, seen.issue.id))
-            return (await self.read(session, seen)).may_show(agreed)
+            return (await self._again(session, seen)).may_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # what would be announced is done by now
             log.exception("publicity not read", action="publicity.not_read")
         return False
+
+    async def _again(self, session: Session, seen: Exposure) -> Exposure:
+        """Its issue and its project as they are now, read at once: a post's turn has come."""
+        if seen.issue is None:
+            return await self.read(session, seen)
+        reading = Issues(self.access).detailed(session, seen.issue.id)
+        issue, now = await asyncio.gather(reading, self.read(session, seen))
+        if (moved := exposure_of(issue)).project_id != seen.project_id:
+            return await self.read(session, moved)
+        return replace(now, issue=issue)
 
     async def meant_private(self, number: int) -> bool:
         """Whether an issue that the service shows to others was to be private: it isn't announced."""

@@ -118,9 +118,6 @@ class Outbox:
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 
-    def __len__(self) -> int:
-        return sum(map(len, self._turns.values()))
-
     async def send(self, post: Post, ready: Ready, *, due_at: datetime = FIRST) -> Outcome | None:
         """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
 
@@ -327,9 +324,6 @@ class Turns:
         self._numbers = itertools.count()
         self._waiting: list[Waiting] = []
         self._next: asyncio.Handle | None = None
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     @asynccontextmanager
     async def turn(self, method: str, channel_id: str, due_at: datetime) -> AsyncIterator[None]:

@@ -129,6 +129,27 @@ async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
     assert await shown(ana) == []
 
 
+async def test_issue_and_project_are_read_at_once_right_before_a_post(tmp_path: Path) -> None:
+    slow, delays = Wire(), Delays(channels=0.2)
+    tracker, timings = demo_tracker(issue_reads=True), Timings(fresh=0.2)
+    office = Office(
+        tmp_path, tracker=tracker, wire=slow, slack_wire=SlackWire(), timings=timings, delays=delays
+    )
+    async with office.opened("ana"):
+        ana, wire = people(office)
+        card = await ana.ask(f"/issue {NUMBER}")
+        wire.faults = [("conversations.info", "slow:1")]
+        share = asyncio.create_task(ana.after(ana.press(card, "Share here")))
+        await until_so(lambda: wire.called("conversations.info"))
+        slow.heal()
+        slow.seconds = 60
+        slow.fail("slow", lasting=True)
+        await until_so(lambda: slow.slowed == 2)
+        slow.heal()
+        slow.released.set()
+        assert f"#{NUMBER}" in text_of(await share)
+
+
 @pytest.mark.parametrize("hide", [hide_issue, move_issue])
 async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
     waiting: Office, hide: Callable[[Office, Issue], None]
