@@ -1,37 +1,45 @@
 """Everything that the bot does: a feature imports none above it, and answers to what its `feature` lists."""
 
-from bot.features import (
-    accounts,
-    assign_to_me,
-    assigned,
-    comments,
-    digests,
-    editing,
-    files,
-    following,
-    help,  # noqa: A004 - a feature
-    home,
-    issue_command,
-    issues,
-    link_cards,
-    new_issue,
-    posts,
-    projects,
-    related,
-    search,
-    templates,
-    timelog,
-    tracker,
-    users,
-)
+from collections.abc import Callable
+from typing import Protocol
+
+from bot.features import help, posts  # noqa: A004 - a feature
 from bot.features.accounts.departures import Departures
+from bot.features.accounts.handlers import AccountHandlers
+from bot.features.accounts.uninstall import Uninstall
+from bot.features.assign_to_me.handlers import AssignHandlers
+from bot.features.assigned.messenger import AssignmentMessenger
+from bot.features.comments.handlers import CommentHandlers
+from bot.features.digests.handlers import DigestHandlers
+from bot.features.editing.handlers import EditHandlers
+from bot.features.files.handlers import FileHandlers
+from bot.features.following.handlers import FollowHandlers
 from bot.features.home.handlers import HomeHandlers
+from bot.features.issue_command.handlers import IssueCommand
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.link_cards.handlers import LinkHandlers
+from bot.features.new_issue.handlers import CreateFormHandlers
+from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
+from bot.features.projects.handlers import ProjectHandlers
+from bot.features.related.handlers import RelatedHandlers
+from bot.features.search.handlers import SearchHandlers
+from bot.features.templates.handlers import TemplateHandlers
+from bot.features.timelog.handlers import TimelogHandlers
+from bot.features.tracker.handlers import TrackerHandlers
+from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature, merged
 
-FEATURES = (
-    *(posts, help, accounts, projects, users, issues, tracker, assigned, files, comments, templates, timelog),
-    *(following, search, related, editing, new_issue, digests, assign_to_me, issue_command, link_cards, home),
+
+class Handlers(Protocol):
+    def feature(self) -> Feature: ...
+
+
+HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
+    *(AccountHandlers, Uninstall, ProjectHandlers, UserHandlers, IssueHandlers, TrackerHandlers),
+    *(AssignmentMessenger, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
+    *(SearchHandlers, RelatedHandlers, EditHandlers, FormOpening, CreateFormHandlers, DigestHandlers),
+    *(AssignHandlers, IssueCommand, LinkHandlers, HomeHandlers),
 )
 """From the lowest to the highest."""
 
@@ -44,4 +52,5 @@ def build(parts: Parts) -> Feature:
     parts.platform.profiles.on_deactivated = departures.seen
     # Home shows what most features change, and links to them.
     parts.platform.publish_home = HomeHandlers(parts).publish
-    return merged([departures.feature(), *(each.feature(parts) for each in FEATURES)])
+    own = (posts.FEATURE, help.FEATURE, departures.feature())
+    return merged([*own, *(each(parts).feature() for each in HANDLERS)])

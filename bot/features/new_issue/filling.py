@@ -4,18 +4,21 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+import structlog
+
 from bot.access.accounts import Session
 from bot.access.name_matching import AmbiguousName, UnknownName, probable
 from bot.access.projects import KnownProject, NoVisibleProject, ProjectNotChosen
-from bot.errors import WrongField
+from bot.errors import BotError, WrongField
 from bot.features.files.jobs import FileJobs
+from bot.features.issues.creating import Source
 from bot.features.issues.field_inputs import names_in
 from bot.features.issues.fields import DESCRIPTION, Draft, resolved
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue import long_description, thread
+from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
-from bot.features.new_issue.while_typing import duplicate_notes
 from bot.features.parts import Parts
 from bot.features.templates.applying import applied, missing, own_subject, with_headings, withdrawn
 from bot.features.templates.templates import Templates, parts_missing
@@ -26,6 +29,8 @@ from bot.slack.surfaces.blocks import JSON, Block
 from bot.slack.surfaces.view import View
 from bot.slack.workspaces.messages import writer
 from bot.store.templates import Template
+
+log = structlog.get_logger(__name__)
 
 NO_TEMPLATE = "#0"
 
@@ -142,6 +147,17 @@ class FormFilling:
             errors[blocks[DESCRIPTION.name]] = reply.wording.sentence(parts_missing(template, parts))
         return draft, errors
 
+    async def duplicates(
+        self, reply: Reply, session: Session, subject: str, project_id: int | None, source: Source | None
+    ) -> list[Block]:
+        """The notes below the form's subject; none on an error, so that the form still opens."""
+        try:
+            made, similar = await Duplicates(self.parts).find(session, subject, project_id, source)
+        except BotError as error:
+            log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
+            return []
+        return create_form.duplicate_notes(made, similar, reply.wording)
+
     async def _filled(
         self,
         reply: Reply,
@@ -166,9 +182,7 @@ class FormFilling:
         )
         attached = [*rest, *([thread.form_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None
-        looking = duplicate_notes(
-            self.parts, reply, session, draft.subject, project_id=project_id, source=metadata.source
-        )
+        looking = self.duplicates(reply, session, draft.subject, project_id, metadata.source)
         templates: tuple[Template, ...] = ()
         details: Sequence[Block] = ()
         if project is None:

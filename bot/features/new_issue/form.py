@@ -20,17 +20,20 @@ from bot.features.issues.field_inputs import (
     hours_as_typed,
 )
 from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, ResolvedValue, Value
+from bot.features.issues.views import name_of, title
 from bot.features.templates.buttons import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
-from bot.service.models import Ref
+from bot.service.models import Issue, Ref
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, context, option, section, shortened
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import prose
+from bot.slack.text.wording import Wording
 from bot.store.templates import Template
 
 CALLBACK_ID, TITLE = "issue.create", "New issue"
 OUTDATED = "The fields below changed with the project. Check them, then create the issue."
+KNOWN = "known"
 CUSTOM_FIELDS = 20
 """How many custom fields *More fields* shows."""
 
@@ -202,3 +205,41 @@ def _draft(values: forms.Values, found: Mapping[str, Value | None]) -> Draft:
         values=dict(found),
         custom_fields=entered_custom_fields(values),
     )
+
+
+def duplicate_notes(made: Sequence[Issue], similar: Sequence[Issue], wording: Wording) -> list[Block]:
+    """Issues that were created from the same message, and similar ones, below the form's subject."""
+    parts = []
+    if made:
+        links = ", ".join(title(issue, wording) for issue in made)
+        parts.append(
+            f":information_source: Already created from this message: {links}. "
+            "You can still create another issue."
+        )
+    if similar:
+        lines = "\n".join(f"• {_similar(issue, wording)}" for issue in similar)
+        leads = (
+            "*Is it this one?* It's open and has a similar subject."
+            if len(similar) == 1
+            else "*Is it one of these?* They're open and have similar subjects."
+        )
+        parts.append(f":mag: {leads}\n{lines}")
+    return [section("\n".join(parts), block_id=KNOWN)] if parts else []
+
+
+def _similar(issue: Issue, wording: Wording) -> str:
+    return " · ".join(
+        filter(None, (title(issue, wording), name_of(issue.status), name_of(issue.assigned_to)))
+    )
+
+
+def with_notes(view: JSON, blocks: list[Block]) -> JSON:
+    """A payload's form with other notes below its subject; what was typed stays."""
+    kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
+    names = [str(block.get("block_id")).partition(":")[0] for block in kept]
+    below = names.index("subject") + 1 if "subject" in names else len(kept)
+    return forms.redefined(view, [*kept[:below], *blocks, *kept[below:]])
+
+
+def notes_in(view: JSON) -> str:
+    return next((b["text"]["text"] for b in view["blocks"] if b.get("block_id") == KNOWN), "")

@@ -1,20 +1,25 @@
-"""Refreshes and submits the form for a new issue."""
+"""Answers the form for a new issue: its selects, each change, what is typed, and its submission."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.errors import OutcomeUnknown
+import structlog
+
+from bot.access.catalog import Catalog, Part
+from bot.errors import BotError, OutcomeUnknown
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.following.handlers import FollowHandlers
 from bot.features.issues import views
-from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields
+from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, TypeSubject
 from bot.features.issues.creating import IssueCreator
-from bot.features.issues.field_inputs import names_in
-from bot.features.issues.fields import DESCRIPTION, IssueRefused
+from bot.features.issues.field_inputs import custom_values, names_in
+from bot.features.issues.fields import DESCRIPTION, FIELDS, IssueRefused, Kind
 from bot.features.issues.handlers import IssueHandlers
+from bot.features.issues.issues import Issues
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue import long_description
 from bot.features.new_issue.filling import FormFilling
@@ -24,31 +29,92 @@ from bot.features.parts import Parts
 from bot.features.templates.buttons import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.outgoing.posting import Announced, reason
 from bot.slack.outgoing.replies import FormNotShown, Reply
 from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, option
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.surfaces.view import View
 from bot.slack.workspaces.messages import writer
 
+log = structlog.get_logger(__name__)
+
 
 class CreateFormHandlers:
     """The form for a new issue, once it is open; `pauses` knows the forms that change while a user types."""
 
-    def __init__(self, parts: Parts, pauses: Debouncer) -> None:
-        self.parts, self.pauses = parts, pauses
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.pauses = parts, Debouncer(parts.delays.typing)
 
     def feature(self) -> Feature:
+        fields, changes = FIELDS.values(), (ChooseProject, ChooseTracker, ChooseTemplate, MoreFields)
+        doing = "Creating the issue in {service}…"
         return Feature(
-            buttons=dict.fromkeys(
-                (ChooseProject, ChooseTracker, ChooseTemplate, MoreFields), self.form_changed
-            ),
-            forms={
-                create_form.CALLBACK_ID: Form(self.submit, "Creating the issue in {service}…", looks=True)
+            buttons={**dict.fromkeys(changes, self.form_changed), TypeSubject: self.subject_typed},
+            forms={create_form.CALLBACK_ID: Form(self.submit, doing, looks=True)},
+            options={
+                ChooseProject.action: self.project_options,
+                "issue.custom": self.custom_options,
+                **{f"issue.{field.name}": self.choice_options for field in fields if field.choices},
+                **{f"issue.{field.name}": self.issue_options for field in fields if field.kind is Kind.ISSUE},
             },
         )
+
+    # While a user fills it in
+
+    async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        found = await self.parts.projects.search(reply.owner, request.text)
+        return [option(project.name, str(project.id)) for project in found]
+
+    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """Issues by number or subject, in the form's project."""
+        chosen = forms.Values(request.view.json if request.view else {}).number("project")
+        project = chosen or _project_of(request.block_id)
+        found = await Issues(self.parts).suggest(reply.owner, request.text, project)
+        return [views.issue_option(issue) for issue in found]
+
+    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """A select whose choices are too many to list at once."""
+        sought, name = request.text.strip().casefold(), request.name.partition(".")[2]
+        field = next(field for field in FIELDS.values() if field.name == name)
+        refs = field.known(await self._catalog(request, reply, field.choices))
+        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+
+    async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """The select of a custom field that has a list of values."""
+        number = forms.number_in(request.block_id.partition(":")[0].removeprefix("cf_"))
+        catalog = await self._catalog(request, reply, learned=(number,))
+        return custom_values(catalog.custom_field(number), request.text)
+
+    async def _catalog(
+        self, request: OptionsRequest, reply: Reply, part: Part | None = None, learned: Sequence[int] = ()
+    ) -> Catalog:
+        parts = (part,) if part else ()
+        async with self.parts.accounts.reading(reply.owner) as session:
+            return await self.parts.catalogs.of(session, _project_of(request.block_id), parts, learned)
+
+    async def subject_typed(self, press: ButtonPress[TypeSubject], reply: Reply) -> None:
+        """The subject changed: once the user pauses, look for similar issues."""
+        if press.view is None:
+            raise ActionExpired
+        view, source = press.view.json, NewIssueMetadata.of(press.view).source
+        if not await self.pauses.wait(press.form_key, press.pressed_at):
+            return
+        filling, project = FormFilling(self.parts), forms.Values(view).number("project")
+        try:
+            async with self.parts.accounts.reading(reply.owner) as session:
+                found = await filling.duplicates(reply, session, press.button.subject, project, source)
+        except BotError as error:  # submitting the form reports it, if it persists
+            log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
+            return
+        updated = create_form.with_notes(view, found)
+        unchanged = self.pauses.hash_now(press.form_key, view["hash"]) == view["hash"]
+        if self.pauses.is_latest(press.form_key, press.pressed_at) and not (
+            unchanged and create_form.notes_in(updated) == create_form.notes_in(view)
+        ):
+            await self.pauses.update(reply.slack, press, view, updated, "duplicates.form_moved_on")
 
     async def form_changed(
         self, press: ButtonPress[ChooseProject | ChooseTracker | ChooseTemplate | MoreFields], reply: Reply
@@ -69,6 +135,8 @@ class CreateFormHandlers:
             # A later choice has its own refresh, and that one has to stay.
             if reason(error) != "hash_conflict":
                 raise
+
+    # Submitting
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Create the issue once; on failure the form keeps all entered values."""
@@ -136,3 +204,9 @@ class CreateFormHandlers:
         return FormResult(
             view=await FormFilling(self.parts).refreshed(reply, view, None, shown), said=shown.said
         )
+
+
+def _project_of(block_id: str) -> int | None:
+    """The project that a select's choices are from, which is the first part of its tag."""
+    _, *tag = block_id.split(":")
+    return forms.number_in(tag[0]) if tag else None

@@ -1,17 +1,12 @@
 """What every post of the bot has: *Delete post*, and links that Slack opens itself."""
 
 from bot.errors import UserError
-from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.posting import Place, poster_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
-
-
-def feature(_: Parts) -> Feature:
-    return Feature(buttons={DeletePost: delete_pressed, OpenPage: link_pressed})
 
 
 async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
@@ -39,3 +34,6 @@ async def delete_own(reply: Reply, by: str, place: Place, ts: str, *, own: bool)
 
 async def link_pressed(_press: ButtonPress[OpenPage], _reply: Reply) -> None:
     """Do nothing. Slack opens the link itself but expects the press to be acknowledged."""
+
+
+FEATURE = Feature(buttons={DeletePost: delete_pressed, OpenPage: link_pressed})
