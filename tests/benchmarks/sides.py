@@ -62,12 +62,12 @@ class Side:
         """Resets `peak_megabytes`."""
         Path(f"/proc/{self._process.pid}/clear_refs").write_text("5")
 
-    async def ask(self, task: str = "", seconds: float = SECONDS_FOR_A_TASK) -> dict[str, Any]:
-        """Writes a task to the process's standard input and returns its answer."""
+    async def ask(self) -> dict[str, Any]:
+        """Lets a worker do its task once and returns its answer."""
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(f"{task}\n".encode())
-        async with asyncio.timeout(seconds):
+        self._process.stdin.write(b"\n")
+        async with asyncio.timeout(SECONDS_FOR_A_TASK):
             line = await self._process.stdout.readline()
         assert line, self._log.read_text(errors="replace")
         answer: dict[str, Any] = json.loads(line)
