@@ -9,7 +9,6 @@ from pydantic import SecretStr
 
 from bot import errors
 from bot.service.client import Client
-from bot.service.inputs import NewIssue
 from tests.service.scripted import Service
 
 USER = {"user": {"id": 1}}
@@ -42,15 +41,6 @@ async def test_a_decompression_bomb_stops_at_the_limit(service: Service, key: Se
 
 def packed(body: bytes, encoding: str = "gzip") -> bytes:
     return gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
-
-
-async def test_a_malformed_redirect_raises_redirected(
-    client: Client, service: Service, key: SecretStr
-) -> None:
-    service.reply(status=302, Location="http://[")
-
-    with pytest.raises(errors.Redirected):
-        await client.create_issue(key, NewIssue(project_id=1, subject="x"))
 
 
 async def test_no_cookie_is_stored(client: Client, service: Service, key: SecretStr) -> None:
