@@ -299,13 +299,15 @@ class StoredDigests:
         statement = _one(digest).where(DigestRow.owner_notice.is_(None))
         await self._database.execute(statement.values(owner_notice=notice))
 
-    async def claim_notice(self) -> tuple[tuple[Digest, ...], Notice | None] | None:
+    async def claim_notice(
+        self, excluding: Collection[int] = ()
+    ) -> tuple[tuple[Digest, ...], Notice | None] | None:
         """Claim an owner's digests with the same pending notice, or else a channel's, for which None stands,
-        until `clear_notice`. Returns None if no notice is pending.
+        until `clear_notice`. Returns None if no notice is pending, except those of digests in `excluding`.
         """
         holder, me = DigestRow.notice_holder, self._processes.name
         dead = self._processes.dead(holder, await self._processes.now())
-        free = and_(or_(holder.is_(None), holder == me, dead), _NOT_REMOVED)
+        free = and_(or_(holder.is_(None), holder == me, dead), _NOT_REMOVED, DigestRow.id.not_in(excluding))
         pending = or_(DigestRow.owner_notice.is_not(None), DigestRow.channel_notice)
         owners_first = (DigestRow.owner_notice.is_(None), DigestRow.id)
         statement = select(DigestRow).where(pending, free).order_by(*owners_first).limit(1)

@@ -150,6 +150,13 @@ class StoredFollowed:
 
         return await self.database.write(work)
 
+    async def realign(self, now: datetime, *, lease_until: datetime, next_at: datetime) -> None:
+        """Make due what was set to later than these times: the clock was ahead then."""
+        row = FollowerRow
+        leases = update(row).where(row.lease_until > lease_until).values(lease_until=now)
+        await self.database.execute(leases)
+        await self.database.execute(update(row).where(row.next_at > next_at).values(next_at=now))
+
     async def release(self, follower: Follower, covered_to: datetime | None) -> None:
         """Release a follower whose changes up to `covered_to` are handled."""
         statement = (

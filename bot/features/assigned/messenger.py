@@ -1,7 +1,7 @@
 """Sends a direct message to a user whom someone else assigned an issue, read with the user's own key."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 import structlog
@@ -43,6 +43,7 @@ class TellWhenAssigned(Button):
 @dataclass(frozen=True)
 class AssignmentMessenger:
     parts: Parts
+    _sending: set[asyncio.Task[None]] = field(default_factory=set, init=False)
 
     def feature(self) -> Feature:
         return Feature(buttons={TellWhenAssigned: self.switched}, work={"unsent assignments": self})
@@ -67,11 +68,19 @@ class AssignmentMessenger:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
     async def run_due(self) -> None:
-        """Send the messages that a stop or a crash left behind, or that Slack didn't take."""
-        await asyncio.gather(*map(self._tell, await self.parts.store.assignment_messages.take_unsent()))
+        """Start to send the messages that a stop or a crash left behind, or that Slack didn't take."""
+        for message in await self.parts.store.assignment_messages.take_unsent():
+            task = asyncio.create_task(self._tell(message))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
 
-    async def stop(self, _seconds: float) -> None:
-        """Nothing runs on its own: the claim of a message that a stop cuts off is looked up later."""
+    async def stop(self, seconds: float) -> None:
+        """A message that is cut off is looked up later."""
+        if self._sending:
+            await asyncio.wait(set(self._sending), timeout=seconds)
+        for task in (left := set(self._sending)):
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _tell(self, message: AssignmentMessage) -> None:
         """Send a message, unless it is sent already or the issue isn't the assignee's anymore."""

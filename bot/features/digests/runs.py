@@ -149,13 +149,16 @@ class DigestRuns(Background[Run, Content | Pause]):
         """Send all notices that are pending, one message for each owner and channel.
 
         One is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
+        One that Slack doesn't take now holds up no other.
         """
+        waiting: set[int] = set()
         try:
-            while (pending := await self._digests.claim_notice()) is not None:
+            while (pending := await self._digests.claim_notice(excluding=waiting)) is not None:
                 digests, notice = pending
                 if digests and not await self._told(digests, notice):
-                    return
-                await self._digests.clear_notice(digests, notice)
+                    waiting |= {digest.id for digest in digests}
+                else:
+                    await self._digests.clear_notice(digests, notice)
         except Exception:
             log.exception("digest notice not sent", action="digest.not_told")
 

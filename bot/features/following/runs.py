@@ -66,11 +66,15 @@ class FollowRuns(Background[Follower, Poll]):
         self._stored = access.store.followed
 
     async def due(self, now: datetime) -> AsyncIterator[Sequence[Follower]]:
+        next_at = now + timedelta(seconds=self.access.timings.follow_every)
+        if self.clock.suspect:
+            await self._stored.realign(now, lease_until=self.lease_until(), next_at=next_at)
+            self.clock.suspect = False
         claimed = await self._stored.claim(
             now,
             MAX_IN_FLIGHT - len(self.in_flight),
             lease_until=self.lease_until(),
-            next_at=now + timedelta(seconds=self.access.timings.follow_every),
+            next_at=next_at,
             excluding={follower.owner for follower in self.in_flight.values()},
         )
         for follower in claimed:

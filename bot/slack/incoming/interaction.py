@@ -192,9 +192,9 @@ def read(body: JSON) -> Interaction | None:
             about = {"carried": carried, "pressed_at": pressed_at, "ephemeral": ephemeral, "message": message}
             return ButtonPress(name=name, **about, **common)
         case {"type": "view_submission"}:
-            return FormSubmission(name=str(view["callback_id"]), **common)
+            return FormSubmission(name=str(view.get("callback_id")), **common)
         case {"type": "view_closed"}:
-            return FormClosed(name=str(view["callback_id"]), **common)
+            return FormClosed(name=str(view.get("callback_id")), **common)
         case {"type": "block_suggestion"}:
             about = {"block_id": str(body["block_id"]), "text": str(body.get("value") or "")}
             return OptionsRequest(name=str(body["action_id"]), **about, **common)

@@ -114,6 +114,11 @@ async def told_once_although_the_bot_stops(directory: Path, fault: str) -> None:
         await until_so(lambda: wire.called("chat.postMessage"))
         await asyncio.sleep(0.5)
         await office.bot.stop(0.3)
+        wire.calls.clear()
+        await office.start_bot()
+        await until_so(lambda: wire.called("chat.postMessage") or wire.called("conversations.history"))
+        async with asyncio.timeout(5):
+            await office.bot.stop(0.3)
         wire.lasting = {}
         await office.start_bot()
 

@@ -1,7 +1,7 @@
 """Threads follow their issues."""
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
 from tests.support.wire import Silent
+from tests.support.work import follow_runs
 
 WEBSHOP = "webshop"
 
@@ -292,3 +293,17 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
         await read_followed(office)
 
     assert requests_sent() - before == 4
+
+
+async def test_issues_are_read_again_once_a_clock_that_was_ahead_is_set_back(
+    office: Office, ana: Person
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    runs = follow_runs(office.bot)
+    await runs.run_due(datetime.now(UTC) + timedelta(days=1))
+    await runs.idle()
+    change(office.newest_issue(), status_id=defaults.CLOSED)
+
+    await read_followed(office)
+
+    assert "Closed: " in (await in_thread(ana, post))[-1]["text"]

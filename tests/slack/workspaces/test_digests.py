@@ -87,3 +87,23 @@ async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, 
     await _due(company, timedelta(hours=2))
 
     assert len(slack.with_tokens_of(second, "chat.postMessage")) == 1
+
+
+async def test_a_workspace_that_takes_no_notices_does_not_hold_up_those_of_others(
+    company: Company, slack: Slack
+) -> None:
+    closed, other = PLACES
+    for place in PLACES:
+        await slack.install(company.port, place)
+    await _add(company)
+    slack.revoke(closed)
+    for place, owner in PLACES.items():
+        left = {"type": "user_change", "user": {"id": owner.user_id, "deleted": True}}
+        where = {"team_id": owner.team_id, "enterprise_id": owner.enterprise_id}
+        grants = [{**where, "is_enterprise_install": place.team is None}]
+        assert await company.told(left, **where, authorizations=grants) == 200
+
+    await _due(company, timedelta(minutes=1))
+
+    (notice,) = slack.with_tokens_of(other, "chat.postMessage")
+    assert "Take ownership" in str(notice.arguments)
