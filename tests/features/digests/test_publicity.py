@@ -1,7 +1,7 @@
 """Digests show a channel only what everyone can see, or what their owner agreed to show there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -97,21 +97,27 @@ async def test_who_takes_over_a_digest_agrees_for_themselves(digests: Digests) -
     assert len(await digests.posts()) == 1
 
 
-def hide_project(digests: Digests, _: Issue) -> None:
+async def hide_project(digests: Digests, _: Issue) -> None:
     hide(digests)
 
 
-def hide_issue(_: Digests, issue: Issue) -> None:
+async def hide_issue(_: Digests, issue: Issue) -> None:
     issue.is_private, issue.author_id = True, 1
 
 
-def move_issue(_: Digests, issue: Issue) -> None:
+async def move_issue(_: Digests, issue: Issue) -> None:
     issue.project_id = SECURITY
 
 
-@pytest.mark.parametrize("happens", [hide_project, hide_issue, move_issue])
+async def fail_to_hide_issue(digests: Digests, issue: Issue) -> None:
+    """The service ignores that its author wanted it to be private."""
+    created = digests.office.bot.store.created_issues
+    await created.put(ANA, issue.id, issue.subject, privacy_refused=True)
+
+
+@pytest.mark.parametrize("happens", [hide_project, hide_issue, move_issue, fail_to_hide_issue])
 async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
-    digests: Digests, happens: Callable[[Digests, Issue], None]
+    digests: Digests, happens: Callable[[Digests, Issue], Awaitable[None]]
 ) -> None:
     await digests.add(empty=True)
     issue = digests.report("Nobody may know")
@@ -120,7 +126,7 @@ async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
     run = asyncio.create_task(digests.tick())
     while not digests.wire.called("chat.postMessage"):
         await asyncio.sleep(0.02)
-    happens(digests, issue)
+    await happens(digests, issue)
     await run
 
     assert not any("Nobody may know" in text_of(post) for post in await digests.posts())

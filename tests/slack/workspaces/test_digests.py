@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 
@@ -99,7 +100,7 @@ async def test_a_workspace_that_takes_no_notices_does_not_hold_up_those_of_other
     slack.revoke(closed)
     for place, owner in PLACES.items():
         left = {"type": "user_change", "user": {"id": owner.user_id, "deleted": True}}
-        where = {"team_id": owner.team_id, "enterprise_id": owner.enterprise_id}
+        where: dict[str, Any] = {"team_id": owner.team_id, "enterprise_id": owner.enterprise_id}
         grants = [{**where, "is_enterprise_install": place.team is None}]
         assert await company.told(left, **where, authorizations=grants) == 200
 
