@@ -284,7 +284,6 @@ async def run(settings: Settings, timings: Timings = DEFAULT) -> int:
 
 
 def main() -> int:
-    """Run the bot as the environment says and return the exit code. Says on stderr why it can't start."""
     try:
         settings = config.load()
     except config.ConfigError as wrong:

@@ -28,7 +28,6 @@ class Access:
     def to(
         cls, client: Client, store: Store, timings: Timings = DEFAULT, delays: Delays | None = None
     ) -> "Access":
-        """Access with nothing cached yet."""
         delays = delays or Delays()
         accounts = Accounts(client, store, timings.keys)
         projects = Projects(client, store, accounts, delays.lookups, delays.cached)

@@ -95,7 +95,6 @@ class Accounts:
         return link
 
     async def whoami(self, owner: Owner) -> User:
-        """Read the linked user from the service. Raises NotLinked, KeyRejected."""
         return await self._verify(await self.store.links.required(owner))
 
     async def writing(self, owner: Owner) -> Session:
@@ -252,7 +251,6 @@ class KeyChecks:
         return self._last or self._check()
 
     async def close(self) -> None:
-        """Cancel the checks that nobody needs anymore."""
         self._left = 0
         for task in self._tasks:
             task.cancel()

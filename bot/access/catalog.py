@@ -59,8 +59,6 @@ MIN_AVERAGE_USES = 2
 
 @dataclass(frozen=True)
 class CustomField:
-    """A custom field and its values on some issues."""
-
     id: int
     name: str
     values: tuple[str, ...] = ()
@@ -174,11 +172,9 @@ class Catalogs:
         return await self._members(session, project_id) is not None
 
     async def project_name(self, session: Session, project_id: int | None) -> str:
-        """The project's name; empty for all projects."""
         return (await self._projects.by_id(session, project_id)).name if project_id else ""
 
     def required(self, owner: Owner, project_id: int) -> Required:
-        """The custom fields that the service has required of this user in a project."""
         return self._required.peek((owner, project_id)) or {}
 
     def note_required(

@@ -48,8 +48,6 @@ class UnknownName(UserError):
 
 
 class AmbiguousName(UserError):
-    """Several items match the name that the user typed."""
-
     says = "“{wanted}” could be {found}. Type more of the {kind}'s name."
     kind: str
     wanted: str

@@ -31,8 +31,6 @@ MAX_CACHED = 20_000
 
 
 class NoVisibleProject(UserError):
-    """The user sees no project at all."""
-
     says = "You can't see any projects in {service}. Ask an administrator to add you to one."
 
 

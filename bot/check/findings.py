@@ -10,8 +10,6 @@ CLOCK_SKEW = 60
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of checking one variable: fine, or wrong with how to fix it."""
-
     name: str
     sentence: str
     fine: bool

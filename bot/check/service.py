@@ -17,7 +17,6 @@ ENABLE_API = "Turn on the REST API in the service's settings."
 
 
 async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterator[Finding]:
-    """Yield the findings about the service; if there are `linked` keys, one should work."""
     async with Client(settings.service_base_url, key_header=settings.service_api_key_header) as client:
         yield await _check_address(client)
         yield await _check_linked_keys(client, settings, linked) or await _check_header(client, settings)

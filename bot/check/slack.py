@@ -29,7 +29,6 @@ CALL_FAILED = (SlackApiError, aiohttp.ClientError, TimeoutError, AttributeError)
 
 
 async def check(slack: AsyncWebClient, settings: Settings) -> AsyncIterator[Finding]:
-    """Yield the findings about the bot token or OAuth app, and about the connection to Slack."""
     if settings.several_workspaces:
         yield await _client_secret(slack, settings)
     else:

@@ -20,7 +20,6 @@ WRITABLE = "The database is writable."
 
 
 async def check(settings: Settings, slack: AsyncWebClient) -> AsyncIterator[Finding]:
-    """Yield what is found about the database, the encryption keys and the installed workspaces."""
     database = Database(settings.database_url)
     try:
         await database.check_writable()

@@ -4,21 +4,23 @@ Every method takes the API key of the user it acts for and raises the ServiceErr
 client stores no key. `protocol` builds requests and decodes answers; `transport` sends them.
 """
 
+import time
 from collections.abc import AsyncGenerator, AsyncIterable, Collection
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
-from bot.errors import AnswerTooLarge, Refused
+from bot.errors import AnswerTooLarge, Forbidden, NotFound, Refused
 from bot.service import conventions, pagination
-from bot.service.conventions import PAGE, ProjectInclude, UserInclude
+from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
 from bot.service.inputs import (
     AttachmentChanges,
+    IssueChanges,
     NewIssue,
     NewProject,
     NewTimeEntry,
@@ -26,9 +28,21 @@ from bot.service.inputs import (
     TimeEntryChanges,
     UserChanges,
 )
-from bot.service.models import Issue, Page, Project, TimeEntry, Upload, User
-from bot.service.optional import OptionalOperations
-from bot.service.protocol import Call, item_path, read_page, write
+from bot.service.models import (
+    Issue,
+    IssueStatus,
+    Membership,
+    Page,
+    Project,
+    Ref,
+    RoleRights,
+    TimeEntry,
+    Upload,
+    User,
+    Version,
+    active,
+)
+from bot.service.protocol import Answer, Call, item_path, read_page, write
 from bot.service.transport import (
     PROBE,
     Limits,
@@ -42,12 +56,23 @@ from bot.service.transport import (
 
 __all__ = ["Client", "Limits", "Probe", "Timeouts", "watched_reads"]
 
+M = TypeVar("M", bound=BaseModel)
+
 ISSUES = "/issues.json"
 PROJECTS = "/projects.json"
 DEFAULT_TIMEOUTS = Timeouts()
 DEFAULT_LIMITS = Limits()
 LONGEST_DESCRIPTION = 20_000
 """Characters kept of each description in a list, as thousands of issues can be in memory at once."""
+
+
+UPDATE_ISSUE = "update_issue"
+"""The operation's name for `note_missing` and `is_missing`."""
+REMEMBERED = 600.0
+MAX_PAGES = 20
+NOT_HERE = frozenset({403, 404, 405, 406})
+NEVER_HERE = frozenset({405, 406})  # a 404 may mean that this one resource is missing
+ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list of everything; a 403 is about the user
 
 
 class Client:
@@ -81,7 +106,6 @@ class Client:
 
     @property
     def base_url(self) -> str:
-        """The service's address without a trailing slash; for links see `conventions`."""
         return self._transport.base_url
 
     async def reachable(self) -> bool:
@@ -198,7 +222,6 @@ class Client:
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
     ) -> AsyncGenerator[Project, None]:
-        """Yield all projects in the service's own order; see `pagination`."""
         return pagination.iterate(partial(self.list_projects, key, include), set(), PROJECTS)
 
     # Uploads and attachments
@@ -234,3 +257,109 @@ class Client:
     async def update_time_entry(self, key: SecretStr, entry_id: int, changes: TimeEntryChanges) -> None:
         call = write("update_time_entry", "PUT", f"/time_entries/{entry_id}.json", changes)
         await self._transport.send(key, call)
+
+
+class OptionalOperations:
+    """Operations that a service may not have (docs/service.md, Optional operations).
+
+    A read returns None if the endpoint is missing. That is remembered for some minutes if it is certain that
+    the endpoint is missing, and not just this resource or this user's permission.
+    """
+
+    def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
+        self._transport = transport
+        self.remembered = remembered
+        self._missing: dict[str, float] = {}
+
+    def note_missing(self, operation: str) -> None:
+        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists.
+
+        Then it is called again, however often a caller noted it meanwhile: it may only have failed once.
+        """
+        if not self.is_missing(operation):
+            self._missing[operation] = time.monotonic() + self.remembered
+
+    def is_missing(self, operation: str) -> bool:
+        return self._missing.get(operation, 0.0) > time.monotonic()
+
+    async def get_issue(
+        self, key: SecretStr, issue_id: int, include: Collection[IssueDetailInclude] = ()
+    ) -> Issue | None:
+        """Return an issue with its details; None if the issue isn't visible or the endpoint is missing."""
+        call = Call("get_issue", "GET", f"/issues/{issue_id}.json", {"include": ",".join(sorted(include))})
+        answer = await self._ask(key, call, NEVER_HERE)
+        return None if answer is None else answer.one("issue", Issue)
+
+    async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
+        """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
+        await self._transport.send(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes))
+
+    async def issue_statuses(self, key: SecretStr) -> tuple[IssueStatus, ...] | None:
+        return await self._list(key, Call("issue_statuses", "GET", "/issue_statuses.json"), IssueStatus)
+
+    async def issue_priorities(self, key: SecretStr) -> tuple[Ref, ...] | None:
+        call = Call("issue_priorities", "GET", "/enumerations/issue_priorities.json")
+        refs = await self._list(key, call, Ref)
+        return refs and active(refs)
+
+    async def time_entry_activities(self, key: SecretStr) -> tuple[Ref, ...] | None:
+        call = Call("time_entry_activities", "GET", "/enumerations/time_entry_activities.json")
+        refs = await self._list(key, call, Ref)
+        return refs and active(refs)
+
+    async def trackers(self, key: SecretStr) -> tuple[Ref, ...] | None:
+        return await self._list(key, Call("trackers", "GET", "/trackers.json"), Ref)
+
+    async def latest_time(self, key: SecretStr, project_id: int) -> tuple[TimeEntry, ...] | None:
+        """Return the user's own latest time entries in a project and its subprojects."""
+        wanted = {"user_id": "me", "project_id": str(project_id), "sort": "spent_on:desc", "limit": "25"}
+        return await self._list(key, Call("time_entries", "GET", "/time_entries.json", wanted), TimeEntry)
+
+    async def delete_time_entry(self, key: SecretStr, entry_id: int) -> None:
+        """Delete a time entry. Raises NotFound if the endpoint is missing, too."""
+        call = Call("delete_time_entry", "DELETE", f"/time_entries/{entry_id}.json")
+        await self._transport.send(key, call)
+
+    async def versions(self, key: SecretStr, project_id: int | str) -> tuple[Version, ...] | None:
+        call = Call("versions", "GET", item_path("projects", project_id, "/versions"))
+        return await self._list(key, call, Version, NEVER_HERE)
+
+    async def memberships(self, key: SecretStr, project_id: int | str) -> list[Membership] | None:
+        """Return a project's members and their roles, as many as MAX_PAGES have."""
+        where = item_path("projects", project_id, "/memberships")
+        found: dict[int, Membership] = {}
+        offset = 0
+        for _ in range(MAX_PAGES):
+            answer = await self._ask(key, read_page("memberships", where, {}, offset, PAGE), NEVER_HERE)
+            if answer is None:
+                return None
+            page = answer.page("memberships", Membership)
+            found |= {membership.id: membership for membership in page.items}
+            offset += len(page.items)
+            if not page.items or offset >= page.total_count:
+                break
+        return list(found.values())
+
+    async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
+        answer = await self._ask(key, Call("role", "GET", f"/roles/{role_id}.json"), NEVER_HERE)
+        return None if answer is None else answer.one("role", RoleRights)
+
+    async def _list(
+        self, key: SecretStr, call: Call, model: type[M], lasting: frozenset[int] = ABOUT_THE_ENDPOINT
+    ) -> tuple[M, ...] | None:
+        """Return the rows of a list whose operation is named like its wrapper."""
+        answer = await self._ask(key, call, lasting)
+        return None if answer is None else answer.rows(call.operation, model)
+
+    async def _ask(self, key: SecretStr, call: Call, lasting: frozenset[int]) -> Answer | None:
+        """Return the answer, or None for a status in NOT_HERE; remembers it for a status in `lasting`."""
+        if self.is_missing(call.operation):
+            return None
+        try:
+            return await self._transport.send(key, call)
+        except (Forbidden, NotFound, Refused) as error:
+            if error.status not in NOT_HERE:
+                raise
+            if error.status in lasting:
+                self.note_missing(call.operation)
+            return None

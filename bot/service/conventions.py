@@ -1,7 +1,7 @@
 """Conventions that the interface leaves open, as Redmine has them (docs/service.md).
 
 To support another service, change them here. Optional fields of requests are in `inputs`, optional operations
-in `optional`.
+in `client`.
 """
 
 import asyncio

@@ -137,7 +137,6 @@ class IssueFilters:
                 raise ValueError(problem)
 
     def to_params(self) -> dict[str, str]:
-        """Return the query parameters, without pagination."""
         status = "any" if self.status is None and self.issue_ids else self.status
         ids = ",".join(map(str, self.issue_ids))
         spans = {

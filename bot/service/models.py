@@ -174,8 +174,6 @@ class Parent(ServiceValue):
 
 
 class Child(Resource):
-    """A subtask, with its own subtasks."""
-
     id: int
     tracker: Ref | None = None
     subject: Text = ""

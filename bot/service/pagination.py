@@ -79,7 +79,6 @@ class ReadAhead(Generic[R]):
         return await task
 
     async def drop(self) -> None:
-        """Cancel all prefetching."""
         tasks = [task for _, task in self._coming]
         self._coming.clear()
         for task in tasks:

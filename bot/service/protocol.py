@@ -76,18 +76,15 @@ class Answer:
     content: Mapping[str, object] = field(repr=False)
 
     def one(self, wrapper: str, model: type[M]) -> M:
-        """Return the resource under its wrapper key."""
         return self._model(model, self.content.get(wrapper))
 
     def rows(self, wrapper: str, model: type[M]) -> tuple[M, ...]:
-        """Return a list, or a page's rows."""
         rows = self.content.get(wrapper)
         if not isinstance(rows, list):
             raise self.call.error(ServiceBroken, f"the answer has no {wrapper}", self.status)
         return tuple([self._model(model, row) for row in rows])
 
     def page(self, wrapper: str, model: type[M]) -> Page[M]:
-        """Return one page of a list."""
         total, offset, limit = map(self.content.get, ("total_count", "offset", "limit"))
         if isinstance(total, bool) or not isinstance(total, int):
             raise self.call.error(ServiceBroken, "the list has no total_count", self.status)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from bot.slack.text.rendering import rendered
+from bot.slack.text.wording import rendered
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of

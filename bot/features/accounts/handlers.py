@@ -41,7 +41,6 @@ class AccountHandlers:
         )
 
     async def account(self, reply: Reply) -> None:
-        """`/tracker`: the caller's account."""
         link = await self.accounts.linked_as(reply.owner)
         await reply.privately(views.account(reply.wording, link.name if link else None))
 
@@ -148,7 +147,6 @@ class AccountHandlers:
 
 
 def _typed(saved: ResumeRequest) -> str | None:
-    """The saved command as the user typed it."""
     interaction = read(saved.payload)
     return interaction.typed if interaction else None
 

@@ -27,8 +27,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Uninstall:
-    """Handles Slack's events about removed apps and revoked tokens."""
-
     parts: Parts
 
     def feature(self) -> Feature:

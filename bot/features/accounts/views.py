@@ -61,7 +61,6 @@ def link_form(
 
 
 def other_email_form(user: User, own_mail: str, metadata: JSON) -> JSON:
-    """Asks whether to link a key whose account has another email than the user's Slack profile."""
     emails = f"Key's email: {line(user.mail or '')} · Your Slack email: {line(own_mail)}"
     blocks = [section(prose(other_account(user))), context(emails)]
     view = forms.form("link.anyway", LINK, blocks, submit=LINK, metadata=json.dumps(metadata))
@@ -109,7 +108,6 @@ def not_linked(wording: Wording) -> Message:
 
 
 def account(wording: Wording, name: str | None) -> Message:
-    """Whether the caller is linked, and what to do next."""
     if name is None:
         blocks = invitation(wording)
         return Message(blocks[0]["text"]["text"], tuple(blocks))

@@ -29,10 +29,10 @@ from bot.errors import (
     UserError,
 )
 from bot.features.issues.issues import Issues
+from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
-from bot.service.optional import UPDATE_ISSUE
 from bot.store.claims import Claim, State
 from bot.store.owner import Owner
 

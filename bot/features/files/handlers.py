@@ -18,9 +18,8 @@ from bot.features.issues.issues import IssueNotFound
 from bot.features.issues.publicity import Publicity
 from bot.features.issues.views import issue_option, told
 from bot.features.parts import Parts
-from bot.slack.incoming.failures import finish
+from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.form_submission import follow
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed

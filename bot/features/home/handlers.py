@@ -22,8 +22,6 @@ ISSUES, CREATED, ENTRIES = 10, 5, 5
 
 
 class HomeHandlers:
-    """Reads what a user's tab shows with its owner's key, and publishes it."""
-
     def __init__(self, parts: Parts) -> None:
         self.client, self.store, self.accounts = parts.client, parts.store, parts.accounts
 

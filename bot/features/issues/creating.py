@@ -43,8 +43,6 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Created:
-    """A created issue, with the values that the service changed."""
-
     issue: Issue
     project: KnownProject
     changes: tuple[ServiceChange, ...] = ()

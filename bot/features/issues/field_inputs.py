@@ -108,7 +108,6 @@ def custom_input(
 
 
 def focus(blocks: Sequence[Block], name: str | None) -> None:
-    """Give the focus to the field with that name, if the form has it."""
     for block in blocks:
         if block["type"] == "input" and block["block_id"].partition(":")[0] == name:
             block["element"]["focus_on_load"] = True

@@ -87,7 +87,6 @@ class Field:
         return self.in_form or self.key
 
     def known(self, catalog: Catalog) -> tuple[Ref, ...]:
-        """The choices in a project."""
         return catalog.lists[self.choices] if self.choices else ()
 
     def answered(self, issue: Issue) -> ResolvedValue | None:
@@ -285,7 +284,6 @@ async def resolved(
 def request(
     draft: Draft, meant: Mapping[str, ResolvedValue], project: KnownProject, catalog: Catalog
 ) -> NewIssue:
-    """The request that creates the issue, with the fields that have a value."""
     fields: dict[str, object] = {FIELDS[key].sent: sent(value) for key, value in meant.items()}
     if draft.custom_fields:
         fields["custom_fields"] = custom_inputs(draft, catalog)
@@ -293,7 +291,6 @@ def request(
 
 
 def sent(value: ResolvedValue) -> object:
-    """A value as a request has it."""
     if isinstance(value, tuple):
         return tuple(ref.id for ref in value)
     return value.id if isinstance(value, Ref) else value

@@ -176,7 +176,6 @@ class IssueHandlers:
 
 
 async def _thread(reply: Reply, root: str) -> list[JSON]:
-    """The start of a thread; empty if the bot can't read it."""
     channel = reply.place.channel_id or ""
     try:
         answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=READ)

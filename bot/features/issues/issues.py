@@ -21,11 +21,11 @@ from bot.access.people import unassignable
 from bot.access.projects import KnownProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue
+from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import Child, CustomFieldValue, Issue, Ref
-from bot.service.optional import UPDATE_ISSUE
 from bot.store.owner import Owner
 
 T = TypeVar("T")

@@ -25,8 +25,8 @@ from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.issues import ServiceChange
 from bot.features.issues.publicity import seemed_public
+from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Ref
-from bot.service.optional import UPDATE_ISSUE
 from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, delete_question, not_posted
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
@@ -75,7 +75,6 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
 
 
 def issue_buttons(number: int, wording: Wording, *first: Element) -> list[Element]:
-    """The buttons of an issue's card, after the `first` ones."""
     others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number), wording)]
     return [*first, *others, link_button(*_page(number, wording))]
 
@@ -96,12 +95,10 @@ def opening(number: int | None, wording: Wording) -> Callable[[BotError], Awaita
 
 
 def open_option(number: int, wording: Wording) -> JSON:
-    """The menu option that opens an issue's page in the service."""
     return menu_link(*_page(number, wording))
 
 
 def row_menu(number: int, wording: Wording, *, share: bool) -> Element:
-    """The `…` menu of an issue in a list that one person sees."""
     share_option = [menu_option(SHARE, ShareListedIssue(issue=number))] if share else []
     return _menu(share_option, AssignToMe(issue=number), wording, room=MENU_OPTIONS)
 
@@ -349,7 +346,6 @@ def format_size(size: int) -> str:
 
 
 def share_button(issue: Issue, *, public: bool) -> Element:
-    """The button that shares an issue."""
     return exposing(SHARE, ShareIssue(issue=issue.id), issue, "Share", public=public)
 
 
@@ -367,5 +363,4 @@ def exposing(
 
 
 def issue_option(issue: Issue) -> JSON:
-    """An issue as a choice of a select."""
     return option(f"#{issue.id} {issue.subject}", str(issue.id))

@@ -91,7 +91,6 @@ class LinkHandlers:
         return frozenset()
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
-        """Show a card's details with the viewer's own key."""
         about = event.event
         reference = about.get("external_ref") or {}
         answer: JSON = {"error": {"status": "not_found"}}

@@ -20,7 +20,6 @@ DESCRIPTION, NAME = 2000, 255
 
 
 def card(issue: Issue, style: Wording) -> JSON:
-    """The unfurl blocks of an issue."""
     blocks = (section(f"*{title(issue, style)}*"), context(f"{kind(issue)} · {priority_and_assignee(issue)}"))
     return {"blocks": list(blocks)}
 
@@ -54,7 +53,6 @@ def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
 
 
 def details(shown: IssueDetails, style: Wording, description: str) -> JSON:
-    """A Work Object with all details of an issue that the viewer can see."""
     issue = shown.issue
     found = entity(issue, style)
     payload = found["entity_payload"]
@@ -87,7 +85,6 @@ def details(shown: IssueDetails, style: Wording, description: str) -> JSON:
 
 
 def refused(title: str, sentence: str) -> JSON:
-    """The answer when the details can't be shown."""
     return {"status": "custom", "custom_title": title, "custom_message": spoken(sentence)}
 
 

@@ -99,7 +99,6 @@ class ProjectHandlers:
             await self.pauses.update(reply.slack, press, shown, form, "project.form_moved_on")
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Create the project and offer it for the channel."""
         view, metadata = form.view.json, form.view.metadata
         draft = views.submitted(view)
         if not draft.identifier:

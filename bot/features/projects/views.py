@@ -62,7 +62,6 @@ def candidates(said: str, found: Sequence[Ref], action: type[MakeDefault | ShowP
 
 
 def project(shown: Project, wording: Wording, description: str) -> Message:
-    """One project, with its description already converted to mrkdwn."""
     text = f"*{_link(shown, wording)}*"
     blocks: list[Block] = [section(text), _facts(shown)]
     if description:

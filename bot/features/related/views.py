@@ -8,8 +8,8 @@ from bot.features.issues.views import listed, open_option, title
 from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found
 from bot.features.search.views import NEW_SEARCH
+from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue
-from bot.service.optional import UPDATE_ISSUE
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,

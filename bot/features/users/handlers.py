@@ -45,7 +45,6 @@ class UserHandlers:
         await reply.privately(views.user(shown, reply.wording))
 
     async def open_new(self, reply: Reply, mentioned: SlackUser | None) -> None:
-        """Open the form for a new account, prefilled from the mentioned user's Slack profile."""
         await reply.open(loading("New account"))
         await self.users.require_administrator(reply.owner)
         details, slack_user = Details(), None
@@ -57,7 +56,6 @@ class UserHandlers:
         await reply.show(views.new_form(details, slack_user, metadata))
 
     async def submit_new(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Create the account, link it, and notify its owner and the administrator."""
         view, slack_user = form.view.json, form.view.text("for")
         owner = Owner(reply.owner.enterprise_id, reply.owner.team_id, slack_user) if slack_user else None
         details, by_mail = views.submitted(view), views.by_mail(view)

@@ -32,8 +32,6 @@ class Details:
 
 
 class LinkOutcome(Enum):
-    """The outcome of linking a Slack user to their new account."""
-
     LINKED = auto()
     NO_KEY = auto()
     """The response had no working key."""
@@ -162,7 +160,6 @@ class Users:
 
 
 def details_of(user: User) -> Details:
-    """The initial values of the form for changing an account."""
     return Details(user.firstname, user.lastname, user.login or "", user.mail or "")
 
 

@@ -30,7 +30,6 @@ STATUSES: dict[int, str] = {
 
 
 def user(shown: User, wording: Wording) -> Message:
-    """A user with the details that the service shows the caller."""
     text = f"*{_name(shown, wording)}*"
     facts = [
         f"User {shown.id}",
@@ -56,7 +55,6 @@ def user(shown: User, wording: Wording) -> Message:
 
 
 def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
-    """The form for a new account, with or without a Slack user to link."""
     said = (
         f"I'll link this account to <@{slack_user}> and send them a direct message."
         if slack_user
@@ -81,14 +79,12 @@ def edit_form(shown: User, details: Details, wording: Wording) -> JSON:
 
 
 def submitted(view: JSON) -> Details:
-    """The values of either account form."""
     values = forms.Values(view)
     held = {name: (values.text(name) or "").strip() for name in ("firstname", "lastname", "login", "mail")}
     return Details(**held)
 
 
 def by_mail(view: JSON) -> bool:
-    """Whether the service should email the account to its owner."""
     return bool(forms.Values(view).all_chosen("by_mail"))
 
 

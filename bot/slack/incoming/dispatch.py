@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import structlog
@@ -20,12 +21,19 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import telemetry
-from bot.errors import UserError
+from bot.errors import InProgress, Refused, UserError, WrongField
 from bot.slack.incoming.deliveries import CompletedDeliveries, delivery_key, unclaimed
-from bot.slack.incoming.errors import FormExpired, FormSentAlready
-from bot.slack.incoming.failures import Failures, finish, log_failure, log_if_undelivered, measured
+from bot.slack.incoming.errors import FormExpired, FormSentAlready, Interrupted
+from bot.slack.incoming.failures import (
+    Failures,
+    canceled,
+    finish,
+    follow,
+    log_failure,
+    log_if_undelivered,
+    measured,
+)
 from bot.slack.incoming.feature import Feature, Form, merged
-from bot.slack.incoming.form_submission import FormSubmissions
 from bot.slack.incoming.in_flight import InFlight
 from bot.slack.incoming.interaction import (
     ButtonPress,
@@ -45,9 +53,11 @@ from bot.slack.outgoing.web_client import for_team
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest, saveable
-from bot.slack.surfaces.forms import FormResult
+from bot.slack.surfaces.forms import FormResult, notice
+from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
 from bot.slack.workspaces.tokens import Workspaces
+from bot.store.claims import State
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.store import Store
 from bot.timings import Delays
@@ -60,8 +70,6 @@ Route = Callable[[Any, Reply], Awaitable[Any]]
 
 @dataclass(eq=False)
 class Dispatch(AsyncMiddleware):
-    """Runs each interaction's feature handler, once."""
-
     features: Feature
     platform: Platform
     store: Store
@@ -172,7 +180,6 @@ class Dispatch(AsyncMiddleware):
         return BoltResponse(status=200, body="")
 
     def _start(self, work: Coroutine[Any, Any, object], delivery: str | None) -> None:
-        """Run in the background, and record then that the delivery is complete."""
         task = self.in_flight.start(work)
         if delivery:
             task.add_done_callback(lambda _: self.completed.add(delivery))
@@ -216,12 +223,10 @@ class Dispatch(AsyncMiddleware):
             return []
 
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form) -> None:
-        """Run a form and what follows from its result."""
         reply = reply.at(Place.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
             async with self.failures.reported(act, reply, self.delays.last_answer):
-                submissions = FormSubmissions(self.store.claims, self.delays)
-                result = await submissions.result(form, reply, handler)
+                result = await self._result(form, reply, handler)
                 if result.errors or result.said:
                     act.outcome = "user_error"
                 if result.then:
@@ -232,6 +237,57 @@ class Dispatch(AsyncMiddleware):
             reply.acknowledge()
             if reply.place.home:
                 await reply.refresh_home()
+
+    async def _result(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+        """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
+        work = asyncio.create_task(self._submit_once(form, reply, handler))
+        try:
+            if (await asyncio.wait({work}, timeout=self.delays.form))[0]:
+                result = work.result()
+                reply.acknowledge(**result.acknowledgement())
+                return result
+            progress = partial(_progress, reply, handler)
+            told = progress()
+            reply.acknowledge(response_action="update", view=notice("One moment", told))
+            await asyncio.sleep(self.delays.acknowledged)
+            result = (await follow(reply, work, progress, told, self.delays.progress)).in_form(form.view.json)
+            await finish(reply, result)
+            return result
+        finally:
+            await canceled(work)
+
+    async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+        """Run a form's work once, however often it is submitted; frees the claim if it fails."""
+        if handler.repeatable:
+            return await self._placed(form, reply, handler)
+        claim, state = await self.store.claims.take(form.key), None
+        try:
+            if not claim.won:
+                raise FormSentAlready if claim.done else InProgress
+            if claim.tried_at and not handler.looks:  # the user looks, and may then submit it again
+                claim = replace(claim, tried_at=None)
+                if not forms.warns(form.view.json, reply.wording.sentence(Interrupted())):
+                    raise Interrupted
+            reply.attempted_at = claim.tried_at
+            result = await self._placed(form, reply, handler)
+            if not (result.errors or result.said):
+                reply.committed = True
+        except asyncio.CancelledError:
+            state = State.UNKNOWN if handler.looks else None
+            raise
+        finally:
+            await self.store.claims.settle(claim, State.DONE if reply.committed else state)
+        return result
+
+    async def _placed(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+        """A form's result; a refusal is placed at the fields that it names."""
+        try:
+            return await handler.submit(form, reply)
+        except (Refused, WrongField) as error:
+            placed = forms.placed(form.view.json, error, reply.wording.sentence(error))
+            if not placed:
+                raise
+            return FormResult(errors=placed)
 
     # Resuming saved requests
 
@@ -273,6 +329,10 @@ class Dispatch(AsyncMiddleware):
         if not (reply.answered.is_set() or reply.view_id or reply.place.home):
             said = sentence(f"{reply.wording.service} is slow right now. Still working on it…")
             await log_if_undelivered(reply.privately(said))
+
+
+def _progress(reply: Reply, form: Form) -> str:
+    return reply.progress() if reply.progress else form.doing.format(service=escape(reply.wording.service))
 
 
 def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) -> AsyncApp:

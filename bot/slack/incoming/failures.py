@@ -5,7 +5,7 @@ What they typed is given back, and *Link account* or *Open form* resumes it.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -40,7 +40,6 @@ class Measurement:
     outcome: str = "ok"
 
     def failed(self, error: Exception) -> None:
-        """Record the outcome, and log what an operator needs to know."""
         name = self.name
         match error:
             case UserError():
@@ -206,6 +205,30 @@ async def finish(reply: Reply, result: FormResult) -> None:
     elif result.view:
         shown = (block for block in result.view["blocks"] if block["type"] != "input")
         await reply.privately(Message(result.view["title"]["text"], tuple(shown)))
+
+
+async def follow(
+    reply: Reply, task: asyncio.Task[FormResult], doing: Callable[[], str], said: str, interval: float
+) -> FormResult:
+    """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
+
+    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is
+    canceled; stops showing progress when the user closes the form.
+    """
+    watched = True
+    try:
+        while watched and not (await asyncio.wait({task}, timeout=interval))[0]:
+            if (now := doing()) != said:
+                said, watched = now, await reply.shown(forms.notice("One moment", now))
+        return await task
+    finally:
+        await canceled(task)
+
+
+async def canceled(task: asyncio.Task[FormResult]) -> None:
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
 
 
 async def _offer_form(reply: Reply, why: str | None) -> None:

@@ -37,8 +37,6 @@ class Form:
 
 
 class Work(Protocol):
-    """What nobody waits for."""
-
     async def run_due(self) -> None:
         """Start what is due; called at every interval."""
 

@@ -12,8 +12,6 @@ T = TypeVar("T")
 
 
 class InFlight:
-    """The running tasks, which can be drained."""
-
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -59,6 +57,5 @@ class PendingRequests:
                 self._idle.set()
 
     async def idle(self, seconds: float) -> None:
-        """Return when no request is waiting, or after `seconds`."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), seconds)

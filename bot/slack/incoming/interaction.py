@@ -147,8 +147,6 @@ class OptionsRequest(Interaction):
 
 @dataclass(frozen=True, kw_only=True)
 class Event(Interaction):
-    """Something happened; `event` is Slack's event object."""
-
     kind = "event"
     event: JSON = field(repr=False)
 
@@ -273,8 +271,6 @@ class _Installed(_Part):
 
 
 class _Identified(_Installed):
-    """A user, team, enterprise, or channel."""
-
     id: Id
 
 
@@ -288,8 +284,6 @@ class _Option(_Part):
 
 
 class _Entered(_Part):
-    """An element's current or initial value."""
-
     value: str | None = None
     selected_option: _Option | None = None
     selected_options: list[_Option] | None = None
@@ -388,8 +382,6 @@ class _Event(_Part):
 
 
 class _Payload(_Installed):
-    """The fields that are read from any payload."""
-
     type: str | None = None
     command: str | None = None
     callback_id: str | None = None
@@ -445,6 +437,5 @@ def parse(body: object) -> Interaction | None:
 
 
 def log_malformed(error: Exception) -> None:
-    """Log a malformed payload on one line, without its contents."""
     why = str(error) if isinstance(error, Malformed) else type(error).__name__
     log.warning("malformed payload", action="slack.malformed", why=why)

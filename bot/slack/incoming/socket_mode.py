@@ -21,8 +21,6 @@ from bot.slack.incoming.interaction import Malformed, log_malformed, parse
 
 
 class SocketMode:
-    """A connection that reconnects until it is closed."""
-
     def __init__(
         self,
         app: AsyncApp,

@@ -5,8 +5,6 @@ from enum import Enum
 
 
 class ChannelStatus(Enum):
-    """Whether the bot may post in a channel."""
-
     OPEN = "open"
     GONE = "gone"
     """Archived, deleted, or the bot is not in it."""
@@ -18,8 +16,6 @@ class ChannelStatus(Enum):
 
 @dataclass(frozen=True)
 class Posted:
-    """The message is in the channel."""
-
     ts: str
 
 

@@ -59,8 +59,6 @@ class Place:
 
 
 class Announced(Enum):
-    """The outcome of a public post."""
-
     YES = "posted"
     NOWHERE = "not asked for in a conversation"
     SHARED = "outsiders read the channel"

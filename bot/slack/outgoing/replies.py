@@ -69,7 +69,6 @@ class Acknowledgement:
         self._body: JSON = {}
 
     def give(self, **body: object) -> bool:
-        """Respond; returns False if a response was already given."""
         if self._given.is_set():
             return False
         self._body = body
@@ -149,7 +148,6 @@ class Reply:
         return await self.platform.profiles.of(self.slack, self.owner.team_id, user_id or self.owner.user_id)
 
     async def typist(self) -> Typist:
-        """The user, as what reads typed text takes them."""
         profile = await self.profile()
         today = datetime.now(profile.zone).date()
         return Typist(self.owner, today, profile.locale, self.wording.base_url, profile.zone)

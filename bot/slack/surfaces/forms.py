@@ -264,11 +264,9 @@ class Values:
             raise ActionExpired from None
 
     def time(self, name: str) -> str | None:
-        """The selected time of day, as `09:00`."""
         return self._held(name, "selected_time", str)
 
     def files(self, name: str) -> list[JSON]:
-        """The uploaded files, as Slack's file objects."""
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
     def changed(self, name: str, shown: object) -> bool:

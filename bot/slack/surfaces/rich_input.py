@@ -12,9 +12,9 @@ from markdown_it.tree import SyntaxTreeNode
 from bot.slack.surfaces.blocks import JSON, shortened
 from bot.slack.text.markdown import PARSER
 from bot.slack.text.mrkdwn import EDGE, JOINER, clean, is_web
-from bot.slack.text.rendering import converted
 from bot.slack.text.textile import from_textile
 from bot.slack.text.to_service import FORMATS, Format, TextFormat, translate
+from bot.slack.text.wording import converted
 
 NameOf = Callable[[str], str]
 STYLES = ("strike", "italic", "bold")

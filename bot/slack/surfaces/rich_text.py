@@ -43,5 +43,4 @@ def person(user_id: str) -> JSON:
 
 
 def typed(command: str, said: str = "You typed: ") -> Block:
-    """A block that quotes the user's command exactly."""
     return paragraph(said, words(without_keys(command), code=True))

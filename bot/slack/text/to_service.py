@@ -242,8 +242,6 @@ class _Markdown(_Marked):
 
 
 class _Textile(_Marked):
-    """Textile as Redmine reads it."""
-
     _MARKS: ClassVar = {"bold": "*", "italic": "_", "strike": "-"}
     _PAIRED = re.compile(
         r"(?<!\w)([*_+\-^~%@])(?=\S)(?=[^\n]{0,300}?\S\1(?!\w))|\"(?=[^\"\n]{1,300}\":)|!(?=\S{1,300}!)|\?\?(?=\S)"

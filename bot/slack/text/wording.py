@@ -1,18 +1,26 @@
 """What the bot's sentences depend on: the service's name and the command prefix."""
 
+import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from bot.errors import BotError
+from bot.service.client import OptionalOperations
 from bot.service.conventions import issue_url
-from bot.service.optional import OptionalOperations
 from bot.slack.sentences import of_service
-from bot.slack.text.rendering import rendered
+from bot.slack.text.markdown import from_markdown
+from bot.slack.text.mrkdwn import LONGEST, literal
+from bot.slack.text.textile import from_textile
 from bot.slack.text.to_service import TextFormat
+
+T = TypeVar("T")
 
 PLACE = re.compile(r"\{(/?)([\w ]+)\}")
 """A place in a template: a name, or a command after a slash."""
+CONVERSION_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -56,3 +64,23 @@ class Wording:
     async def mrkdwn(self, text: str | None) -> str:
         """The service's text as mrkdwn; plain if converting it takes too long."""
         return (await rendered(text or "", self.text_format)).strip()
+
+
+async def rendered(text: str, text_format: TextFormat, seconds: float = CONVERSION_SECONDS) -> str:
+    """Convert a description to mrkdwn; plain text if that takes longer than `seconds`."""
+    convert = from_textile if text_format == "textile" else from_markdown
+    return await converted(convert, text, lambda plain: literal(plain[:LONGEST]), seconds)
+
+
+async def converted(
+    convert: Callable[[str], T], text: str, otherwise: Callable[[str], T], seconds: float = CONVERSION_SECONDS
+) -> T:
+    """Convert a text in a thread; `otherwise` converts it if that takes longer than `seconds`.
+
+    The thread can't be stopped, but all converters limit their input, so it ends soon.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.to_thread(convert, text)
+    except (TimeoutError, RecursionError):  # RecursionError: marks nested a thousand deep
+        return otherwise(text)

@@ -75,7 +75,6 @@ async def in_words(reply: Reply, message: JSON) -> InWords:
 
 
 async def author_of(reply: Reply, message: JSON) -> str:
-    """The name of the user or app that posted a message."""
     if name := message_text.author_of(message):
         return name
     return (await reply.profile(message["user"])).name if message.get("user") else "someone"

@@ -34,8 +34,6 @@ log = structlog.get_logger(__name__)
 
 
 class NotInstalled(SlackApiError):
-    """The bot isn't installed in the workspace."""
-
     def __init__(self) -> None:
         super().__init__("not installed", {"ok": False, "error": "not_authed"})  # type: ignore[no-untyped-call] # slack_sdk's
 
