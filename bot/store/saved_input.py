@@ -34,34 +34,32 @@ class SavedInput:
     async def put(self, owner: Owner, payload: dict[str, Any]) -> str:
         """Save a JSON object; returns its ID."""
         now = datetime.now(UTC)
-        continuation_id = secrets.token_urlsafe(24)
-        content = SecretStr(json.dumps([continuation_id, payload]))
+        saved_id = secrets.token_urlsafe(24)
+        content = SecretStr(json.dumps([saved_id, payload]))
         statement = insert(SavedInputRow).values(
-            id=continuation_id,
+            id=saved_id,
             **owner.columns,
             encrypted=self.vault.encrypt(owner, content),
             created_at=now,
         )
         await self.database.execute(statement)
-        return continuation_id
+        return saved_id
 
-    async def get(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
-        statement = select(SavedInputRow.encrypted).where(_is(owner, continuation_id))
+    async def get(self, owner: Owner, saved_id: str) -> dict[str, Any] | None:
+        statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id))
         encrypted = await self.database.read(lambda connection: connection.scalar(statement))
-        return self._opened(owner, continuation_id, encrypted)
+        return self._opened(owner, saved_id, encrypted)
 
-    async def take(self, owner: Owner, continuation_id: str) -> dict[str, Any] | None:
+    async def take(self, owner: Owner, saved_id: str) -> dict[str, Any] | None:
         """Return the owner's saved request and delete it: only one caller gets it."""
-        statement = (
-            delete(SavedInputRow).where(_is(owner, continuation_id)).returning(SavedInputRow.encrypted)
-        )
+        statement = delete(SavedInputRow).where(_is(owner, saved_id)).returning(SavedInputRow.encrypted)
 
         def work(connection: Connection) -> dict[str, Any] | None:
-            return self._opened(owner, continuation_id, connection.scalar(statement))
+            return self._opened(owner, saved_id, connection.scalar(statement))
 
         return await self.database.write(work)
 
-    def _opened(self, owner: Owner, continuation_id: str, encrypted: str | None) -> dict[str, Any] | None:
+    def _opened(self, owner: Owner, saved_id: str, encrypted: str | None) -> dict[str, Any] | None:
         if encrypted is None:
             return None
         try:
@@ -69,14 +67,14 @@ class SavedInput:
         except (StoredSecretError, ValueError):
             raise StoredTextError from None
         match content:
-            case [encrypted_as, dict(payload)] if encrypted_as == continuation_id:
+            case [encrypted_as, dict(payload)] if encrypted_as == saved_id:
                 return payload
         raise StoredTextError
 
 
-def _is(owner: Owner, continuation_id: str) -> ColumnElement[bool]:
+def _is(owner: Owner, saved_id: str) -> ColumnElement[bool]:
     return and_(
-        SavedInputRow.id == continuation_id,
+        SavedInputRow.id == saved_id,
         SavedInputRow.of(owner),
         SavedInputRow.created_at > datetime.now(UTC) - LIFETIME,
     )

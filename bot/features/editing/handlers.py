@@ -1,5 +1,6 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
@@ -10,6 +11,7 @@ from bot.features.editing.commands import edit_command
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing
 from bot.features.editing.form import EditMetadata
 from bot.features.issues.buttons import EditIssue
+from bot.features.issues.field_inputs import hidden_fields, with_custom_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
@@ -17,7 +19,6 @@ from bot.features.parts import Parts
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
-from bot.slack.language.options import UnknownOption
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block
@@ -49,25 +50,19 @@ class EditHandlers:
     async def command(self, reply: Reply, number: int, text: str) -> None:
         """`/issue 42 close due:friday`; without a change, the form."""
         reply.recovery = partial(self._way_on, reply, number, None)
-        edit = await self._read(reply, number, text)
+
+        async def fields_in(_project: str | None) -> list[Ref]:
+            editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), parts=())
+            return [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
+
+        edit = await with_custom_fields(partial(edit_command, text, number, await reply.typist()), fields_in)
         if edit == Edit():
             await reply.open(forms.loading(edit_form.title(number)))
             await self._fill(reply, number, edit)
             return
         reply.recovery = partial(self._way_on, reply, number, edit)
         edited = await self.editing.apply(reply.owner, number, edit)
-        await self._tell(reply, edited)
-
-    async def _read(self, reply: Reply, number: int, text: str) -> Edit:
-        """The change; the issue's custom fields are read only if an option may be one of them."""
-        parse = partial(edit_command, text, number, await reply.typist())
-        try:
-            return parse()
-        except NotUnderstood as error:
-            if not any(isinstance(problem, UnknownOption) for problem in error.errors):
-                raise
-        editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), parts=())
-        return parse([Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields])
+        await self._tell(reply, edited, hidden_fields([*edit.values, *edit.cleared], edited.issue))
 
     async def _way_on(self, reply: Reply, number: int, edit: Edit | None, error: BotError) -> Block | None:
         """The buttons below an error: the form with what was understood, or else the issue."""
@@ -83,10 +78,9 @@ class EditHandlers:
             return open_buttons(number, reply.wording)
         return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error)
 
-    async def _tell(self, reply: Reply, edited: Edited) -> None:
-        await reply.privately(
-            views.edited(edited, reply.wording, shareable=reply.place.channel_id is not None)
-        )
+    async def _tell(self, reply: Reply, edited: Edited, notes: Sequence[str] = ()) -> None:
+        shareable = reply.place.channel_id is not None
+        await reply.privately(views.edited(edited, reply.wording, shareable=shareable, notes=notes))
         if edited.assigned:
             await self.messenger.told(reply.owner, edited.issue)
 

@@ -11,7 +11,7 @@ from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.language import values
-from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, understand
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.tokens import as_typed, split_first_line
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
@@ -157,11 +157,6 @@ def _of_templates(draft: Draft) -> IssueRequest:
     if draft.subject.lower() in NEW:
         return OpenTemplateForm(draft.project)
     return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
-
-
-def unknown_field(error: NotUnderstood) -> UnknownOption | None:
-    """The first option that may be the name of a custom field, if any."""
-    return next((e for e in error.errors if isinstance(e, UnknownOption)), None)
 
 
 def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 
-from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.access.projects import ProjectNotChosen
-from bot.errors import BotError, WrongField
+from bot.errors import BotError
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.editing.handlers import EditHandlers
@@ -13,6 +12,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands
 from bot.features.issues.creating import IssueCreator
+from bot.features.issues.field_inputs import fields_in_project, hidden_fields, with_custom_fields
 from bot.features.issues.fields import Draft, NotUnderstood
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.new_issue.duplicates import Duplicates
@@ -36,7 +36,8 @@ class IssueCommand:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.recovery = partial(self._way_on, reply)
-        match await self._request(command.text, reply):
+        parse = partial(commands.issue_command, command.text, await reply.typist())
+        match await with_custom_fields(parse, fields_in_project(self.parts, reply)):
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
@@ -56,22 +57,6 @@ class IssueCommand:
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
 
-    async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
-        """The request; the project's custom fields are read only if an option may be one of them."""
-        parse = partial(commands.issue_command, typed, await reply.typist())
-        try:
-            return parse()
-        except NotUnderstood as error:
-            if (unknown := commands.unknown_field(error)) is None:
-                raise
-            draft = error.draft
-        try:
-            async with self.parts.accounts.reading(reply.owner) as session:
-                fields = await self.parts.catalogs.custom_fields_of(session, unknown.project, reply.channel)
-            return parse(fields)
-        except (AmbiguousName, UnknownName) as error:
-            raise NotUnderstood(WrongField("project", error), (), draft) from None
-
     async def _create(self, reply: Reply, draft: Draft) -> None:
         form = FormOpening(self.parts)
         reply.recovery = partial(form.offer, reply, draft)
@@ -85,7 +70,8 @@ class IssueCommand:
             await form.open_form(reply, draft)
         else:
             issues = IssueHandlers(self.parts)
-            await issues.confirm(reply, made, await issues.announce(reply, made))
+            notes = hidden_fields(draft.values, made.issue)
+            await issues.confirm(reply, made, await issues.announce(reply, made), notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:

@@ -125,7 +125,8 @@ class IssueHandlers:
         """The issue that a message is likeliest about, of those that the user can see.
 
         That is one created from its thread or from itself, else one that its thread's first message or the
-        bot's posts in it name, else the one that it names. Raises NotLinked and ServiceError.
+        bot's posts in it name, else the one that it names. Raises NotLinked and ServiceError if
+        there is any to read.
         """
         root, base_url = str(message.get("thread_ts") or message["ts"]), reply.wording.base_url
         likely: list[int] = []

@@ -6,6 +6,7 @@ from typing import Any
 from bot.access.name_matching import AmbiguousName, UnknownName, meant
 from bot.errors import BotError
 from bot.features.help import views as help_views
+from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
 from bot.features.search import views
@@ -24,7 +25,6 @@ from bot.features.search.commands import issues_command
 from bot.features.search.search import Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
-from bot.slack.language.options import UnknownOption
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
@@ -95,13 +95,7 @@ class SearchHandlers:
     async def _request(self, reply: Reply, page: ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         parse = partial(issues_command, page.query, await reply.typist())
-        try:
-            return parse()
-        except UnknownOption as unknown:  # it may be the name of a custom field
-            project = unknown.project
-        async with self.parts.accounts.reading(reply.owner) as session:
-            fields = await self.parts.catalogs.custom_fields_of(session, project, reply.channel)
-        return parse(fields)
+        return await with_custom_fields(parse, fields_in_project(self.parts, reply))
 
     async def _names(self, query: Query, page: ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one in the search may mean."""

@@ -13,7 +13,7 @@ from bot.slack.language import dates, values
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.tokens import Word
-from bot.slack.language.values import Help
+from bot.slack.language.values import Help, Typist
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ MAX_DURATION_WORDS = 4
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
-def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
-    """The request in `/timelog <text>`; `today` and `locale` are the user's. Raises UserError if
-    something follows `edit`.
-    """
+def timelog_command(text: str, typist: Typist) -> TimelogRequest:
+    """The request in `/timelog <text>`. Raises UserError for a link elsewhere, and for words after `edit`."""
+    if typist.base_url:
+        values.own_text(text, typist.base_url)
     parsed = understand(text, OPTIONS)
     words = [word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
@@ -62,7 +62,7 @@ def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
         request = Help()
     else:
         try:
-            request, wrong = _time(parsed.after(1) if words and words[0] in LOG else parsed, today, locale)
+            request, wrong = _time(parsed.after(1) if words and words[0] in LOG else parsed, typist)
         except UserError as error:
             return Misread(TimeDraft(comment=text), error)
     draft = request if isinstance(request, TimeDraft) else TimeDraft()
@@ -72,52 +72,52 @@ def timelog_command(text: str, today: date, locale: str = "") -> TimelogRequest:
     return Misread(draft, wrong) if wrong else request
 
 
-def _time(parsed: Parsed, today: date, locale: str) -> Read:
+def _time(parsed: Parsed, typist: Typist) -> Read:
     draft = TimeDraft(project=values.name(parsed, "project"), activity=values.name(parsed, "activity"))
     wrong = None
     if on := values.name(parsed, "on"):
         try:
-            draft = draft.model_copy(update={"spent_on": dates.spent_day(on, today)})
+            draft = draft.model_copy(update={"spent_on": dates.spent_day(on, typist.today)})
         except UserError as error:
             wrong = error
     if not parsed.words:
         return draft, wrong
     about = _on_project if draft.project else _on_issue
-    draft, wrong_too = about(parsed, draft, today, locale)
+    draft, wrong_too = about(parsed, draft, typist)
     return draft, wrong or wrong_too
 
 
-def _on_issue(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
-    if ahead := _duration_ahead(parsed.words, today, locale):
+def _on_issue(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
+    if ahead := _duration_ahead(parsed.words, typist):
         spent, issue, count = ahead
-        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, today)
+        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, typist.today)
     number = values.issue_number(parsed.words[0].text)
     if number is None:
-        found, count = _duration(parsed.words, locale)
-        rest, on, wrong = _day_of(parsed.after(count), draft, today)
+        found, count = _duration(parsed.words, typist.locale)
+        rest, on, wrong = _day_of(parsed.after(count), draft, typist.today)
         known = {"hours": found, "spent_on": on or draft.spent_on, "comment": _comment(rest)}
         return draft.model_copy(update=known), wrong
     draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
-    return _with_duration(rest, draft, today, locale) if rest.words else (draft, None)
+    return _with_duration(rest, draft, typist) if rest.words else (draft, None)
 
 
-def _on_project(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
+def _on_project(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
     number = values.issue_number(parsed.words[0].text)
-    if number is not None and _duration(parsed.words[1:], locale)[0] is not None:
+    if number is not None and _duration(parsed.words[1:], typist.locale)[0] is not None:
         on_issue = draft.model_copy(update={"issue": number, "project": None})
         both = UserError("Log time on an issue or a project, not both. Leave one out.")
-        return _with_duration(parsed.after(1), on_issue, today, locale)[0], both
-    return _with_duration(parsed, draft, today, locale)
+        return _with_duration(parsed.after(1), on_issue, typist)[0], both
+    return _with_duration(parsed, draft, typist)
 
 
-def _with_duration(parsed: Parsed, draft: TimeDraft, today: date, locale: str) -> Read:
-    spent, count = _duration(parsed.words, locale)
+def _with_duration(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
+    spent, count = _duration(parsed.words, typist.locale)
     if spent is None:
         try:
-            spent, count = hours(parsed.words[0].text, locale), 1
+            spent, count = hours(parsed.words[0].text, typist.locale), 1
         except UserError as error:
             return draft.model_copy(update={"comment": _comment(parsed)}), error
-    return _complete(parsed.after(count), draft, spent, today)
+    return _complete(parsed.after(count), draft, spent, typist.today)
 
 
 def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> Read:
@@ -146,7 +146,7 @@ def _day_of(rest: Parsed, draft: TimeDraft, today: date) -> tuple[Parsed, date |
     return (rest.without(said.at, said.count), said.day, None) if said else (rest, None, None)
 
 
-def _duration_ahead(words: Sequence[Word], today: date, locale: str) -> tuple[Decimal, int, int] | None:
+def _duration_ahead(words: Sequence[Word], typist: Typist) -> tuple[Decimal, int, int] | None:
     """The duration and the issue in `1h 42`, and how many words they take; None if the words are ambiguous,
     as in `1h 30 42`.
     """
@@ -159,10 +159,10 @@ def _duration_ahead(words: Sequence[Word], today: date, locale: str) -> tuple[De
         if issue is None or (mistakable and not linking):
             continue
         certain = linking or about.text.startswith("#")
-        if after and after[0].text[:1].isdigit() and not certain and not dates.said_day(after, today):
+        if after and after[0].text[:1].isdigit() and not certain and not dates.said_day(after, typist.today):
             continue
         with suppress(UserError):
-            return hours(duration, locale), int(issue[1]), count + linking + 1
+            return hours(duration, typist.locale), int(issue[1]), count + linking + 1
     return None
 
 

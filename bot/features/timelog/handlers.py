@@ -43,7 +43,7 @@ from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
-from bot.slack.language.values import Help, own_text
+from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once, claimed
 from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, Place, not_posted
@@ -86,8 +86,7 @@ class TimelogHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        text, profile = own_text(command.text, reply.wording.base_url), await reply.profile()
-        match timelog_command(text, await reply.today(), profile.locale):
+        match timelog_command(command.text, await reply.typist()):
             case Misread(draft, error):
                 reply.recovery = partial(reply.offer, FillTimeForm(time=draft))
                 raise error

@@ -47,7 +47,7 @@ def test_every_example_parses() -> None:
     searches = [issues_command(typed, Typist(ana, today)) for typed in examples("issues")]
     assert [found for found in searches if not isinstance(found, Query)] == []
 
-    logged = [timelog_command(typed, today) for typed in examples("timelog")]
+    logged = [timelog_command(typed, Typist(ana, today)) for typed in examples("timelog")]
     assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]

@@ -41,6 +41,20 @@ async def test_creates_and_announces_an_issue_with_every_option(office: Office, 
     assert "&lt;!channel&gt;" in announced["text"]
 
 
+async def test_an_option_that_hides_a_custom_field_is_explained(office: Office, ana: Person) -> None:
+    office.tracker.data.custom_fields[2].name = "Version"
+    note = "There's also a custom field named Version. To set it, type `cf_2:`."
+
+    await ana.ask("/issue new Two versions project:webshop tracker:support version:3.0")
+    number = office.newest_issue().id
+    answer = await ana.sees(lambda message: note in text_of(message))
+    assert answer["ephemeral"]
+    assert note in text_of(await ana.ask(f"/issue {number} version:none"))
+    assert note not in text_of(await ana.ask(f"/issue {number} priority:high"))
+    await ana.ask(f"/issue {number} cf_2:7")
+    assert office.tracker.data.issues[number].custom[2] == "7"
+
+
 MARKED = "*bold* _it_ `code` ~x~ :smile: a|b <t> & “q”"
 
 

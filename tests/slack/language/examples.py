@@ -59,7 +59,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "/issue": lambda text: issue_command(text, TYPIST),
     "/issues": lambda text: issues_command(text, TYPIST),
     "/tracker": lambda text: tracker_command(text, ANA),
-    "/timelog": lambda text: timelog_command(text, WEDNESDAY),
+    "/timelog": lambda text: timelog_command(text, TYPIST),
     "/digest": lambda text: digest_command(text, ANA),
     "options": options,
     "a duration": lambda text: str(hours(text)),

@@ -19,7 +19,16 @@ from bot.slack.language.dates import day, spent_day, times
 from bot.slack.language.durations import hours
 from bot.slack.language.options import parse
 from bot.slack.language.tokens import SlackUser
-from tests.slack.language.examples import EVERY_FIELD, KNOWN, READERS, UNDERSTOOD, WEDNESDAY, logged, same
+from tests.slack.language.examples import (
+    EVERY_FIELD,
+    KNOWN,
+    READERS,
+    TYPIST,
+    UNDERSTOOD,
+    WEDNESDAY,
+    logged,
+    same,
+)
 from tests.support.wording import worded
 
 KEY = "0123456789abcdefABCD" * 2
@@ -160,7 +169,7 @@ def test_the_answer_to_a_mistake_says_what_to_type(reader: str, text: str, said:
 @pytest.mark.parametrize("text", MISREAD)
 def test_a_mistake_after_timelog_keeps_what_was_understood(text: str) -> None:
     said, understood = MISREAD[text]
-    asked = timelog_command(text, WEDNESDAY)
+    asked = timelog_command(text, TYPIST)
 
     assert isinstance(asked, Misread)
     assert said in worded(asked.error)
