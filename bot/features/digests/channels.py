@@ -108,12 +108,6 @@ async def require_member(reply: Reply, channel_id: str) -> None:
         raise UserError("You're not in that channel. Join it first, or choose another one.")
 
 
-def channel_of(reply: Reply) -> Channel:
-    if reply.channel is None:
-        raise UserError("Digests belong to a channel. Type `{/digest}` in one.")
-    return reply.channel
-
-
 class DigestPoster:
     """Writes digests and notices about them, through the outbox."""
 

@@ -35,33 +35,29 @@ class ListDigests:
 class AddDigest:
     """`/digest add …`, or just a schedule. Unless it is `scheduled`, the form opens.
 
-    `problems` are the errors in the command; the rest is what was understood.
+    `problems` are the errors in the command; the rest is what was understood. `/digest me` sets up a personal
+    digest, and shows it unless it is `scheduled`.
     """
 
     wanted: WantedPlan = field(default_factory=WantedPlan)
     scheduled: bool = False
     problems: tuple[UserError, ...] = ()
 
-
-@dataclass(frozen=True, kw_only=True)
-class PersonalDigest:
-    """`/digest me`, with what to do or a schedule to set up. `problems` are as in `AddDigest`."""
-
-    act: Act | None = None
-    plan: Plan = field(default_factory=Plan)
-    scheduled: bool = False
-    problems: tuple[UserError, ...] = ()
+    @property
+    def personal(self) -> bool:
+        return self.wanted.plan.kind == "personal"
 
 
 @dataclass(frozen=True)
 class OnDigest:
-    """`/digest pause [3]` and the like; `id` is None if none was typed."""
+    """`/digest pause [3]` and the like; `id` is None if none was typed. `personal`: `/digest me pause`."""
 
     act: Act
     id: int | None = None
+    personal: bool = False
 
 
-DigestRequest = ListDigests | AddDigest | PersonalDigest | OnDigest | Help
+DigestRequest = ListDigests | AddDigest | OnDigest | Help
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
 OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), "group", "empty", "tz")
 
@@ -148,17 +144,18 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     return OnDigest(_ACTS[word], int(number[1]))
 
 
-def _personal(parsed: Parsed, problems: list[UserError]) -> PersonalDigest:
+def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest:
     if (act := parsed.plain.lower()) in _ACTS and not parsed.options:
-        return PersonalDigest(act=_ACTS[act])
+        return OnDigest(_ACTS[act], personal=True)
     if other := next((key for key in parsed.options if key != "tz"), None):
         problems.append(_takes_no_options("me", other))
     zone = None
     with collected(problems):
         zone = _zone(parsed, "tz")
     schedule = _schedule(parsed, problems)
-    plan = Plan(schedule=schedule.text if schedule else Plan.schedule, zone=zone or "")
-    return PersonalDigest(plan=plan, scheduled=schedule is not None, problems=tuple(problems))
+    text = schedule.text if schedule else Plan.schedule
+    wanted = WantedPlan(plan=Plan(kind="personal", schedule=text, zone=zone or ""))
+    return AddDigest(wanted, schedule is not None, tuple(problems))
 
 
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:

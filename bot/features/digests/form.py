@@ -63,6 +63,8 @@ class DigestMetadata(Metadata):
 
 def add_form(plan: Plan, channel_id: str | None, metadata: DigestMetadata) -> JSON:
     """The form for a new digest, with a channel preselected; the plan may be without a project."""
+    if plan.kind == "personal":
+        return personal_form(plan, metadata)
     chosen = option(plan.project, str(plan.project_id)) if plan.project_id else None
     project = forms.searched("issue.project", chosen, "Search projects")
     channel = forms.conversation("channel", channel_id, "Choose a channel")

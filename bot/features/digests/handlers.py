@@ -1,116 +1,149 @@
-"""`/digest`: lists and adds a channel's digests, and acts on them."""
+"""`/digest`: lists and adds digests, acts on them, and their forms."""
 
 from dataclasses import replace
 from functools import partial
 
 from bot import telemetry
 from bot.access.projects import ProjectNotChosen
-from bot.errors import NotLinked, UserError
-from bot.features.digests import views
-from bot.features.digests.buttons import (
-    Act,
-    ChooseDigestProject,
-    DigestButton,
-    OpenFilledForm,
-    PauseDigest,
-    PostNow,
-    RemoveDigest,
-    RestoreDigest,
-    ResumeDigest,
-    TakeOverDigest,
-)
+from bot.errors import BotError, NotLinked, Unauthorized, UserError
+from bot.features.digests import buttons, views
+from bot.features.digests import form as digest_form
+from bot.features.digests.buttons import Act, ChooseSchedule, OpenFilledForm, PreviewDigest, PreviewForm
 from bot.features.digests.channels import (
     DigestPoster,
     digest_channel,
     direct_messages,
     find_digest,
     require_access,
+    require_member,
 )
-from bot.features.digests.commands import (
-    AddDigest,
-    ListDigests,
-    OnDigest,
-    PersonalDigest,
-    digest_command,
-)
-from bot.features.digests.digests import Digests, NotAgreed, owner_lost_access
-from bot.features.digests.form_handlers import DigestForms, ephemeral, in_own_zone, notify_owner, show_list
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
+from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
+from bot.features.digests.form import DigestMetadata
+from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.runs import DigestRuns
+from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
-from bot.slack.incoming.feature import Feature, merged
-from bot.slack.incoming.interaction import ButtonPress, SlashCommand
+from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
 from bot.slack.language.values import Help, UnknownWord
 from bot.slack.outgoing.claims import DOUBLE_CLICK
 from bot.slack.outgoing.posting import SLACK_FAILED
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Message, sentence
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, Message, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.forms import LIST, loading
+from bot.slack.surfaces.forms import LIST, FormResult, loading
+from bot.store.digest_plans import Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
 
-ACT_BUTTONS = (PostNow, PauseDigest, ResumeDigest, TakeOverDigest, RemoveDigest)
+ACT_BUTTONS = (
+    buttons.PostNow,
+    buttons.PauseDigest,
+    buttons.ResumeDigest,
+    buttons.TakeOverDigest,
+    buttons.RemoveDigest,
+)
 
 
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.digests, self.claims = Digests(parts), parts.store.claims
-        self.forms = DigestForms(self.digests, parts.accounts, parts.projects)
+        self.parts, self.digests = parts, Digests(parts)
         poster = DigestPoster(parts.platform.outbox, parts.platform.wording)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
 
     def feature(self) -> Feature:
-        own = Feature(
+        reading = "Reading the project in {service}…"
+        return Feature(
             commands={"digest": self.command},
             buttons={
                 OpenFilledForm: self.filled_form_pressed,
-                ChooseDigestProject: self.project_chosen,
-                RestoreDigest: self.restore_pressed,
+                buttons.ChooseDigestProject: self.project_chosen,
+                buttons.RestoreDigest: self.restore_pressed,
                 **dict.fromkeys(ACT_BUTTONS, self.act_pressed),
+                buttons.OpenAddForm: self.add_pressed,
+                buttons.SetUpPersonal: self.set_up_pressed,
+                buttons.OpenChangeForm: self.change_pressed,
+                ChooseSchedule: self.schedule_chosen,
+                PreviewForm: self.preview_pressed,
+                PreviewDigest: self.preview_pressed,
+            },
+            forms={
+                "digest.add": Form(self.submit, reading),
+                "digest.change": Form(self.submit_change, reading),
+                "digest.me": Form(self.submit_personal, "Reading your issues in {service}…"),
+            },
+            options={
+                "digest.zone": self.zone_options,
+                **{f"digest.{field}": self.choice_options for field in digest_form.CHOICE_FIELDS},
             },
             work={"due digests": self.runs},
         )
-        return merged([own, self.forms.feature()])
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         try:
             request = digest_command(command.text, reply.owner)
         except UnknownWord as error:
-            await show_list(reply, self.digests, sentence(reply.wording.sentence(error)))
+            await self._show(reply, sentence(reply.wording.sentence(error)))
             return
         match request:
             case ListDigests():
-                await show_list(reply, self.digests)
+                await self._show(reply)
+            case AddDigest(scheduled=False, problems=(), personal=True):
+                await self._show(reply, personal=True)
             case AddDigest(scheduled=False, problems=()):
-                await self.forms.open_add(reply, request)
+                await self.open_add(reply, request)
             case AddDigest():
                 await self.add(reply, request, command.text)
-            case PersonalDigest():
-                await self.personal(reply, request, command.text)
-            case OnDigest(Act.CHANGE, number):
-                await self.forms.open_change(reply, number)
+            case OnDigest(personal=True):
+                digest = await self.digests.personal(reply.owner)
+                if digest is None:
+                    await self._show(reply, personal=True)
+                else:
+                    await self._act(reply, request.act, digest.id)
+            case OnDigest(act, number):
+                await self._act(reply, act, number)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
-            case OnDigest(act, number):
-                await reply.privately(await self.run(reply, act, number))
+
+    async def _show(
+        self, reply: Reply, said: Message | None = None, *, personal: bool = False, replace: bool = False
+    ) -> None:
+        """Show the channel's digests, or the user's own, below `said`, the result of the last action."""
+        if personal:
+            own = await self.digests.personal(reply.owner)
+            message = views.personal_listing(own, reply.wording, said)
+        elif reply.channel is None:
+            raise UserError("Digests belong to a channel. Type `{/digest}` in one.")
+        else:
+            found = await self.digests.listed(reply.channel)
+            message = views.listing(found, reply.owner, reply.wording, said)
+        await reply.privately(message, replace=replace)
 
     # Acting on a digest
 
-    async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
+    async def _act(self, reply: Reply, act: Act, digest_id: int | None) -> None:
+        if act is Act.CHANGE:
+            await self.open_change(reply, digest_id)
+        else:
+            await reply.privately(await self.run(reply, act, digest_id))
+
+    async def act_pressed(self, press: ButtonPress[buttons.DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         button = press.button
         said = await self.run(reply, Act(button.action), button.digest, button.owner, button.agreed)
         await self._show_result(reply, said, personal=button.personal)
 
-    async def restore_pressed(self, press: ButtonPress[RestoreDigest], reply: Reply) -> None:
+    async def restore_pressed(self, press: ButtonPress[buttons.RestoreDigest], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
         digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
         await require_access(reply, digest)
         await digest_channel(reply, digest.channel_id)
         restored = await self.digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording))
-        await notify_owner(reply, digest, Act.RESTORE)
+        await _notify_owner(reply, digest, Act.RESTORE)
         await self._show_result(reply, said, personal=digest.personal)
 
     async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
@@ -119,10 +152,8 @@ class DigestHandlers:
                 await reply.platform.publish_home(reply)
             except SLACK_FAILED:
                 await reply.privately(said)
-        elif ephemeral(reply) and personal:
-            await self._show_personal(reply, said, replace=True)
-        elif ephemeral(reply):
-            await show_list(reply, self.digests, said, replace=True)
+        elif _ephemeral(reply):
+            await self._show(reply, said, personal=personal, replace=True)
         else:
             await reply.privately(said)
 
@@ -161,7 +192,7 @@ class DigestHandlers:
                 if state in {RunState.EMPTY, RunState.DROPPED}:
                     return said
         if not (act is Act.PAUSE and digest.paused):
-            await notify_owner(reply, digest, act)
+            await _notify_owner(reply, digest, act)
         return said
 
     async def _activate(self, reply: Reply, act: Act, digest: Digest, exposed: int | None) -> Message:
@@ -176,7 +207,7 @@ class DigestHandlers:
             raise UserError(
                 "Digest {digest} is paused. To resume it: `{/digest} resume {digest}`.", digest=digest.id
             )
-        if not await self.claims.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
+        if not await self.parts.store.claims.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
             raise UserError("Digest {digest} was just sent. Try again in ten seconds.", digest=digest.id)
         try:
             return await self.runs.run_now(digest)
@@ -184,33 +215,6 @@ class DigestHandlers:
             if digest.owner == reply.owner:
                 raise
             raise owner_lost_access(digest) from None
-
-    # A personal digest
-
-    async def personal(self, reply: Reply, request: PersonalDigest, typed: str) -> None:
-        """`/digest me …`: show the user's own digest, act on it, or set it up."""
-        if request.problems or request.scheduled:
-            await self._set_up(reply, request, typed)
-        elif request.act is None or (digest := await self.digests.personal(reply.owner)) is None:
-            await self._show_personal(reply)
-        elif request.act is Act.CHANGE:
-            await self.forms.open_change(reply, digest.id)
-        else:
-            await reply.privately(await self.run(reply, request.act, digest.id))
-
-    async def _set_up(self, reply: Reply, request: PersonalDigest, typed: str) -> None:
-        reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
-        if request.problems:
-            raise request.problems[0]
-        plan = await in_own_zone(request.plan, reply)
-        await self.digests.set_up_personal(reply.owner, await direct_messages(reply), plan)
-        await self._show_personal(reply, views.text_message(views.SET_UP))
-
-    async def _show_personal(
-        self, reply: Reply, said: Message | None = None, *, replace: bool = False
-    ) -> None:
-        digest = await self.digests.personal(reply.owner)
-        await reply.privately(views.personal_listing(digest, reply.wording, said), replace=replace)
 
     # Adding
 
@@ -222,8 +226,13 @@ class DigestHandlers:
         reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
         if request.problems:
             raise request.problems[0]
+        if request.personal:
+            plan = await _in_own_zone(request.wanted.plan, reply)
+            await self.digests.set_up_personal(reply.owner, await direct_messages(reply), plan)
+            await self._show(reply, views.text_message(views.SET_UP), personal=True)
+            return
         channel = await digest_channel(reply, reply.place.channel_id)
-        wanted = replace(request.wanted, plan=await in_own_zone(request.wanted.plan, reply))
+        wanted = replace(request.wanted, plan=await _in_own_zone(request.wanted.plan, reply))
         try:
             planned = await self.digests.add(reply.owner, channel, wanted)
         except ProjectNotChosen as error:
@@ -234,7 +243,7 @@ class DigestHandlers:
         else:
             await reply.privately(views.added(planned, reply.wording.service), replace=replace_asked)
 
-    async def project_chosen(self, press: ButtonPress[ChooseDigestProject], reply: Reply) -> None:
+    async def project_chosen(self, press: ButtonPress[buttons.ChooseDigestProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
         saved = await reply.saved(OpenFilledForm, press.button.saved)
         request = digest_command(saved.digest, reply.owner) if saved else None
@@ -245,10 +254,185 @@ class DigestHandlers:
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
         await reply.open(loading("Digest"))
-        match digest_command(press.button.digest, reply.owner):
-            case AddDigest() as request:
-                await self.forms.open_add(reply, request)
-            case PersonalDigest() as request:
-                await self.forms.open_personal(reply, request)
-            case _:
-                raise ActionExpired
+        request = digest_command(press.button.digest, reply.owner)
+        if not isinstance(request, AddDigest):
+            raise ActionExpired
+        await self.open_add(reply, request)
+
+    # The forms
+
+    async def add_pressed(self, _: ButtonPress[buttons.OpenAddForm], reply: Reply) -> None:
+        await self.open_add(reply, AddDigest())
+
+    async def set_up_pressed(self, _: ButtonPress[buttons.SetUpPersonal], reply: Reply) -> None:
+        await self.open_add(reply, AddDigest(WantedPlan(plan=Plan(kind="personal"))))
+
+    async def open_add(self, reply: Reply, request: AddDigest) -> None:
+        """Open the form, then fill it from the command; errors in the command appear above the fields."""
+        if not reply.view_id:
+            await reply.open(loading("My digest" if request.personal else "New digest"))
+        problems, plan = list(request.problems), request.wanted.plan
+        channel_id, project = None, None
+        if not request.personal:
+            with collected(problems):
+                channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
+            async with self.parts.accounts.reading(reply.owner) as session:
+                with collected(problems if request.wanted.project else []):
+                    project = await self.parts.projects.chosen(session, request.wanted.project, reply.channel)
+                plan = await self.digests.plans.of(session, project, request.wanted, problems)
+        metadata = DigestMetadata(place=reply.place.as_json())
+        form = digest_form.add_form(await _in_own_zone(plan, reply), channel_id, metadata)
+        said = " ".join(map(reply.wording.sentence, problems))
+        await reply.show(forms.warned(form, said) if said else form)
+
+    async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Add the digest, and confirm its settings privately."""
+        view = form.view.json
+        try:
+            channel = await digest_channel(reply, forms.Values(view).conversation("channel"))
+            await require_member(reply, channel.channel_id)
+        except UserError as error:
+            return FormResult(errors={"channel": reply.wording.sentence(error)})
+        try:
+            wanted = digest_form.submitted(view)
+            if errors := await self._other_projects_choices(reply, view):
+                return FormResult(errors=errors)
+            planned = await self.digests.add(reply.owner, channel, wanted)
+        except NotLinked:
+            raise
+        except UserError as error:
+            return _at_field(error, view, reply)
+        return FormResult(then=partial(reply.privately, views.added(planned, reply.wording.service)))
+
+    async def schedule_chosen(self, press: ButtonPress[ChooseSchedule], reply: Reply) -> None:
+        if press.view is None:
+            raise ActionExpired
+        await reply.show(digest_form.rescheduled(press.view, press.button.kind))
+
+    async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
+        """*Preview*, in the list and in the form."""
+        await reply.open(loading("Preview"))
+        try:
+            preview = await self._preview(press, reply)
+        except (NotLinked, Unauthorized):
+            raise
+        except ProjectNotChosen:
+            await reply.say(views.CHOOSE_PROJECT, title="Preview")
+        except BotError as error:  # the form below has to stay as it is
+            await reply.say(reply.wording.sentence(error), title="Preview")
+        else:
+            await reply.show(forms.said("Preview", views.preview(preview, reply.wording)))
+
+    async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
+        if isinstance(press.button, PreviewDigest):
+            digest = await find_digest(reply, self.digests, press.button.digest)
+            return await self.digests.preview_of(reply.owner, digest)
+        if press.view is None:
+            raise ActionExpired
+        metadata = DigestMetadata.of(press.view)
+        if metadata.digest is None:
+            return await self.digests.preview(
+                reply.owner, digest_form.submitted(press.view.json), reply.channel
+            )
+        plan = (await find_digest(reply, self.digests, metadata.digest)).plan
+        wanted = replace(digest_form.submitted_change(press.view, plan), project=f"#{plan.project_id}")
+        return await self.digests.preview(reply.owner, wanted, reply.channel)
+
+    async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
+        """Errors at choices made before the project was changed to one that doesn't have them."""
+        values = forms.Values(view)
+        project = values.number("project")
+        if project is None or not any(map(values.all_chosen, digest_form.CHOICE_FIELDS)):
+            return {}
+        return digest_form.unknown_choices(view, await self.digests.choices(reply.owner, project))
+
+    # Changing
+
+    async def change_pressed(self, press: ButtonPress[buttons.OpenChangeForm], reply: Reply) -> None:
+        await self.open_change(reply, press.button.digest)
+
+    async def open_change(self, reply: Reply, digest_id: int | None) -> None:
+        """Open the form with the digest's current settings."""
+        await reply.open(loading("Edit digest"))
+        digest = await find_digest(reply, self.digests, digest_id)
+        metadata = DigestMetadata(
+            place=reply.place.as_json(),
+            digest=digest.id,
+            project=digest.plan.project_id,
+            replace=_ephemeral(reply),
+            owner=digest.owner.user_id,
+        )
+        await reply.show(digest_form.change_form(digest, metadata, mine=digest.owner == reply.owner))
+
+    async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
+        """Change the digest, and show the result in place of the list that the form was opened from."""
+        metadata = DigestMetadata.of(form.view)
+        if metadata.digest is None:
+            raise ActionExpired
+        digest = await find_digest(reply, self.digests, metadata.digest)
+        if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
+            said = f"{digest.owner_name} owns this digest now and will be notified of your changes."
+            agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
+            return FormResult.again(form.view.json, said, agreed)
+        try:
+            wanted = digest_form.submitted_change(form.view, digest.plan)
+            planned = await self.digests.change(reply.owner, digest, wanted)
+        except ScheduleError as error:
+            return _at_field(error, form.view.json, reply)
+
+        async def confirm() -> None:
+            await _notify_owner(reply, planned.digest, Act.CHANGE)
+            said = views.text_message(views.changed(planned))
+            if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
+                await self._show(reply, said, replace=True)
+            else:
+                await reply.privately(said)
+
+        return FormResult(then=confirm)
+
+    async def submit_personal(self, form: FormSubmission, reply: Reply) -> FormResult:
+        try:
+            wanted = digest_form.submitted(form.view.json)
+            channel = await direct_messages(reply)
+            planned = await self.digests.set_up_personal(reply.owner, channel, wanted.plan)
+        except NotLinked:
+            raise
+        except UserError as error:
+            return _at_field(error, form.view.json, reply)
+        listing = views.personal_listing(planned.digest, reply.wording, views.text_message(views.SET_UP))
+        return FormResult(then=partial(reply.privately, listing))
+
+    async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
+        return [option(zone, zone) for zone in zones_matching(request.text)]
+
+    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """What the project can be filtered by; none until a project is chosen."""
+        if request.view is None:
+            return []
+        chosen = forms.Values(request.view.json).number("project")
+        project = chosen or DigestMetadata.of(request.view).project
+        if project is None:
+            return []
+        choices = await self.digests.choices(reply.owner, project)
+        field = request.name.removeprefix("digest.")
+        return digest_form.choice_options(field, choices, request.text.strip().casefold())
+
+
+async def _notify_owner(reply: Reply, digest: Digest, act: Act) -> None:
+    if digest.owner != reply.owner:
+        message = views.owner_notice(digest, reply.owner.user_id, act)
+        await reply.platform.outbox.tell(digest.owner, message)
+
+
+async def _in_own_zone(plan: Plan, reply: Reply) -> Plan:
+    """The plan, in the user's time zone unless it names another."""
+    return plan if plan.zone else replace(plan, zone=(await reply.profile()).zone.key)
+
+
+def _ephemeral(reply: Reply) -> bool:
+    """Whether the pressed button is in a message that only this user sees."""
+    return isinstance(reply.interaction, ButtonPress) and reply.interaction.ephemeral
+
+
+def _at_field(error: UserError, view: JSON, reply: Reply) -> FormResult:
+    return FormResult(errors={digest_form.field_of(error, view): reply.wording.sentence(error)})
