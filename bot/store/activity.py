@@ -4,13 +4,14 @@ logged, which the service may be unable to list.
 
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import CreatedIssueRow, TimeEntryRow
+from bot.store.tables import CreatedIssueRow, TimeEntryRow, from_row
 
 MAX_FROM_MESSAGE = 5
 
@@ -56,10 +57,7 @@ class CreatedIssues:
 
     async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
         """Return whether the issue was created with the bot before `than`; compares the subject, too."""
-        statement = select(CreatedIssueRow.subject, CreatedIssueRow.created_at).where(
-            CreatedIssueRow.issue_id == issue_id
-        )
-        row = await self.database.one(statement)
+        row = await self.database.one(select(CreatedIssueRow).where(CreatedIssueRow.issue_id == issue_id))
         return row is not None and row.subject == subject and row.created_at < than
 
     async def refused_privacy(self) -> frozenset[int]:
@@ -79,14 +77,9 @@ class CreatedIssues:
         return await self._found(there, MAX_FROM_MESSAGE)
 
     async def _found(self, which: ColumnElement[bool], limit: int) -> tuple[CreatedIssue, ...]:
-        statement = (
-            select(CreatedIssueRow.issue_id, CreatedIssueRow.subject, CreatedIssueRow.created_at)
-            .where(which)
-            .order_by(CreatedIssueRow.created_at.desc(), CreatedIssueRow.issue_id.desc())
-            .limit(limit)
-        )
-        rows = await self.database.rows(statement)
-        return tuple(CreatedIssue(row.issue_id, row.subject, row.created_at) for row in rows)
+        latest = (CreatedIssueRow.created_at.desc(), CreatedIssueRow.issue_id.desc())
+        statement = select(CreatedIssueRow).where(which).order_by(*latest).limit(limit)
+        return tuple(map(partial(from_row, CreatedIssue), await self.database.rows(statement)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,17 +136,14 @@ class TimeEntries:
         await self.database.execute(self.database.upsert(TimeEntryRow, identity, values))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
-        await self.database.execute(
-            update(TimeEntryRow).where(_is(owner, entry.id)).values(**_columns(entry))
-        )
+        await self._set(owner, entry.id, **_columns(entry))
 
     async def announced(self, owner: Owner, entry_id: int, post: EntryPost) -> None:
-        statement = (
-            update(TimeEntryRow)
-            .where(_is(owner, entry_id))
-            .values(post_channel_id=post.channel_id, post_ts=post.ts, post_thread_ts=post.thread_ts)
-        )
-        await self.database.execute(statement)
+        where = {"post_channel_id": post.channel_id, "post_ts": post.ts, "post_thread_ts": post.thread_ts}
+        await self._set(owner, entry_id, **where)
+
+    async def _set(self, owner: Owner, entry_id: int, **values: object) -> None:
+        await self.database.execute(update(TimeEntryRow).where(_is(owner, entry_id)).values(**values))
 
     async def forget(self, owner: Owner, entry_id: int) -> None:
         await self.database.execute(delete(TimeEntryRow).where(_is(owner, entry_id)))
@@ -163,12 +153,9 @@ class TimeEntries:
         return _entry(row) if row else None
 
     async def latest(self, owner: Owner, limit: int, *which: ColumnElement[bool]) -> tuple[Entry, ...]:
-        statement = (
-            select(TimeEntryRow)
-            .where(TimeEntryRow.of(owner), *which)
-            .order_by(TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
-            .limit(limit)
-        )
+        latest = (TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
+        its = (TimeEntryRow.of(owner), *which)
+        statement = select(TimeEntryRow).where(*its).order_by(*latest).limit(limit)
         return tuple(map(_entry, await self.database.rows(statement)))
 
     async def last_in(self, owner: Owner, project_id: int) -> Entry | None:
@@ -191,7 +178,7 @@ def _columns(entry: Entry) -> dict[str, object]:
 def _entry(row: Row[Any]) -> Entry:
     channel = row.post_channel_id
     post = EntryPost(channel, row.post_ts, row.post_thread_ts) if channel else None
-    return Entry(id=row.entry_id, post=post, **{name: getattr(row, name) for name in _SPENT})
+    return from_row(Entry, row, id=row.entry_id, post=post)
 
 
 def _is(owner: Owner, entry_id: int) -> ColumnElement[bool]:

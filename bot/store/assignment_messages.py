@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, or_, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -45,18 +45,12 @@ class AssignmentMessages:
 
     async def take_unsent(self) -> Sequence[AssignmentMessage]:
         """Take over the messages that no live process is sending; only one caller gets each."""
-        row = AssignmentMessageRow
-
-        def take(connection: Connection) -> Sequence[AssignmentMessage]:
-            now = connection.execute(self.processes.clock).scalar_one()
-            unheld = or_(row.holder == NO_HOLDER, self.processes.dead(row.holder, now))
-            found = select(row).where(unheld).limit(BATCH).with_for_update(skip_locked=True)
-            taken = [_message(each) for each in connection.execute(found).all()]
-            for message in taken:
-                connection.execute(update(row).where(_is(message)).values(holder=self.processes.name))
-            return taken
-
-        return await self.database.write(take)
+        holder, now = AssignmentMessageRow.holder, await self.processes.now()
+        unheld = or_(holder == NO_HOLDER, self.processes.dead(holder, now))
+        mine = {"holder": self.processes.name}
+        return [
+            _message(row) for row in await self.database.take(AssignmentMessageRow, unheld, BATCH, **mine)
+        ]
 
     async def wanted(self, owner: Owner) -> bool:
         off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))

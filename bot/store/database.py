@@ -28,12 +28,13 @@ from sqlalchemy import (
     table,
     text,
     tuple_,
+    update,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as WaitedTooLongError
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 from sqlalchemy.pool import ConnectionPoolEntry
 
 if TYPE_CHECKING:
@@ -163,6 +164,20 @@ class Database:
         """Return a statement that adds a row, or sets the values of the row with this primary key."""
         added = self.insert(row).values(**identity, **values)
         return added.on_conflict_do_update(index_elements=list(identity), set_=values)
+
+    async def take(
+        self,
+        row: type[DeclarativeBase],
+        free: ColumnElement[bool],
+        limit: int,
+        *order: InstrumentedAttribute[Any],
+        **values: object,
+    ) -> Sequence[Row[Any]]:
+        """Set the values of the first rows that match `free`, and return them: only one caller gets each."""
+        key = inspect(row).primary_key
+        some = select(*key).where(free).order_by(*order).limit(limit).with_for_update(skip_locked=True)
+        taken = update(row).where(tuple_(*key).in_(some)).values(values).returning(row)
+        return await self.write(lambda connection: connection.execute(taken).all())
 
     async def delete_in_batches(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
         """Delete the rows that match `old`, in batches, so that other transactions don't wait long.

@@ -5,13 +5,13 @@ typed. If a process crashes, another one notifies the users whose requests were 
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import and_, update
 
 from bot.errors import StoredSecretError
 from bot.store.database import Database
@@ -71,25 +71,12 @@ class Deliveries:
         for a request that is too old to answer or can't be decrypted.
         """
         now = await self.processes.now()
-        dead = self.processes.dead(DeliveryRow.holder, now)
-        abandoned = (
-            select(DeliveryRow.key, DeliveryRow.encrypted, DeliveryRow.claimed_at)
-            .where(DeliveryRow.holder.is_not(None), dead)
-            .limit(BATCH)
-            .with_for_update(skip_locked=True)
-        )
-
-        def take(connection: Connection) -> Sequence[Row[str, str | None, datetime]]:
-            rows = connection.execute(abandoned).all()
-            if rows:
-                taken = update(DeliveryRow).where(DeliveryRow.key.in_([row.key for row in rows]))
-                connection.execute(taken.values(holder=self.processes.name))
-            return rows
-
+        dead = and_(DeliveryRow.holder.is_not(None), self.processes.dead(DeliveryRow.holder, now))
+        taken = await self.database.take(DeliveryRow, dead, BATCH, holder=self.processes.name)
         latest = now - ANSWERABLE_FOR
         return {
             row.key: self._opened(row.key, row.encrypted) if row.claimed_at > latest else None
-            for row in await self.database.write(take)
+            for row in taken
         }
 
     def _opened(self, key: str, encrypted: str) -> UnfinishedRequest | None:

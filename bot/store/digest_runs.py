@@ -16,14 +16,24 @@ from sqlalchemy import ColumnElement, Connection, Row, Update, and_, delete, exi
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.store.database import Database
-from bot.store.digests import Covered, Digest, digest_of, history_kept, issues_covered, seen_kept, seen_of
+from bot.store.digests import Covered, Digest, digest_of, issues_covered
 from bot.store.owner import Owner
 from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 
 RUN_COLUMNS = {
     name: getattr(DigestRunRow, name).label(f"run_{name}")  # a digest has columns of the same names
-    for name in ("due_at", "holder", "missed", "asked", "attempts", "sending_at", "searched_to", "covered_to")
+    for name in (
+        "due_at",
+        "holder",
+        "missed",
+        "asked",
+        "attempts",
+        "sending_at",
+        "searched_to",
+        "covered_to",
+        "seen",
+    )
 }
 
 
@@ -152,7 +162,7 @@ class StoredRuns:
         example in a database outage.
         """
         statement = (
-            select(DigestRow, DigestRunRow.state, DigestRunRow.seen.label("run_seen"), *RUN_COLUMNS.values())
+            select(DigestRow, DigestRunRow.state, *RUN_COLUMNS.values())
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
             .where(self._unheld(now), DigestRunRow.digest_id.not_in(excluding))
             .order_by(DigestRunRow.due_at, DigestRunRow.digest_id)
@@ -212,7 +222,7 @@ class StoredRuns:
                 searched_to=None,
                 lease_until=lease_until,
                 covered_to=covered_to,
-                seen=None if seen is None else seen_kept(seen),
+                seen=seen,
             )
             .returning(DigestRunRow.digest_id)
         )
@@ -284,7 +294,7 @@ class StoredRuns:
         ended = _update(run).values(state=state, ts=ts, lease_until=None, seen=None)
         forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
         if seen is not None:
-            forward["seen"] = seen_kept(seen)
+            forward["seen"] = seen
         plan = run.digest.plan
         as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
 
@@ -294,7 +304,7 @@ class StoredRuns:
             digest = update(DigestRow).where(DigestRow.id == run.digest.id)
             connection.execute(digest.values(**forward))
             # If the schedule was changed meanwhile, its periods differ.
-            connection.execute(digest.where(as_planned).values(history=history_kept(history)))
+            connection.execute(digest.where(as_planned).values(history=history))
             if forget_before is not None:
                 its = delete(DigestIssueRow).where(DigestIssueRow.digest_id == run.digest.id)
                 connection.execute(its.where(DigestIssueRow.created_on < forget_before))
@@ -359,5 +369,4 @@ def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement
 
 def _run_of(row: Row[Any]) -> Run:
     about = {name: getattr(row, column.name) for name, column in RUN_COLUMNS.items()}
-    seen = None if row.run_seen is None else seen_of(row.run_seen)
-    return Run(digest=digest_of(row), state=RunState(row.state), seen=seen, **about)
+    return Run(digest=digest_of(row), state=RunState(row.state), **about)

@@ -23,10 +23,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from bot.store.database import Database
-from bot.store.digest_plans import Plan, plan_columns, plan_of
+from bot.store.digest_plans import Plan
 from bot.store.owner import Owner
 from bot.store.processes import Processes
-from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime
+from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime, from_row
 
 Notice = Literal["stopped", "unsure", "delayed"]
 """A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
@@ -157,7 +157,7 @@ class StoredDigests:
                 created_at=now,
                 **_start_columns(start),
                 **owner.columns,
-                **plan_columns(plan),
+                **_plan_columns(plan),
                 **_NO_NOTICES,
             )
             .on_conflict_do_nothing()
@@ -197,8 +197,8 @@ class StoredDigests:
 
         `next_due` is ignored if the digest is paused. With `start` and the time `now`, it begins anew.
         """
-        changed = {name: value for name, value in plan_columns(plan).items() if name != "project_id"}
-        changed["history"] = history_kept(history)
+        changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
+        changed["history"] = history
         if start:
             changed |= {**_start_columns(start), "period_from": now}
         active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
@@ -351,33 +351,19 @@ class StoredDigests:
 
 
 def digest_of(row: Row[Any]) -> Digest:
-    return Digest(
-        id=row.id,
+    return from_row(
+        Digest,
+        row,
         owner=Owner.of(row),
-        owner_name=row.owner_name,
-        channel_id=row.channel_id,
-        plan=plan_of(row),
-        next_due=row.next_due,
+        plan=from_row(Plan, row, group=row.grouped_by),
         paused=Pause(row.paused) if row.paused else None,
-        covered_to=row.covered_to,
-        period_from=row.period_from,
-        history=tuple((datetime.fromisoformat(end), count) for end, count in sorted(row.history.items())),
-        seen=seen_of(row.seen),
-        agreed_project=row.agreed_project,
+        seen=row.seen or {},
     )
 
 
-def seen_of(stored: Mapping[str, str] | None) -> Mapping[int, datetime]:
-    """Return the content of a column written with `seen_kept`."""
-    return {int(number): datetime.fromisoformat(at) for number, at in (stored or {}).items()}
-
-
-def seen_kept(seen: Mapping[int, datetime]) -> Mapping[str, str]:
-    return {str(number): at.isoformat() for number, at in seen.items()}
-
-
-def history_kept(history: Sequence[tuple[datetime, int]]) -> Mapping[str, int]:
-    return {end.isoformat(): count for end, count in history}
+def _plan_columns(plan: Plan) -> dict[str, Any]:
+    columns = dict(vars(plan))
+    return {"grouped_by": columns.pop("group"), **columns}
 
 
 def issues_covered(
@@ -394,11 +380,7 @@ def _cover(connection: Connection, digest_id: int, start: Start) -> None:
 
 
 def _start_columns(start: Start) -> dict[str, Any]:
-    return {
-        "covered_to": start.covered_to,
-        "history": history_kept(start.history),
-        "seen": seen_kept(start.seen),
-    }
+    return {"covered_to": start.covered_to, "history": start.history, "seen": start.seen}
 
 
 def _one(digest: Digest) -> Update:

@@ -4,17 +4,28 @@ A follower's issues are read together, by one process at a time: the one that cl
 lease ends. Every write to Slack renews that lease first. If the process crashes, another one takes over.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    exists,
+    func,
+    inspect,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import NO_HOLDER, Processes
-from bot.store.tables import FollowedIssueRow, FollowerRow
+from bot.store.tables import FollowedIssueRow, FollowerRow, from_row
 
 LINE = ("telling", "telling_at", "searched_to", "told")
 
@@ -92,14 +103,9 @@ class StoredFollowed:
         return await self.database.write(work)
 
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
-        found = await self._found(
-            and_(
-                FollowedIssueRow.channel_id == channel_id,
-                FollowedIssueRow.thread_ts == thread_ts,
-                FollowedIssueRow.issue_id == issue_id,
-            )
-        )
-        return found[0] if found else None
+        row = FollowedIssueRow
+        there = and_(row.channel_id == channel_id, row.thread_ts == thread_ts, row.issue_id == issue_id)
+        return next(iter(await self._found(there)), None)
 
     async def of(self, owner: Owner) -> tuple[Followed, ...]:
         return await self._found(FollowedIssueRow.of(owner))
@@ -125,30 +131,12 @@ class StoredFollowed:
 
         Leaves out those in `excluding`. They are due again at `next_at`, even if this process crashes.
         """
-        due = (
-            select(FollowerRow)
-            .where(FollowerRow.next_at <= now, self._unheld(now), exists().where(_of_follower()))
-            .order_by(FollowerRow.next_at)
-            .limit(limit + len(excluding))
-            .with_for_update(skip_locked=True)
-        )
-
-        def work(connection: Connection) -> tuple[Follower, ...]:
-            claimed: list[Follower] = []
-            for row in connection.execute(due).all():
-                owner = Owner.of(row)
-                if owner in excluding or len(claimed) == limit:
-                    continue
-                holding = (
-                    update(FollowerRow)
-                    .where(FollowerRow.of(owner))
-                    .values(holder=self.processes.name, lease_until=lease_until, next_at=next_at)
-                )
-                connection.execute(holding)
-                claimed.append(Follower(owner, row.covered_to, row.reads))
-            return tuple(claimed)
-
-        return await self.database.write(work)
+        key = tuple_(*inspect(FollowerRow).primary_key)
+        others = key.not_in([tuple(owner.columns.values()) for owner in excluding])
+        due = and_(FollowerRow.next_at <= now, self._unheld(now), exists().where(_of_follower()), others)
+        mine = {"holder": self.processes.name, "lease_until": lease_until, "next_at": next_at}
+        rows = await self.database.take(FollowerRow, due, limit, FollowerRow.next_at, **mine)
+        return tuple(from_row(Follower, row, owner=Owner.of(row)) for row in rows)
 
     async def realign(self, now: datetime, *, lease_until: datetime, next_at: datetime) -> None:
         """Make due what was set to later than these times: the clock was ahead then."""
@@ -211,10 +199,8 @@ class StoredFollowed:
         return or_(FollowerRow.lease_until.is_(None), ended)
 
     async def _found(self, which: ColumnElement[bool]) -> tuple[Followed, ...]:
-        rows: Sequence[Row[Any]] = await self.database.rows(
-            select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id)
-        )
-        return tuple(map(_followed_of, rows))
+        rows = await self.database.rows(select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id))
+        return tuple(from_row(Followed, row, owner=Owner.of(row)) for row in rows)
 
 
 def _of_follower() -> ColumnElement[bool]:
@@ -223,9 +209,3 @@ def _of_follower() -> ColumnElement[bool]:
         FollowedIssueRow.team_id == FollowerRow.team_id,
         FollowedIssueRow.user_id == FollowerRow.user_id,
     )
-
-
-def _followed_of(row: Row[Any]) -> Followed:
-    values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
-    owner = Owner(values.pop("enterprise_id") or None, values.pop("team_id"), values.pop("user_id"))
-    return Followed(owner=owner, **values)

@@ -1,9 +1,11 @@
 """The tables."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from pydantic import TypeAdapter
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import (
@@ -18,6 +20,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Row,
     Text,
     and_,
     column,
@@ -31,7 +34,16 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
+from bot.store.choice import TemplateContent
+from bot.store.digest_plans import Filters
 from bot.store.owner import Owner
+
+
+class Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+T = TypeVar("T", bound=Dataclass)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -54,12 +66,42 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
+class Stored(TypeDecorator[Any]):
+    """JSON of any type that pydantic can validate, such as a dataclass."""
+
+    impl = JSON
+    cache_ok = True
+
+    def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type, or a generic alias of one
+        super().__init__(none_as_null=True)
+        self.kind = kind
+        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
+        return None if value is None else self._adapter.dump_python(value, mode="json", warnings=False)
+
+    def process_result_value(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
+        return None if value is None else self._adapter.validate_python(value)
+
+
 NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))
 """The query for the database's time."""
 
 
+Seen = Mapping[int, datetime]
+"""Issues with the times of their last updates."""
+History = tuple[tuple[datetime, int], ...]
+
+
 class Table(DeclarativeBase):
-    type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy's convention
+    type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime}  # noqa: RUF012 - SQLAlchemy's convention
+
+
+def from_row(kind: type[T], row: Row[Any], **other: object) -> T:
+    """Return a dataclass whose fields are the row's columns with the same names, and `other`."""
+    columns = row._mapping  # noqa: SLF001 - SQLAlchemy's own name for it
+    names = kind.__dataclass_fields__.keys() & columns.keys()
+    return kind(**{**{name: columns[name] for name in names}, **other})
 
 
 WHERE = "where"
@@ -138,7 +180,7 @@ class TemplateRow(Owned, Table):
     channel_id: Mapped[str]
     name: Mapped[str]
     name_key: Mapped[str]
-    content: Mapped[dict[str, Any]]
+    content: Mapped[TemplateContent] = mapped_column(Stored(TemplateContent))
     changed_at: Mapped[datetime]
 
 
@@ -279,18 +321,19 @@ class DigestRow(Owned, Table):
     project: Mapped[str]
     schedule: Mapped[str]
     zone: Mapped[str]
-    filters: Mapped[dict[str, Any]]
+    filters: Mapped[Filters] = mapped_column(Stored(Filters))
+    excluded: Mapped[Filters] = mapped_column(Stored(Filters))
     grouped_by: Mapped[str]
     empty: Mapped[bool]
     kind: Mapped[str]
-    stale_days: Mapped[int | None] = mapped_column(Integer)
-    seen: Mapped[dict[str, Any] | None]
+    stale_days: Mapped[int] = mapped_column(Integer)
+    seen: Mapped[Seen | None] = mapped_column(Stored(Seen))
     next_due: Mapped[datetime | None] = mapped_column(index=True)
     paused: Mapped[str | None]
     agreed_project: Mapped[int | None]
     covered_to: Mapped[datetime | None]
     period_from: Mapped[datetime]
-    history: Mapped[dict[str, Any]]
+    history: Mapped[History] = mapped_column(Stored(History))
     owner_notice: Mapped[str | None]
     channel_notice: Mapped[bool]
     notice_holder: Mapped[str | None]
@@ -322,7 +365,7 @@ class DigestRunRow(Table):
     sending_at: Mapped[datetime | None]
     searched_to: Mapped[str | None]
     covered_to: Mapped[datetime | None]
-    seen: Mapped[dict[str, Any] | None]
+    seen: Mapped[Seen | None] = mapped_column(Stored(Seen))
     ts: Mapped[str | None]
 
 

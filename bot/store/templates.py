@@ -1,28 +1,16 @@
 """Templates for new issues: a project's, and a channel's for one project."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
-from sqlalchemy import Connection, Row, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from bot.store.channels import Channel
-from bot.store.choice import Choice
+from bot.store.choice import TemplateContent
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import TemplateRow
-
-
-@dataclass(frozen=True)
-class TemplateContent:
-    """What a template fills in. `description` is in the service's format."""
-
-    prefix: str = ""
-    description: str = ""
-    choices: Mapping[str, Choice] = field(default_factory=dict)
-    """The issue's fields that have a choice, by option key."""
-    required: tuple[str, ...] = ()
-    """The headings of the description under which something must be written."""
+from bot.store.tables import TemplateRow, from_row
 
 
 @dataclass(frozen=True)
@@ -46,7 +34,7 @@ class StoredTemplates:
         """Return the project's templates, and the channel's for it, by name."""
         channels = ["", channel.channel_id] if channel else [""]
         statement = (
-            select(TemplateRow.__table__)
+            select(TemplateRow)
             .where(
                 TemplateRow.team_id == team_id,
                 TemplateRow.project_id == project_id,
@@ -54,14 +42,11 @@ class StoredTemplates:
             )
             .order_by(TemplateRow.name_key, TemplateRow.id)
         )
-        return tuple(map(_template, await self.database.rows(statement)))
+        return tuple(map(partial(from_row, Template), await self.database.rows(statement)))
 
     async def get(self, team_id: str, template_id: int) -> Template | None:
-        statement = select(TemplateRow.__table__).where(
-            TemplateRow.team_id == team_id, TemplateRow.id == template_id
-        )
-        row = await self.database.one(statement)
-        return _template(row) if row else None
+        row = await self.database.one(select(TemplateRow).where(_is(team_id, template_id)))
+        return from_row(Template, row) if row else None
 
     async def put(self, owner: Owner, template: Template) -> bool:
         """Add a template, or change the one with its ID, as `owner`.
@@ -79,7 +64,7 @@ class StoredTemplates:
             **owner.columns,
             **where,
             "name": template.name,
-            "content": asdict(template.content),
+            "content": template.content,
             "changed_at": datetime.now(UTC),
         }
 
@@ -89,26 +74,14 @@ class StoredTemplates:
             if not template.id:
                 connection.execute(insert(TemplateRow).values(**values))
                 return True
-            this = and_(TemplateRow.team_id == owner.team_id, TemplateRow.id == template.id)
-            connection.execute(update(TemplateRow).where(this).values(**values))
+            connection.execute(update(TemplateRow).where(_is(owner.team_id, template.id)).values(**values))
             return True
 
         return await self.database.write(work)
 
     async def remove(self, team_id: str, template_id: int) -> None:
-        this = and_(TemplateRow.team_id == team_id, TemplateRow.id == template_id)
-        await self.database.execute(delete(TemplateRow).where(this))
+        await self.database.execute(delete(TemplateRow).where(_is(team_id, template_id)))
 
 
-def _template(row: Row[tuple[object, ...]]) -> Template:
-    content = row.content
-    choices = {key: Choice(**choice) for key, choice in content["choices"].items()}
-    return Template(
-        id=row.id,
-        project_id=row.project_id,
-        channel_id=row.channel_id,
-        name=row.name,
-        content=TemplateContent(
-            content["prefix"], content["description"], choices, tuple(content["required"])
-        ),
-    )
+def _is(team_id: str, template_id: int) -> ColumnElement[bool]:
+    return and_(TemplateRow.team_id == team_id, TemplateRow.id == template_id)

@@ -33,8 +33,9 @@ SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on":
 RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0, "asked": False}
 DIGEST: dict[str, object] = {
     **dict.fromkeys(("project", "schedule", "zone", "grouped_by", "owner_name"), ""),
-    "filters": {},
-    "history": {},
+    **{name: {} for name in ("filters", "excluded")},
+    "history": (),
+    "stale_days": 14,
     **dict.fromkeys(("empty", "channel_notice"), False),
     **dict.fromkeys(("period_from", "created_at"), datetime(2026, 1, 1, tzinfo=UTC)),
     "kind": "new",

@@ -24,8 +24,8 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, Values, loading
 from bot.slack.workspaces.messages import writer
-from bot.store.choice import Choice
-from bot.store.templates import Template, TemplateContent
+from bot.store.choice import Choice, TemplateContent
+from bot.store.templates import Template
 
 
 class TemplateHandlers:

@@ -18,9 +18,9 @@ from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Ref
 from bot.spelling import series
 from bot.store.channels import Channel
-from bot.store.choice import Choice
+from bot.store.choice import Choice, TemplateContent
 from bot.store.owner import Owner
-from bot.store.templates import Template, TemplateContent
+from bot.store.templates import Template
 
 MAX = 10
 """How many templates a project may have, and a channel for a project."""
