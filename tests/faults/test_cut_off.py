@@ -1,10 +1,9 @@
 """Work that ends with its process, killed or stopped: nothing is repeated or lost, and everyone is told."""
 
-import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -12,22 +11,21 @@ from typing import Literal
 import aiohttp
 import pytest
 
-from bot.sandbox.people import PEOPLE
+from bot.sandbox.people import ANA, PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.delivery import Answer
 from bot.timings import Delays, Timings
-from tests.faults.scenario import Steps
-from tests.features.files.attached import NUMBER, names, shared
+from tests.faults.scenarios import SCENARIOS
+from tests.faults.scene import Scene
 from tests.support.bot_process import BotProcess
 from tests.support.office import Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until
-from tests.support.wire import Fault, Wire
+from tests.support.wire import Wire
 from tests.support.work import none_held
 
-SUBJECT = "Half done"
 CUT_OFF = "I was restarted while working on this. Check whether it went through."
 TIMINGS = Timings(interval=0.3, heartbeat_timeout=3)
 
@@ -85,142 +83,79 @@ async def pair(tmp_path: Path, service: Tracker, wire: Wire, url_of_postgresql: 
             await pair.second.end(signal.SIGKILL)
 
 
-# Each sets the scene, yields, does what is cut off, yields, and tries again.
+@dataclass
+class Place(Scene):
+    """A scene in which somebody does what Ana does elsewhere: everyone has one form at a time."""
+
+    login: str = ""
+
+    def person(self, _login: str) -> Person:
+        return Person(self.office, IDS[self.login])
 
 
-async def new_issue(ana: Person) -> Steps:
-    await ana.command("/issue new project:webshop")
-    form = await ana.form("New issue")
-    yield
-    await ana.submit(form, {"Subject": SUBJECT})
-    yield
-    again = await ana.form_saying("New issue", CUT_OFF)
-    assert SUBJECT in json.dumps(again)
-    assert f"{PEOPLE[0].name} created" in text_of(await ana.after(ana.submit(again, {})))
+COMMAND, MESSAGE, QUESTION = "issue for a colleague", "submit a message as a comment", "log a long day"
+WORK = {
+    "submit issue": "ana",
+    COMMAND: "farah",
+    MESSAGE: "ben",
+    "submit comment": "emil",
+    "submit a message's files": "chris",
+    "retry files": "dana",
+    QUESTION: "ana",
+}
+"""Scenarios, and who does them."""
+UPLOADS = (MESSAGE, "submit a message's files", "retry files")
+FORMS = ("New issue", "Comment", "Attach files", "Files")
 
 
-async def command(farah: Person) -> Steps:
-    """A command, which is quoted: its user checks whether it went through."""
-    farah.channel = "webshop"
-    typed = f"/issue new {SUBJECT} too project:webshop"
-    yield
-    await farah.command(typed)
-    yield
-
-    async def told() -> bool:
-        found = [text_of(message) for message in await farah.messages()]
-        return sum(CUT_OFF in text and typed in text for text in found) == 1
-
-    await until(told)
-
-
-async def message(ben: Person) -> Steps:
-    """Adds a message with its file to an issue; tried again in a new form."""
-    said = await shared(ben, ("c.log", b"1"), text=f"Same here #{NUMBER}")
-    await ben.shortcut("comment_from_message", said)
-    form = await ben.form("Comment")
-    yield
-    await ben.submit(form, {})
-    yield
-    await ben.close(await ben.form_saying("Comment", CUT_OFF))
-    await ben.shortcut("comment_from_message", said)
-    await ben.submit(await ben.form("Comment"), {})
-
-
-async def comment(emil: Person) -> Steps:
-    """Types a comment; tried again in the same form."""
-    await emil.press(await emil.ask(f"/issue {NUMBER}"), "Comment")
-    form = await emil.form("Comment")
-    yield
-    await emil.submit(form, {"Comment": "Typed with care"})
-    yield
-    await emil.submit(await emil.form_saying("Comment", CUT_OFF), {})
-
-
-async def files(chris: Person) -> Steps:
-    """Attaches a message's file; tried again in the same form."""
-    await chris.shortcut("files_to_issue", await shared(chris, ("a.log", b"1"), text=f"See #{NUMBER}"))
-    form = await chris.form("Attach files")
-    yield
-    await chris.submit(form, {})
-    yield
-    await chris.submit(await chris.form_saying("Attach files", CUT_OFF), {})
-
-
-async def retry(dana: Person) -> Steps:
-    """Retries a file whose upload failed."""
-    await dana.command(f"/issue attach {NUMBER}")
-    form, file = await dana.form("Attach files"), await dana.upload("b.log", b"1")
-    dana.office.wire.faults = ["lose the request"]  # type: ignore[union-attr] # it has one
-    await dana.submit(form, {"Files": [file]})
-    asked = await dana.form_saying("Files", "wasn't attached")
-    yield
-    await dana.press_in_form(asked, "Retry")
-    yield
-    await dana.press_in_form(await dana.form_saying("Files", CUT_OFF), "Retry")
-
-
-async def time(ana: Person) -> Steps:
-    """Logs more than a day after a question."""
-    await ana.ask(f"/timelog {NUMBER} 20h activity:development")
-    asked = await ana.ask(f"/timelog {NUMBER} 10h activity:development")
-    yield
-    await ana.press(asked, "Log anyway")
-    yield
-    await ana.press(asked, "Log anyway")
-
-
-Work = Callable[[Person], Steps]
-WORK: tuple[tuple[str, Work], ...] = (
-    ("ana", new_issue),
-    ("farah", command),
-    ("ben", message),
-    ("emil", comment),
-    ("chris", files),
-    ("dana", retry),
-    ("ana", time),
-)
-"""Who does what: everyone has one form at a time."""
-UPLOADS = (message, files, retry)
-
-
-def done(service: Tracker) -> dict[Work, int]:
+async def done(places: dict[str, Place]) -> dict[str, int]:
     """How often each work took effect."""
-    data = service.data
-    subjects = [issue.subject for issue in data.issues.values()]
-    notes = [note.text for note in data.issues[NUMBER].notes]
-    return {
-        new_issue: subjects.count(SUBJECT),
-        command: subjects.count(f"{SUBJECT} too"),
-        message: sum("Same here" in text for text in notes),
-        comment: sum("Typed with care" in text for text in notes),
-        files: names(service).count("a.log"),
-        retry: names(service).count("b.log"),
-        time: sum(entry.minutes == 600 for entry in data.time_entries.values()),
-    }
+    effects = ((name, SCENARIOS[name].effect, place) for name, place in places.items())
+    return {name: await effect(place) for name, effect, place in effects if effect}
 
 
-async def is_cut_off(wire: Wire, service: Tracker, sent: Work | None, number: int) -> bool:
-    return done(service)[sent] > 0 if sent else wire.slowed == number
+async def is_told(place: Place) -> bool:
+    """Whether the command is quoted once to its user, who checks whether it went through."""
+    found = [text_of(message) for message in await place.ana.messages()]
+    return sum(CUT_OFF in text and f"/issue new {place.word}" in text for text in found) == 1
+
+
+async def try_again(name: str, place: Place) -> None:
+    """Does what the bot asks for: presses or submits again, for a message in a new form."""
+    person = place.ana
+    if name == QUESTION:
+        asked = await person.sees(lambda message: "Log anyway" in str(message["blocks"]))
+        await person.press(asked, "Log anyway")
+        return
+    form = await person.view(lambda view: view["title"]["text"] in FORMS and CUT_OFF in text_of(view))
+    assert place.word in json.dumps(form) or not SCENARIOS[name].typed
+    if name == MESSAGE:
+        said = await person.sees(lambda message: place.word in message["text"] and not message["is_bot"])
+        await person.close(form)
+        await person.shortcut("comment_from_message", said)
+        form = await person.form("Comment")
+    await (person.submit(form, {}) if form.get("submit") else person.press_in_form(form, "Retry"))
 
 
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 @pytest.mark.parametrize("sent", [False, True], ids=["before it is sent", "after it is sent"])
 async def test_work_that_is_cut_off_is_done_once_when_tried_again(
-    pair: Pair, wire: Wire, service: Tracker, how: Literal["killed", "stopped"], *, sent: bool
+    pair: Pair, wire: Wire, how: Literal["killed", "stopped"], *, sent: bool
 ) -> None:
-    office, begun = pair.office, []
+    office, last = pair.office, "late" if sent else "slow"
+    places = {
+        name: Place(office, number, login=login) for number, (name, login) in enumerate(WORK.items(), 1)
+    }
+    steps = {name: SCENARIOS[name].steps(place) for name, place in places.items()}
     wire.seconds = wire.too_late = 120
-    last: Fault = "late" if sent else "slow"
+    for setup in steps.values():
+        await anext(setup)
     if how == "killed":
         await pair.second.start()
-    for login, work in WORK:
-        begun.append(work(Person(office, IDS[login])))
-        await anext(begun[-1])
-    for number, ((_, work), steps) in enumerate(zip(WORK, begun, strict=True), 1):
-        wire.faults = ["pass", last] if sent and work in UPLOADS else [last]
-        await anext(steps)
-        await until(partial(is_cut_off, wire, service, work if sent else None, number))
+    for number, (name, action) in enumerate(steps.items(), 1):
+        wire.faults = ["pass", last] if sent and name in UPLOADS else [last]
+        await anext(action, None)
+        await until(partial(is_cut_off, wire, {name: places[name]}, number, sent=sent))
 
     if how == "killed":
         assert "Check whether it went through" in await pair.kill()
@@ -230,10 +165,23 @@ async def test_work_that_is_cut_off_is_done_once_when_tried_again(
     wire.heal()
     await until(lambda: none_held(office.bot))
 
-    assert done(service) == dict.fromkeys(done(service), int(sent))
-    for steps in begun:
-        await anext(steps, None)
-    await until(lambda: asyncio.sleep(0, all({**done(service), command: 1}.values())))
+    assert await done(places) == dict.fromkeys(WORK, int(sent))
+    await until(partial(is_told, places[COMMAND]))
+    others = {name: place for name, place in places.items() if name != COMMAND}
+    for name, place in others.items():
+        await try_again(name, place)
+    await until(partial(all_done, others))
     await office.idle()
-    assert done(service) == dict.fromkeys(done(service), 1) | {command: int(sent)}
-    assert names(service) == ["a.log", "b.log", "c.log"]
+    assert await done(places) == dict.fromkeys(WORK, 1) | {COMMAND: int(sent)}
+    names = [file.filename for file in places[COMMAND].data.attachments.values() if file.issue_id]
+    assert [names.count(places[name].file) for name in UPLOADS] == [1, 1, 1]
+    made = f"{ANA.name} created"
+    assert await places["submit issue"].ana.sees(lambda m: made in m["text"] and not m["ephemeral"])
+
+
+async def is_cut_off(wire: Wire, place: dict[str, Place], number: int, *, sent: bool) -> bool:
+    return all((await done(place)).values()) if sent else wire.slowed == number
+
+
+async def all_done(places: dict[str, Place]) -> bool:
+    return all((await done(places)).values())
