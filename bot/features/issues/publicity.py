@@ -114,7 +114,9 @@ class Publicity:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.access.store.links.required(owner)
             session = Session(owner, link.key, link.user_id, link.name)
-            return (await self._again(session, seen)).may_show(agreed)
+            known = seen.issue is None or seen.issue_at >= oldest
+            now = await (self.read(session, seen) if known else self._again(session, seen))
+            return now.may_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # what would be announced is done by now
@@ -123,8 +125,7 @@ class Publicity:
 
     async def _again(self, session: Session, seen: Exposure) -> Exposure:
         """Its issue and its project as they are now, read at once: a post's turn has come."""
-        if seen.issue is None:
-            return await self.read(session, seen)
+        assert seen.issue is not None
         reading = Issues(self.access).detailed(session, seen.issue.id)
         issue, now = await asyncio.gather(reading, self.read(session, seen))
         if (moved := exposure_of(issue)).project_id != seen.project_id:
