@@ -114,19 +114,18 @@ class Publicity:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.access.store.links.required(owner)
             session = Session(owner, link.key, link.user_id, link.name)
-            known = seen.issue is None or seen.issue_at >= oldest
-            now = await (self.read(session, seen) if known else self._again(session, seen))
-            return now.may_show(agreed)
+            if seen.issue is None or seen.issue_at >= oldest:
+                return (await self.read(session, seen)).may_show(agreed)
+            return (await self._again(session, seen, seen.issue.id)).may_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # what would be announced is done by now
             log.exception("publicity not read", action="publicity.not_read")
         return False
 
-    async def _again(self, session: Session, seen: Exposure) -> Exposure:
+    async def _again(self, session: Session, seen: Exposure, number: int) -> Exposure:
         """Its issue and its project as they are now, read at once: a post's turn has come."""
-        assert seen.issue is not None
-        reading = Issues(self.access).detailed(session, seen.issue.id)
+        reading = Issues(self.access).detailed(session, number)
         issue, now = await asyncio.gather(reading, self.read(session, seen))
         if (moved := exposure_of(issue)).project_id != seen.project_id:
             return await self.read(session, moved)
