@@ -1,51 +1,23 @@
 """What the reference service's API does beyond what `tests/contract` compares with a real Redmine."""
 
-from datetime import UTC, datetime
 from io import BytesIO
 
-from bot.sandbox.tracker.data import Attachment, Data, Relation
-from bot.sandbox.tracker.defaults import CLOSED, FEATURE
+from bot.sandbox.tracker.data import Data, Relation
+from bot.sandbox.tracker.defaults import FEATURE
 from tests.contract.raw import JSON, Wire, an_issue, made, some_time
 
 
-async def test_a_new_issue_gets_defaults_and_watchers(wire: Wire, data: Data) -> None:
-    users = wire.world.users
-    data.categories[2].assigned_to_id = users["dora"]
-    watchers = [users["ben"], users["lena"]]
-    given = {"project_id": wire.world.project("public"), "subject": "x", "tracker_id": FEATURE}
-
-    issue = (await an_issue(wire, **given, category_id=2, watcher_user_ids=watchers)).json["issue"]
-    closed = (await made(wire, "issue", "chris", **given, status_id=CLOSED)).json["issue"]
-
-    assert issue["assigned_to"]["name"] == "Dora Weiss"  # the category's default
-    assert data.issues[issue["id"]].watcher_ids == {users["ben"]}  # Lena is locked
-    assert closed["closed_on"] == closed["created_on"]
-
-
-async def test_spent_hours_require_permission(wire: Wire, data: Data) -> None:
-    data.anonymous.rights -= {"view_time_entries"}
-    [seen] = (await wire("GET", "/issues.json", None, issue_id="1")).json["issues"]
-    assert "spent_hours" not in seen
-
-
-async def test_pictures_have_thumbnails_and_hidden_relations_are_left_out(wire: Wire, data: Data) -> None:
+async def test_relations_with_hidden_issues_are_left_out(wire: Wire, data: Data) -> None:
     issues = wire.world.issues
     data.relations = {
         1: Relation(1, issues["parent"], issues["child"], "precedes", 3),
         2: Relation(2, issues["parent"], issues["vault"]),
     }
-    moment = datetime(2026, 3, 1, 8, tzinfo=UTC)
-    author, on = wire.world.users["ben"], issues["parent"]
-    data.attachments[4] = Attachment(4, "über uns.png", b"png", "image/png", author, moment, "Me", on)
-    include = "attachments,relations"
 
-    answer = await wire("GET", "/issues.json", "ben", issue_id=str(issues["parent"]), include=include)
+    about = {"issue_id": str(issues["parent"]), "include": "relations"}
+    [seen] = (await wire("GET", "/issues.json", "ben", **about)).json["issues"]
 
-    [seen] = answer.json["issues"]
     assert [relation["issue_to_id"] for relation in seen["relations"]] == [issues["child"]]
-    url = f"{wire.world.url}/attachments/download/4/%C3%BCber%20uns.png"
-    [file] = seen["attachments"]
-    assert (file["content_url"], file["thumbnail_url"]) == (url, url)
 
 
 async def test_manager_creates_projects_with_trackers_and_is_a_member(wire: Wire, data: Data) -> None:

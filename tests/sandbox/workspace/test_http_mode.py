@@ -1,79 +1,48 @@
-"""HTTP mode: signed POSTs to the app's URL, with retries."""
+"""HTTP mode: POSTs to the app's URL, with retries; that they are signed: every office with this transport."""
 
-import asyncio
-import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
 import pytest
-from aiohttp import web
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
 from tests.sandbox.workspace.harness import MANIFEST, Json, ManualClock, Page
-from tests.support.serving import serving
-
-GENERAL = "C0GENERAL01"
-
-
-@dataclass
-class Endpoint:
-    """An app that listens on HTTP: the requests it received, and its response."""
-
-    status: int = 200
-    answer: str = ""
-    received: asyncio.Queue[tuple[str, dict[str, str]]] = field(default_factory=asyncio.Queue)
-    url: str = ""
-
-    async def take(self, request: web.Request) -> web.Response:
-        await self.received.put((await request.text(), dict(request.headers)))
-        return web.Response(status=self.status, text=self.answer)
-
-    async def next(self) -> tuple[str, dict[str, str]]:
-        return await asyncio.wait_for(self.received.get(), 5)
+from tests.service.scripted import Service, running
+from tests.support.reading import until_so
 
 
 @pytest.fixture
-async def endpoint() -> AsyncIterator[Endpoint]:
-    endpoint = Endpoint()
-    app = web.Application()
-    app.router.add_post("/slack/events", endpoint.take)
-    async with serving(app) as url:
-        endpoint.url = f"{url}/slack/events"
+async def endpoint() -> AsyncIterator[Service]:
+    async with running(Service()) as endpoint:
+        endpoint.reply(status=503)
         yield endpoint
 
 
 @pytest.fixture
-async def workspace(clock: ManualClock, endpoint: Endpoint) -> AsyncIterator[Workspace]:
+async def workspace(clock: ManualClock, endpoint: Service) -> AsyncIterator[Workspace]:
     workspace = Workspace(manifest=MANIFEST, people=PEOPLE, request_url=endpoint.url, clock=clock)
     await workspace.start(port=0)
     yield workspace
     await workspace.stop()
 
 
-async def test_error_status_is_shown_to_the_user(
-    page: Page, endpoint: Endpoint, workspace: Workspace
-) -> None:
-    endpoint.status = 500
-    await page.post("command", channel=GENERAL, text="/issue")
+async def test_error_status_is_shown_to_the_user(page: Page, workspace: Workspace) -> None:
+    await page.post("command", channel="C0GENERAL01", text="/issue")
     await page.until(lambda state: state["panel"]["violations"])
     assert workspace.violations[0].rule == "dispatch_failed"
 
 
 async def test_event_is_retried_immediately_then_after_one_and_five_minutes(
-    page: Page, endpoint: Endpoint, clock: ManualClock
+    page: Page, endpoint: Service, clock: ManualClock
 ) -> None:
-    endpoint.status = 503
     await page.post("home")
-    bodies: list[Json] = []
-    numbers = []
-    for wait in (0, 0, 60, 300):
+    for number, wait in enumerate((0, 0, 60, 300), 1):
         await clock.advance(wait)
-        body, headers = await endpoint.next()
-        bodies.append(json.loads(body))
-        numbers.append(headers.get("X-Slack-Retry-Num"))
+        await until_so(lambda: len(endpoint.asked) >= number)  # noqa: B023 - awaited at once
+    await clock.advance(3600)
+
+    numbers = [asked.headers.get("X-Slack-Retry-Num") for asked in endpoint.asked]
     assert numbers == [None, "1", "2", "3"]
+    bodies: list[Json] = [dict(asked.json) for asked in endpoint.asked]  # type: ignore[call-overload]
     assert len({body["event_id"] for body in bodies}) == 1
     assert bodies[0]["event"]["type"] == "app_home_opened"
-    await clock.advance(3600)
-    assert endpoint.received.empty()

@@ -24,45 +24,29 @@ def entity(number: str = "12", **more: object) -> Json:
     }
 
 
-async def posted(app: App, page: Page) -> Json:
+async def unfurl(app: App, page: Page, one: Json) -> tuple[Json, dict[str, object]]:
+    """Post a link and unfurl it; return the answer, and where the link is."""
     await page.post("message", channel=GENERAL, text=f"See {URL}")
-    event: Json = (await app.next())["event"]
-    return event
-
-
-async def unfurl(app: App, event: Json, one: Json) -> Json:
-    answer = await app.web.chat_unfurl(
-        channel=event["channel"],
-        ts=event["message_ts"],
-        unfurls={URL: {"blocks": []}},
-        metadata={"entities": [one]},
-    )
-    return dict(answer.data) if isinstance(answer.data, dict) else {}
-
-
-async def opened(app: App, page: Page, event: Json) -> Json:
+    event = (await app.next())["event"]
     where = {"channel": event["channel"], "ts": event["message_ts"]}
-    assert (await page.post("details", url=URL, **where))["ok"]
-    asked: Json = (await app.next())["event"]
-    return asked
+    unfurls: Any = {URL: {"blocks": []}}
+    answer = await app.web.chat_unfurl(**where, unfurls=unfurls, metadata={"entities": [one]})
+    return (dict(answer.data) if isinstance(answer.data, dict) else {}), where
 
 
 async def test_details_must_match_the_opened_entity(app: App, page: Page) -> None:
-    event = await posted(app, page)
-    await unfurl(app, event, entity(app_unfurl_url=URL))
+    _, where = await unfurl(app, page, entity(app_unfurl_url=URL))
 
-    asked = await opened(app, page, event)
-    other = app.web.entity_presentDetails(trigger_id=asked["trigger_id"], metadata=entity("13"))
-    assert await app.error(other) == "entity_metadata_does_not_match_trigger"
+    async def present(**details: Any) -> str:
+        assert (await page.post("details", url=URL, **where))["ok"]
+        trigger = (await app.next())["event"]["trigger_id"]
+        return await app.error(app.web.entity_presentDetails(trigger_id=trigger, **details))
 
-    asked = await opened(app, page, event)
     nameless = {key: value for key, value in entity().items() if key != "external_ref"}
-    bare = app.web.entity_presentDetails(trigger_id=asked["trigger_id"], metadata=nameless)
-    assert await app.error(bare) == "invalid_arguments"
-
-    asked = await opened(app, page, event)
     error = {"status": "custom", "custom_message": "Link your account"}
-    await app.web.entity_presentDetails(trigger_id=asked["trigger_id"], error=error)
+    assert await present(metadata=entity("13")) == "entity_metadata_does_not_match_trigger"
+    assert await present(metadata=nameless) == "invalid_arguments"
+    assert await present(error=error) == "ok"
     assert (await page.state())["details"]["error"] == error
     page.user = "U0BEN0001"
     assert (await page.state())["details"] is None
@@ -72,16 +56,15 @@ async def test_entities_need_rich_previews_in_the_manifest(
     app: App, page: Page, workspace: Workspace
 ) -> None:
     workspace.state.app = dataclasses.replace(workspace.state.app, entity_types=frozenset())
-    event = await posted(app, page)
 
     with pytest.raises(SlackApiError, match="feature_not_enabled"):
-        await unfurl(app, event, entity(app_unfurl_url=URL))
+        await unfurl(app, page, entity(app_unfurl_url=URL))
 
 
 async def test_invalid_entity_is_a_warning_and_blocks_are_shown(
     workspace: Workspace, app: App, page: Page
 ) -> None:
-    answer = await unfurl(app, await posted(app, page), entity("12.3"))
+    answer, _ = await unfurl(app, page, entity("12.3"))
 
     assert answer["warning"] == "invalid_metadata_format"
     assert workspace.violations[-1].rule == "invalid_metadata_format"
