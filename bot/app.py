@@ -28,7 +28,7 @@ from bot.service.client import Client
 from bot.slack.incoming.dispatch import Dispatch, bolt_app
 from bot.slack.incoming.failures import CrashRecovery, Failures
 from bot.slack.incoming.http import Readiness, Web
-from bot.slack.incoming.in_flight import InFlight, PendingRequests
+from bot.slack.incoming.in_flight import PendingRequests
 from bot.slack.incoming.socket_mode import SocketMode
 from bot.slack.outgoing import web_client
 from bot.slack.outgoing.audience import Audiences
@@ -41,6 +41,7 @@ from bot.slack.workspaces.tokens import InstalledWorkspaces, OneWorkspace, Works
 from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.vault import Vault
+from bot.tasks import Tasks
 from bot.timings import DEFAULT, Delays, Timings
 
 SECONDS_TO_DRAIN = 2
@@ -66,7 +67,7 @@ class Bot:
         self.settings, self._delays = settings, delays or Delays()
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
-        self.in_flight, self._pending = InFlight(), PendingRequests()
+        self.in_flight, self._pending = Tasks(), PendingRequests()
         self.database = Database(settings.database_url)
         self.store = Store(
             self.database, Vault(settings.encryption_keys), settings.slack_client_id, timings=timings

@@ -7,10 +7,10 @@ due (`bot.store`), and posts through the outbox.
 import asyncio
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Hashable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Hashable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import structlog
 
@@ -18,6 +18,7 @@ from bot.access.access import Access
 from bot.errors import BotError, KeySuspended
 from bot.store.owner import Owner
 from bot.store.processes import Clock
+from bot.tasks import Tasks
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +51,8 @@ class Background(ABC, Generic[Item, Content]):
         self.clock = Clock()
         self.in_flight: dict[Hashable, Item] = {}
         self.reading = asyncio.Semaphore(self.readers)
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks = Tasks()
+        self.start, self.idle = self._tasks.start, self._tasks.idle
         self._stopping = False
 
     @abstractmethod
@@ -92,27 +94,11 @@ class Background(ABC, Generic[Item, Content]):
             self.in_flight |= {item.key: item for item in items}
             self.start(self._turn(items))
 
-    async def idle(self) -> None:
-        """Wait until everything in flight is done."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
-
     async def stop(self, seconds: float) -> None:
         """Give what is in flight `seconds` to finish; another process continues the rest."""
         self._stopping = True
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=seconds)
-        for task in (left := set(self._tasks)):
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await self._tasks.drain(seconds)
         await self.release()
-
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start work that `idle` and `stop` wait for."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
     async def posted(self, item: Item, content: Content) -> object:
         """As `post`, or put the item off after an error."""

@@ -24,6 +24,7 @@ from bot.slack.text.wording import Wording
 from bot.store.assignment_messages import AssignmentMessage
 from bot.store.claims import State
 from bot.store.owner import Owner
+from bot.tasks import Tasks
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +44,7 @@ class TellWhenAssigned(Button):
 @dataclass(frozen=True)
 class AssignmentMessenger:
     parts: Parts
-    _sending: set[asyncio.Task[None]] = field(default_factory=set, init=False)
+    _sending: Tasks = field(default_factory=Tasks, init=False)
 
     def feature(self) -> Feature:
         return Feature(buttons={TellWhenAssigned: self.switched}, work={"unsent assignments": self})
@@ -70,17 +71,11 @@ class AssignmentMessenger:
     async def run_due(self) -> None:
         """Start to send the messages that a stop or a crash left behind, or that Slack didn't take."""
         for message in await self.parts.store.assignment_messages.take_unsent():
-            task = asyncio.create_task(self._tell(message))
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
+            self._sending.start(self._tell(message))
 
     async def stop(self, seconds: float) -> None:
         """A message that is cut off is looked up later."""
-        if self._sending:
-            await asyncio.wait(set(self._sending), timeout=seconds)
-        for task in (left := set(self._sending)):
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await self._sending.drain(seconds)
 
     async def _tell(self, message: AssignmentMessage) -> None:
         """Send a message, unless it is sent already or the issue isn't the assignee's anymore."""

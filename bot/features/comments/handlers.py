@@ -23,10 +23,10 @@ from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity, exposure_of
-from bot.features.issues.views import issue_option, open_buttons, opening
+from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.posting import Announced, Place
@@ -69,7 +69,7 @@ class CommentHandlers:
                 ChooseIssue: self.issue_chosen,
             },
             forms={"comment.add": Form(self.submit, DOING, looks=True)},
-            options={ChooseIssue.action: self.issue_options},
+            options={ChooseIssue.action: self.issues.options},
         )
 
     async def comment(self, reply: Reply, number: int | None, text: str) -> None:
@@ -154,11 +154,6 @@ class CommentHandlers:
             said=said,
         )
         await reply.show(view)
-
-    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues in all projects, by number or subject."""
-        found = await self.comments.issues.suggest(reply.owner, request.text)
-        return [issue_option(issue) for issue in found]
 
     async def issue_chosen(self, press: ButtonPress[ChooseIssue], reply: Reply) -> None:
         """Another issue was chosen in the form, where the user may or may not write private notes."""

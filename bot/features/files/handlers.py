@@ -20,7 +20,7 @@ from bot.features.issues.views import issue_option, told
 from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.posting import Place
@@ -70,7 +70,7 @@ class FileHandlers:
                 "files.attach": Form(self.submit, DOING, looks=True),
                 "files.describe": Form(self.submit_description, "Saving to {service}…", repeatable=True),
             },
-            options={"files.issue": self.issue_options},
+            options={"files.issue": self.issues.options},
         )
 
     async def open_pressed(self, press: ButtonPress[OpenFilesForm], reply: Reply) -> None:
@@ -169,9 +169,6 @@ class FileHandlers:
         name, description = values.text("name") or "", values.text("description") or ""
         await self.files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
         return FormResult.told(TITLE, views.described(metadata.issue, name, description, reply.wording))
-
-    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        return [issue_option(issue) for issue in await self.files.issues.suggest(reply.owner, request.text)]
 
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: Job) -> FormResult:
         try:

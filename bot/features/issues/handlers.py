@@ -24,7 +24,7 @@ from bot.features.parts import Parts
 from bot.features.posts import delete_own
 from bot.service.models import Issue
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.incoming.interaction import ButtonPress, OptionsRequest
 from bot.slack.outgoing.claims import announced_once
 from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, Announced, Place
 from bot.slack.outgoing.replies import Reply
@@ -74,6 +74,11 @@ class IssueHandlers:
             await reply.show(forms.said(f"#{number}", message.blocks))
         else:
             await reply.privately(message, replace=whole)
+
+    async def options(self, request: OptionsRequest, reply: Reply, *, own_first: bool = False) -> list[JSON]:
+        """Issues of all projects by number or subject; `own_first` as in `Issues.suggest`."""
+        found = await Issues(self.parts).suggest(reply.owner, request.text, own_first=own_first)
+        return [views.issue_option(issue) for issue in found]
 
     async def _card(self, reply: Reply, shown: IssueDetails, **how: bool) -> Message:
         description = await reply.wording.mrkdwn(shown.issue.description)

@@ -13,7 +13,6 @@ from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
-from bot.features.issues.views import issue_option
 from bot.features.parts import Parts
 from bot.features.timelog import views
 from bot.features.timelog.buttons import (
@@ -41,7 +40,7 @@ from bot.features.timelog.views import EntryMetadata, LogMetadata, TimeMetadata
 from bot.service.models import Ref
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, Shortcut, SlashCommand
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
@@ -49,7 +48,7 @@ from bot.slack.outgoing.claims import announced_once, claimed
 from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, Place, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, Message, plain
+from bot.slack.surfaces.blocks import Block, Message, plain
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.text.mrkdwn import prose
@@ -82,7 +81,7 @@ class TimelogHandlers:
                 "time.log": Form(self.submit, "Logging time in {service}…"),
                 "time.change": Form(self.submit_change, "Saving to {service}…"),
             },
-            options={ChooseTimeIssue.action: self.issue_options},
+            options={ChooseTimeIssue.action: partial(self.issues.options, own_first=True)},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
@@ -186,16 +185,14 @@ class TimelogHandlers:
         message = shortcut.message
         thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
         about = await self.issues.about(reply, message)
-        await self._fill_form(reply.at(thread), TimeDraft(issue=about.id if about else None), announce=True)
+        await self.open_form(reply.at(thread), TimeDraft(issue=about.id if about else None), announce=True)
 
-    async def open_form(self, reply: Reply, draft: TimeDraft, said: str | None = None) -> None:
-        """Open the form at once, then fill it with the draft, and say what is wrong with it."""
-        await reply.open(loading("Log time"))
-        await self._fill_form(reply, draft, said)
-
-    async def _fill_form(
+    async def open_form(
         self, reply: Reply, draft: TimeDraft, said: str | None = None, *, announce: bool = False
     ) -> None:
+        """Open the form at once, then fill it with the draft, and say what is wrong with it."""
+        if not announce:  # it is open
+            await reply.open(loading("Log time"))
         on = None
         try:
             on = await self.timelog.loggable(reply.owner, draft)
@@ -243,11 +240,6 @@ class TimelogHandlers:
         values = replace(values, activity=values.activity or metadata.activity)
         if self.pauses.is_latest(press.form_key, press.pressed_at):
             await reply.show(views.time_form(on, values, metadata.dump()))
-
-    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues by number or subject, the user's own before anything is typed."""
-        found = await self.timelog.issues.suggest(reply.owner, request.text, own_first=True)
-        return [issue_option(issue) for issue in found]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Log the time, and confirm it where the form was opened from, or else in the form."""

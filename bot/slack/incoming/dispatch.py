@@ -34,7 +34,6 @@ from bot.slack.incoming.failures import (
     measured,
 )
 from bot.slack.incoming.feature import Feature, Form, merged
-from bot.slack.incoming.in_flight import InFlight
 from bot.slack.incoming.interaction import (
     ButtonPress,
     Event,
@@ -60,6 +59,7 @@ from bot.slack.workspaces.tokens import Workspaces
 from bot.store.claims import State
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.store import Store
+from bot.tasks import Tasks
 from bot.timings import Delays
 
 log = structlog.get_logger(__name__)
@@ -74,7 +74,7 @@ class Dispatch(AsyncMiddleware):
     platform: Platform
     store: Store
     failures: Failures
-    in_flight: InFlight
+    in_flight: Tasks
     delays: Delays
     completed: CompletedDeliveries = field(init=False)
 

@@ -1,38 +1,11 @@
-"""What is in flight: tasks, since Bolt and asyncio keep no reference to them, and unanswered requests."""
+"""Requests that await a response."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import perf_counter
-from typing import Any, TypeVar
 
 from bot.telemetry import ACK_SECONDS
-
-T = TypeVar("T")
-
-
-class InFlight:
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def drain(self, seconds: float) -> int:
-        """Wait up to `seconds` for in-flight work, cancel the rest, and return how many were canceled."""
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=seconds)
-        left = set(self._tasks)
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-        return len(left)
 
 
 class PendingRequests:

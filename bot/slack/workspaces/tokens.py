@@ -18,10 +18,10 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import StoredSecretError
-from bot.slack.incoming.in_flight import InFlight
 from bot.slack.outgoing import web_client
 from bot.slack.outgoing.posting import reason
 from bot.store.store import Store
+from bot.tasks import Tasks
 
 EARLY = 120
 """How many minutes before its expiration a token is renewed (tokens last 12 hours)."""
@@ -75,7 +75,7 @@ class InstalledWorkspaces(Workspaces):
         self,
         slack: AsyncWebClient,
         store: Store,
-        in_flight: InFlight,
+        in_flight: Tasks,
         client_id: str,
         client_secret: SecretStr,
         *,
