@@ -122,8 +122,8 @@ class StoredRuns:
         """
 
         def work(connection: Connection) -> tuple[Run, ...]:
-            claimed = [self._claim_one(connection, claim, lease_until) for claim in claims]
-            return tuple(run for run in claimed if run is not None)
+            claimed = (self._claim_one(connection, claim, lease_until) for claim in claims)
+            return tuple(filter(None, claimed))
 
         return await self.database.write(work)
 
@@ -149,11 +149,10 @@ class StoredRuns:
             "asked": not scheduled,
             "attempts": 0,
         }
-        added = self.database.insert(DigestRunRow).values(
-            digest_id=digest.id, lease_until=lease_until, **about
-        )
-        statement = added.on_conflict_do_nothing().returning(DigestRunRow.digest_id)
-        return Run(digest=digest, **about) if connection.scalar(statement) is not None else None
+        values = {"digest_id": digest.id, "lease_until": lease_until, **about}
+        added = self.database.insert(DigestRunRow).values(values).on_conflict_do_nothing()
+        won = connection.scalar(added.returning(DigestRunRow.digest_id)) is not None
+        return Run(digest=digest, **about) if won else None
 
     async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
         """Return unfinished runs that no live process holds, the longest overdue first.
@@ -172,18 +171,13 @@ class StoredRuns:
 
     async def take_over(self, runs: Sequence[Run], now: datetime, lease_until: datetime) -> tuple[Run, ...]:
         """Take over abandoned runs that haven't changed since they were read; returns those it won."""
-        unheld = self._unheld(now)
+        unheld, mine = self._unheld(now), {"holder": self._processes.name, "lease_until": lease_until}
 
         def work(connection: Connection) -> tuple[Run, ...]:
             taken = []
             for run in runs:
-                statement = (
-                    _update(run)
-                    .where(DigestRunRow.state == run.state, unheld)
-                    .values(holder=self._processes.name, lease_until=lease_until)
-                    .returning(DigestRunRow.digest_id)
-                )
-                if connection.scalar(statement) is not None:
+                its = _update(run).where(DigestRunRow.state == run.state, unheld)
+                if _changes(connection, its.values(**mine)):
                     taken.append(replace(run, holder=self._processes.name))
             return tuple(taken)
 
@@ -191,12 +185,9 @@ class StoredRuns:
 
     async def release(self, now: datetime) -> None:
         """Release the runs that this process has claimed but not begun to send."""
-        statement = (
-            update(DigestRunRow)
-            .where(DigestRunRow.holder == self._processes.name, DigestRunRow.state == RunState.CLAIMED)
-            .values(lease_until=now, holder=NO_HOLDER)
-        )
-        await self.database.execute(statement)
+        mine = and_(DigestRunRow.holder == self._processes.name, DigestRunRow.state == RunState.CLAIMED)
+        released = update(DigestRunRow).where(mine).values(lease_until=now, holder=NO_HOLDER)
+        await self.database.execute(released)
 
     async def begin_sending(
         self,
@@ -224,11 +215,10 @@ class StoredRuns:
                 covered_to=covered_to,
                 seen=seen,
             )
-            .returning(DigestRunRow.digest_id)
         )
 
         def work(connection: Connection) -> bool:
-            if connection.scalar(begins) is None:
+            if not _changes(connection, begins):
                 return False
             if covered:  # one that was closed again replaces its earlier row
                 rows = issues_covered(run.digest.id, run.due_at, covered)
@@ -257,13 +247,8 @@ class StoredRuns:
 
     async def retry_later(self, run: Run, until: datetime, searched_to: str | None = None) -> None:
         """Release the run in its current state until `until`; then any process can take it over."""
-        statement = _update(run).values(
-            lease_until=until,
-            holder=NO_HOLDER,
-            attempts=DigestRunRow.attempts + 1,
-            searched_to=searched_to or run.searched_to,
-        )
-        await self.database.execute(statement)
+        freed = {"lease_until": until, "holder": NO_HOLDER, "searched_to": searched_to or run.searched_to}
+        await self.database.execute(_update(run).values(attempts=DigestRunRow.attempts + 1, **freed))
 
     async def drop(self, run: Run) -> None:
         await self.database.execute(_update(run).values(state=RunState.DROPPED, lease_until=None))
@@ -299,7 +284,7 @@ class StoredRuns:
         as_planned = and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
 
         def work(connection: Connection) -> bool:
-            if connection.scalar(ended.returning(DigestRunRow.digest_id)) is None:
+            if not _changes(connection, ended):
                 return False
             digest = update(DigestRow).where(DigestRow.id == run.digest.id)
             connection.execute(digest.values(**forward))
@@ -323,11 +308,10 @@ class StoredRuns:
     async def merge_missed(self, run: Run, newer: RunClaim) -> Run:
         """Include the due times that have passed since the run was due; returns the updated run."""
         missed = run.missed + newer.missed + 1
-        counts = _update(run).values(missed=missed).returning(DigestRunRow.digest_id)
         as_read = and_(DigestRow.id == run.digest.id, DigestRow.next_due == run.digest.next_due)
 
         def work(connection: Connection) -> Run:
-            if connection.scalar(counts) is None:  # another process took over the run and its due times
+            if not _changes(connection, _update(run).values(missed=missed)):  # another process took it over
                 return run
             connection.execute(update(DigestRow).where(as_read).values(next_due=newer.next_due))
             return replace(run, digest=replace(run.digest, next_due=newer.next_due), missed=missed)
@@ -361,6 +345,10 @@ def _is(run: Run) -> ColumnElement[bool]:
 
 def _update(run: Run) -> Update:
     return update(DigestRunRow).where(_is(run))
+
+
+def _changes(connection: Connection, statement: Update) -> bool:
+    return connection.scalar(statement.returning(DigestRunRow.digest_id)) is not None
 
 
 def _unfinished_of(digest_id: int | InstrumentedAttribute[int]) -> ColumnElement[bool]:

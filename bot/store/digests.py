@@ -213,14 +213,12 @@ class StoredDigests:
 
     async def pause(self, digest: Digest) -> None:
         """Pause the digest on a user's request, without notices."""
-        statement = _one(digest).where(DigestRow.paused.is_(None))
-        await self._database.execute(statement.values(paused=Pause.PERSON, next_due=None))
+        await self._set(digest, DigestRow.paused.is_(None), paused=Pause.PERSON, next_due=None)
 
     async def resume(self, digest: Digest, next_due: datetime, agreed_project: int | None) -> None:
         """Resume the digest where it stopped; an active one keeps its due time."""
         due = case((DigestRow.paused.is_(None), DigestRow.next_due), else_=literal(next_due, UtcDateTime))
-        changed = {"paused": None, "next_due": due, "agreed_project": agreed_project}
-        await self._database.execute(_one(digest).values(**changed, **_NO_NOTICES))
+        await self._set(digest, paused=None, next_due=due, agreed_project=agreed_project, **_NO_NOTICES)
 
     async def take_over(
         self,
@@ -231,16 +229,13 @@ class StoredDigests:
         agreed_project: int | None,
     ) -> None:
         """Change the owner, and resume the digest."""
-        changed = owner.columns | {"owner_name": owner_name, "agreed_project": agreed_project}
-        resumed = {"paused": None, "next_due": next_due, **_NO_NOTICES}
-        await self._database.execute(_one(digest).values(**changed, **resumed))
+        changed = {**owner.columns, "owner_name": owner_name, "agreed_project": agreed_project, **_NO_NOTICES}
+        await self._set(digest, paused=None, next_due=next_due, **changed)
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
         removal = {"removed_at": datetime.now(UTC), "removed_paused": DigestRow.paused}
-        await self._database.execute(
-            _one(digest).values(**removal, paused=Pause.PERSON, next_due=None, **_NO_NOTICES)
-        )
+        await self._set(digest, **removal, paused=Pause.PERSON, next_due=None, **_NO_NOTICES)
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
@@ -296,8 +291,7 @@ class StoredDigests:
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
         """Leave a notice for the owner, unless another one is pending."""
-        statement = _one(digest).where(DigestRow.owner_notice.is_(None))
-        await self._database.execute(statement.values(owner_notice=notice))
+        await self._set(digest, DigestRow.owner_notice.is_(None), owner_notice=notice)
 
     async def claim_notice(
         self, excluding: Collection[int] = ()
@@ -334,7 +328,7 @@ class StoredDigests:
         await self._database.execute(sent.values(notice_holder=None))
 
     async def rename(self, digest: Digest, project: str) -> None:
-        await self._database.execute(_one(digest).values(project=project))
+        await self._set(digest, project=project)
 
     async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
         """Return up to `limit` active digests with IDs greater than `after`."""
@@ -342,8 +336,10 @@ class StoredDigests:
 
     async def reschedule(self, digest: Digest, next_due: datetime) -> None:
         """Set the next due time, if it hasn't changed since the digest was read."""
-        statement = _one(digest).where(DigestRow.next_due == digest.next_due)
-        await self._database.execute(statement.values(next_due=next_due))
+        await self._set(digest, DigestRow.next_due == digest.next_due, next_due=next_due)
+
+    async def _set(self, digest: Digest, *which: ColumnElement[bool], **values: object) -> None:
+        await self._database.execute(_one(digest).where(*which).values(values))
 
     async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
         statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)

@@ -111,8 +111,8 @@ class StoredFollowed:
         return await self._found(FollowedIssueRow.of(owner))
 
     async def count(self, owner: Owner) -> int:
-        (row,) = await self.database.rows(select(func.count()).where(FollowedIssueRow.of(owner)))
-        return int(row[0])
+        statement = select(func.count()).where(FollowedIssueRow.of(owner))
+        return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
 
     async def end(self, followed: Collection[Followed]) -> None:
         ids = [one.id for one in followed]
@@ -147,44 +147,28 @@ class StoredFollowed:
 
     async def release(self, follower: Follower, covered_to: datetime | None) -> None:
         """Release a follower whose changes up to `covered_to` are handled."""
-        statement = (
-            update(FollowerRow)
-            .where(self._held(follower.owner))
-            .values(holder=NO_HOLDER, lease_until=None, covered_to=covered_to, reads=FollowerRow.reads + 1)
-        )
-        await self.database.execute(statement)
+        read = {"covered_to": covered_to, "reads": FollowerRow.reads + 1}
+        held = update(FollowerRow).where(self._held(follower.owner))
+        await self.database.execute(held.values(holder=NO_HOLDER, lease_until=None, **read))
 
     async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
         """Renew the lease, and record the line that is about to be sent, if any.
 
         Returns False if this process lost the lease, or the issue isn't followed anymore.
         """
-        renews = (
-            update(FollowerRow)
-            .where(self._held(followed.owner))
-            .values(lease_until=lease_until)
-            .returning(FollowerRow.user_id)
-        )
-        tells = (
-            update(FollowedIssueRow)
-            .where(FollowedIssueRow.id == followed.id)
-            .values({name: getattr(followed, name) for name in LINE})
-            .returning(FollowedIssueRow.id)
-        )
+        renews = update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
+        line = {name: getattr(followed, name) for name in LINE}
+        tells = update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id).values(line)
 
         def work(connection: Connection) -> bool:
-            return connection.scalar(renews) is not None and connection.scalar(tells) is not None
+            return all(connection.execute(each).rowcount for each in (renews, tells))
 
         return await self.database.write(work)
 
     async def record(self, followed: Followed, **values: object) -> None:
         """Record what the post shows and what the thread was told, unless this process lost its lease."""
-        statement = (
-            update(FollowedIssueRow)
-            .where(FollowedIssueRow.id == followed.id, exists().where(self._held(followed.owner)))
-            .values(**values)
-        )
-        await self.database.execute(statement)
+        held = and_(FollowedIssueRow.id == followed.id, exists().where(self._held(followed.owner)))
+        await self.database.execute(update(FollowedIssueRow).where(held).values(values))
 
     async def prune(self, older_than: datetime) -> None:
         """Delete the followers who follow nothing anymore."""

@@ -68,13 +68,9 @@ class Links:
 
     async def slack_users(self, owner: Owner, user_id: int) -> tuple[str, ...]:
         """Return the Slack users in the owner's workspace that are linked to an account, the latest first."""
-        statement = (
-            select(LinkRow.user_id)
-            .filter_by(
-                enterprise_id=owner.enterprise_id or "", team_id=owner.team_id, service_user_id=user_id
-            )
-            .order_by(LinkRow.linked_at.desc())
-        )
+        there = {**owner.columns, "service_user_id": user_id}
+        del there["user_id"]  # the Slack user's
+        statement = select(LinkRow.user_id).filter_by(**there).order_by(LinkRow.linked_at.desc())
         return tuple(row.user_id for row in await self.database.rows(statement))
 
     async def owners(self, team_id: str, user_id: str) -> tuple[Owner, ...]:
@@ -88,10 +84,9 @@ class Links:
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
-        added = self.database.insert(LinkRow).values(
-            **owner.columns, **self._values(owner, key, user_id, name)
-        )
-        return await self.database.changes(added.on_conflict_do_nothing().returning(LinkRow.user_id))
+        row = owner.columns | self._values(owner, key, user_id, name)
+        added = self.database.insert(LinkRow).values(row).on_conflict_do_nothing()
+        return await self.database.changes(added.returning(LinkRow.user_id))
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
@@ -103,13 +98,14 @@ class Links:
 
     async def delete(self, owner: Owner) -> bool:
         """Delete the owner's link; returns whether there was one."""
-        return await self.database.changes(
-            delete(LinkRow).where(LinkRow.of(owner)).returning(LinkRow.user_id)
-        )
+        return await self._deleted(LinkRow.of(owner))
 
     async def forget(self, link: Link) -> bool:
         """Delete a link unless its key or refusals changed since it was read; returns whether it did."""
-        return await self.database.changes(delete(LinkRow).where(_as_read(link)).returning(LinkRow.user_id))
+        return await self._deleted(_as_read(link))
+
+    async def _deleted(self, which: ColumnElement[bool]) -> bool:
+        return await self.database.changes(delete(LinkRow).where(which).returning(LinkRow.user_id))
 
     async def refused(self, link: Link, refusals: Refusals) -> None:
         """Record refusals of a link's key, unless that or they changed since the link was read."""
