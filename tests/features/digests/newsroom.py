@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from pydantic import SecretStr
@@ -259,6 +259,11 @@ class DigestHarness:
         await self.client.aclose()
         await self.tracker.stop()
 
+    @cached_property
+    def living(self) -> DigestRuns:
+        """The engine of a process that is never cut off."""
+        return self.engine()
+
     def engine(self, store: Store | None = None, poster: Any = None) -> DigestRuns:
         """An engine, as in a separate process."""
         store = store or self.new_store()
@@ -323,8 +328,11 @@ class DigestHarness:
         """Send one heartbeat."""
         await self._processes[engine].beat()
 
-    async def tick(self, engine: DigestRuns, *, after: timedelta = timedelta(0)) -> None:
-        """Advance the time, send some heartbeats, and run all due digests."""
+    async def tick(self, engine: DigestRuns | None = None, *, after: timedelta = timedelta(0)) -> None:
+        """Advance the time, send some heartbeats, and run all due digests, by default in a process that stays
+        the same.
+        """
+        engine = engine or self.living
         self.now += after
         for _ in range(4):
             self.now += HEARTBEAT

@@ -9,7 +9,7 @@ from tests.support.digesting import ANA, AT, EVERY_DAY, HIDDEN, WEB, buttons, st
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, button_saying, text_of, until
+from tests.support.reading import button_saying, text_of, until
 
 
 async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person) -> None:
@@ -183,22 +183,6 @@ async def test_now_reports_when_nothing_is_new(ana: Person) -> None:
     assert "Nothing new in *Web Shop* since <!date^" in text_of(await ana.ask("/digest now"))
 
 
-async def test_now_posts_new_issues_once(ana: Person, ben: Person) -> None:
-    await ana.ask(WEB)
-    await ana.ask("/issue new The newest one project:webshop")
-    listed = await ana.ask("/digest")
-
-    await ana.press(listed, "Send now")
-
-    async def told() -> JSON | None:
-        now = next(m for m in await ana.messages() if m["ts"] == listed["ts"])
-        return now if "I posted digest 1 of *Web Shop* in <#C0GENERAL01>" in text_of(now) else None
-
-    again = await until(told)
-    assert "was just sent" in text_of(await ana.after(ana.press(again, "Send now")))
-    assert len([m for m in await ben.messages() if "1 new issue" in text_of(m)]) == 1
-
-
 async def test_resume_in_blocked_channel_explains_how_to_fix_it(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     office.workspace.state.kick("C0GENERAL01", office.workspace.state.app.bot_user_id)
@@ -294,21 +278,13 @@ async def test_owner_with_an_invalid_key_is_named(office: Office, ana: Person, l
 async def test_home_tab_lists_own_digests_with_buttons(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     await ana.open_home()
-
-    async def saying(text: str) -> JSON:
-        async def look() -> JSON | None:
-            home = await ana.home()
-            return home if home and text in text_of(home) else None
-
-        return await until(look)
-
-    home = await saying("My digests")
+    home = await ana.home_saying("My digests")
     assert f"*1 · Web Shop* in <#C0GENERAL01> · {EVERY_DAY} (Europe/Madrid)\nNext: <!date^" in text_of(home)
     await ana.press_at_home("Pause")
-    await saying("Paused")
+    await ana.home_saying("Paused")
     assert (await stored(office)).paused is Pause.PERSON
     await ana.press_at_home("Resume")
-    await saying("Next: <!date^")
+    await ana.home_saying("Next: <!date^")
 
 
 async def test_unlinking_reports_stopped_digests(ana: Person) -> None:

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from tests.support.digesting import AT, EVERY_DAY, WEB, stored
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until, values_of
 
@@ -91,13 +90,6 @@ async def test_form_rejects_a_channel_that_cannot_have_digests(
 
     assert "I'm not in that channel" in text_of(form)
     assert values_of(form)["Channel"] is None
-
-
-async def test_form_opens_after_linking(ben: Person) -> None:
-    await ben.press(await ben.ask("/digest"), "Add digest")
-    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
-
-    assert values_of(await ben.form("New digest"))["Time zone"] == "Europe/London"
 
 
 async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: Person) -> None:

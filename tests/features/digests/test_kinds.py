@@ -1,6 +1,5 @@
 """Digests of due, stale and closed issues, and personal digests."""
 
-import os
 import tracemalloc
 from datetime import timedelta
 
@@ -15,16 +14,13 @@ from bot.store.channels import Channel
 from bot.store.digest_plans import Kind, Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest, Pause
-from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness, Process
+from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness
 from tests.support.digesting import wanted
 from tests.support.wording import WORDING
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ANA, BEN = 1, 2
 MANY = 1500
-STEPS = 17
-"""More steps than a personal digest takes."""
-CHANGES = int(os.environ.get("ISSUEBOT_KILLED_PERSONAL", "8"))
 
 
 def update(harness: DigestHarness, issue: Issue, status: int = defaults.NEW) -> None:
@@ -59,15 +55,14 @@ async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness)
     old.updated_on -= 14 * DAY
     update(harness, harness.report(), defaults.CLOSED)
     kinds = {kind: await harness.add(f"C{kind}", kind=kind) for kind in ("due", "stale", "closed")}
-    engine = harness.engine()
 
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     update(harness, overdue, defaults.CLOSED)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     update(harness, overdue)  # reopened, and closed again
     harness.now += timedelta(minutes=5)
     update(harness, overdue, defaults.CLOSED)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
 
     due = [(overdue.id, today.id, soon.id), (today.id, soon.id), (today.id, soon.id)]
     assert harness.poster.listed(kinds["due"]) == due
@@ -80,12 +75,11 @@ async def test_new_issues_are_listed_beside_other_kinds_of_the_same_owner(harnes
     for kind in kinds:
         await harness.add(f"C{kind}", kind=kind)
     news = await harness.add("Cnew")
-    engine = harness.engine()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
 
     opened = [harness.report() for _ in range(3)]
-    await harness.tick(engine, after=HOUR)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
+    await harness.tick(after=HOUR)
 
     assert harness.poster.listed(news) == [tuple(issue.id for issue in opened)]
 
@@ -94,7 +88,6 @@ async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harnes
     kinds: tuple[Kind, ...] = ("due", "stale", "closed")
     digests = [await harness.add(f"C{kind}", kind=kind) for kind in kinds]
     digests.append(await personal(harness))
-    engine = harness.engine()
     for number in range(MANY):
         late, done = assigned(harness, due=-1), harness.report()
         late.is_private = number % 10 == 0
@@ -104,7 +97,7 @@ async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harnes
     harness.requests.clear()
     tracemalloc.start()
 
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -116,7 +109,7 @@ async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harnes
         assert digest.personal or not any(issue.is_private for issue in post.issues)
         assert f"at least {len(post.issues)}" in message(post, WORDING).text
 
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert len(harness.poster.listed(digests[2])) == 1
 
 
@@ -128,14 +121,14 @@ async def test_filters_by_person_and_exclusions_limit_the_issues(harness: Digest
     second = harness.report()
     harness.report(tracker=defaults.TASK)
 
-    await harness.tick(harness.engine(), after=HOUR)
+    await harness.tick(after=HOUR)
 
     assert harness.poster.listed(bens) == [(first.id,)]
     assert harness.poster.listed(others) == [(first.id, second.id)]
 
 
 async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
-    digest, engine = await harness.add(), harness.engine()
+    digest = await harness.add()
     closed = harness.report()
     update(harness, closed, defaults.CLOSED)
     await harness.digests.change(harness.ana, digest, wanted(kind="closed"))
@@ -143,7 +136,7 @@ async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
     harness.now += timedelta(minutes=5)
     update(harness, late, defaults.CLOSED)
 
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
 
     assert harness.poster.listed(digest) == [(late.id,)]
 
@@ -151,42 +144,27 @@ async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
 async def test_personal_digest_has_each_issue_in_one_section(harness: DigestHarness) -> None:
     known = assigned(harness, project=VAULT)
     assigned(harness, BEN, due=-1)
-    digest, engine = await personal(harness), harness.engine()
-    await harness.tick(engine, after=HOUR)
+    digest = await personal(harness)
+    await harness.tick(after=HOUR)
     assert harness.finished == [RunState.EMPTY]
 
     overdue, today, new = (assigned(harness, due=days) for days in (-1, 0, 3))
     new.is_private = True
     update(harness, known)
-    await harness.tick(engine, after=HOUR)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
+    await harness.tick(after=HOUR)
     given_away = [known, overdue, today]
     for issue in given_away:
         issue.assigned_to_id = BEN
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     known.assigned_to_id = ANA
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
 
     assert harness.poster.listed(digest) == [
         (overdue.id, today.id, new.id, known.id),
         (overdue.id, today.id),
         (known.id,),
     ]
-
-
-async def test_kills_neither_lose_nor_repeat_a_personal_digests_news(harness: DigestHarness) -> None:
-    digest = await personal(harness)
-    news, living = [], harness.engine()
-    for change in range(CHANGES):
-        news.append(assigned(harness).id)
-        killed = Process(harness)
-        killed.steps_left = 1 + change * STEPS // CHANGES
-        harness.now += HOUR
-        await harness.run_until_killed(killed)
-        await harness.run_for(living, 90)
-
-    assert [issue for issues in harness.poster.listed(digest) for issue in issues] == news
-    assert len({post.due_at for post in harness.poster.posts}) == len(harness.poster.posts)
 
 
 async def test_nobody_else_can_act_on_a_personal_digest(harness: DigestHarness) -> None:
@@ -197,11 +175,11 @@ async def test_nobody_else_can_act_on_a_personal_digest(harness: DigestHarness) 
 
 
 async def test_dead_key_stops_a_personal_digest_and_tells_only_its_owner(harness: DigestHarness) -> None:
-    digest, engine = await personal(harness), harness.engine()
+    digest = await personal(harness)
     harness.tracker.data.users[ANA].api_key = "another"
 
     for _ in range(6):
-        await harness.tick(engine, after=HOUR)
+        await harness.tick(after=HOUR)
 
     assert (await harness.stored(digest)).paused is Pause.KEY
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]

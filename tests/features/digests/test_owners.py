@@ -1,7 +1,5 @@
 """Removing, taking over and restoring other users' digests, with confirmation."""
 
-from collections.abc import Awaitable, Callable
-
 from bot.store.digests import Pause
 from tests.support.digesting import ANA, HIDDEN, WEB, stored
 from tests.support.office import TEAM, Office
@@ -75,18 +73,11 @@ async def test_edit_asks_again_after_the_owner_changed(
     assert (await stored(office)).plan.schedule == "daily 07:45"
 
 
-def _posted(person: Person) -> Callable[[], Awaitable[bool]]:
-    async def look() -> bool:
-        return any("Web Shop: 1 new issue" in text_of(message) for message in await person.messages())
-
-    return look
-
-
 async def test_undo_restores_a_removed_digest(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(f"{WEB} group:priority empty:yes")
     await ana.ask("/issue new The cart forgets project:webshop")
     await ana.command("/digest now")
-    await until(_posted(ana))
+    await ana.sees(lambda message: "Web Shop: 1 new issue" in text_of(message))
     await office.idle()
     before = await stored(office)
     gone = await linked_ben.after(linked_ben.press(await linked_ben.ask("/digest remove 1"), "Remove"))

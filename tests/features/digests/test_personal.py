@@ -5,8 +5,8 @@ import re
 
 from tests.support.digesting import ANA, AT, EVERY_DAY, buttons, stored
 from tests.support.office import Office
-from tests.support.person import Person
-from tests.support.reading import text_of, until, values_of
+from tests.support.person import DM, Person
+from tests.support.reading import text_of, values_of
 
 
 async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Person) -> None:
@@ -50,14 +50,10 @@ async def test_it_is_a_direct_message_with_private_issues(ana: Person) -> None:
     await ana.ask(f"/digest me daily {AT}")
     await ana.ask("/issue new For me alone project:webshop to:me private:yes due:today")
 
-    async def sent() -> str | None:
-        found = [text_of(message) for message in await ana.direct()]
-        return next((text for text in found if "For me alone" in text), None)
-
     await ana.ask("/digest me now")
 
-    text = await until(sent)
-    assert re.search(r"My issues: .*due today", text)
+    sent = await ana.sees(lambda message: "For me alone" in text_of(message), DM)
+    assert re.search(r"My issues: .*due today", text_of(sent))
 
 
 async def test_several_at_once_make_one_digest(office: Office, ana: Person) -> None:

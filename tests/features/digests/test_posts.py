@@ -23,7 +23,7 @@ from tests.support.due_digests import digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of
 from tests.support.slackwire import SlackWire
 from tests.support.work import digest_runs
 
@@ -104,11 +104,7 @@ async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> No
     assert len(await digests.posts()) == 1
 
     await digests.person.choose_from_menu(message, "Since ", "Delete post (only Ana)")
-
-    async def gone() -> bool:
-        return message["ts"] not in [one["ts"] for one in await digests.person.messages()]
-
-    await until(gone)
+    await digests.person.sees_no_more(message)
 
 
 async def test_unknown_post_is_looked_up_before_a_retry(digests: Digests) -> None:

@@ -1,6 +1,5 @@
 """Each due time runs once and each new issue is in exactly one digest, whatever fails."""
 
-import asyncio
 from datetime import timedelta
 from functools import partial
 from itertools import count
@@ -23,36 +22,33 @@ async def test_digest_contains_only_issues_opened_since_the_last_one(
     harness: DigestHarness,
 ) -> None:
     harness.report()
-    engine = harness.engine()
     await harness.add()
     first = harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     second, third = harness.report(), harness.report()
     harness.report(private=True)
     harness.report(VAULT)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.listed() == [(first.id,), (second.id, third.id)]
     assert [post.due_at.hour for post in harness.poster.posts] == [9, 10]
 
 
 async def test_empty_digest_is_posted_only_on_request(harness: DigestHarness) -> None:
-    engine = harness.engine()
     await harness.add("C1")
     wanted = await harness.add("C2", empty=True)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.listed(wanted) == harness.poster.listed() == [()]
     assert sorted(harness.finished) == [RunState.EMPTY, RunState.SENT]
 
 
 async def test_issue_that_becomes_visible_late_is_in_the_next_digest(harness: DigestHarness) -> None:
-    engine = harness.engine()
     await harness.add()
     late = harness.report(visible=False)
     harness.now += timedelta(minutes=10)
     on_time = harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     harness.reveal_hidden()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.listed() == [(on_time.id,), (late.id,)]
 
 
@@ -60,12 +56,11 @@ async def test_issue_that_becomes_visible_late_is_in_the_next_digest(harness: Di
 async def test_service_clock_may_differ(harness: DigestHarness, ahead: timedelta) -> None:
     harness.service_clock_offset = ahead
     harness.report()
-    engine = harness.engine()
     digest = await harness.add()
     reported = set()
     for _ in range(4):
         reported.add(harness.report().id)
-        await harness.tick(engine, after=HOUR)
+        await harness.tick(after=HOUR)
         harness.service_clock_offset /= 2
     assert harness.poster.covered(digest.id) == reported
     assert harness.poster.repeated_issues() == []
@@ -77,24 +72,11 @@ async def test_one_digest_covers_a_week_of_downtime(harness: DigestHarness) -> N
     for _ in range(7):
         reported.append(harness.report().id)
         harness.now += timedelta(days=1)
-    engine = harness.engine()
-    await harness.tick(engine)
-    await harness.tick(engine, after=timedelta(minutes=5))
+    await harness.tick()
+    await harness.tick(after=timedelta(minutes=5))
     (post,) = harness.poster.posts
     assert harness.poster.listed() == [tuple(reported)]
     assert post.missed == 6
-
-
-@pytest.mark.usefixtures("url")
-async def test_only_one_of_many_engines_posts(harness: DigestHarness) -> None:
-    engines = [harness.engine() for _ in range(5)]
-    for number in range(6):
-        await harness.add(f"C{number}")
-    harness.report()
-    harness.now += HOUR
-    await asyncio.gather(*(engine.run_due(harness.now) for engine in engines))
-    await asyncio.gather(*(engine.idle() for engine in engines))
-    assert sorted(post.digest.id for post in harness.poster.posts) == [1, 2, 3, 4, 5, 6]
 
 
 async def test_a_post_is_looked_for_only_when_it_has_arrived(harness: DigestHarness) -> None:
@@ -178,16 +160,15 @@ async def test_stopping_process_releases_unsent_runs_immediately(
 
 
 async def test_service_outage_loses_nothing(harness: DigestHarness) -> None:
-    engine = harness.engine()
     await harness.add()
     issue = harness.report()
     address = harness.tracker.url
     await harness.tracker.stop()
-    await harness.tick(engine, after=HOUR)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.posts == []
     await harness.tracker.start(port=int(address.rsplit(":", 1)[1]))
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     (post,) = harness.poster.posts
     assert harness.poster.listed() == [(issue.id,)]
     assert post.missed == 2
@@ -199,12 +180,11 @@ async def test_service_outage_loses_nothing(harness: DigestHarness) -> None:
 async def test_closed_or_lost_project_stops_its_digest(
     harness: DigestHarness, status: int, why: Pause
 ) -> None:
-    engine = harness.engine()
     digest = await harness.add()
     harness.report()
     harness.tracker.data.projects[SHOP].status = status
     for _ in range(2):
-        await harness.tick(engine, after=HOUR)
+        await harness.tick(after=HOUR)
     assert (await harness.stored(digest)).paused is why
     assert harness.poster.posts == []
     assert [who for who, *_ in harness.poster.notices].count("U0ANA") == 1
@@ -225,22 +205,20 @@ async def test_issues_posted_on_demand_are_not_repeated(harness: DigestHarness) 
 
 
 async def test_chart_counts_periods_before_the_digest_was_added(harness: DigestHarness) -> None:
-    engine = harness.engine()
     for reports in (2, 0, 1):
         for _ in range(reports):
             harness.report()
         harness.now += HOUR
     await harness.add()
     harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     harness.report()
     harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert [post.periods[-5:] for post in harness.poster.posts] == [(0, 2, 0, 1, 1), (2, 0, 1, 1, 2)]
 
 
 async def test_due_digests_of_one_owner_share_requests(harness: DigestHarness) -> None:
-    engine = harness.engine()
     for number in range(12):
         await harness.add(f"C{number}", project=("Shop", "Vault")[number % 2])
         await harness.add(f"D{number}", owner=harness.ben)
@@ -248,7 +226,7 @@ async def test_due_digests_of_one_owner_share_requests(harness: DigestHarness) -
         harness.report()
         harness.report(VAULT)
     harness.requests.clear()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert len(harness.poster.posts) == 24
     assert harness.requests["list_issues"] == 2
     assert harness.requests.total() <= 8

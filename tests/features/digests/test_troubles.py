@@ -40,14 +40,13 @@ async def test_failing_run_does_not_release_another_runs_post(
 
 
 async def test_lease_set_by_a_fast_clock_is_realigned(harness: DigestHarness) -> None:
-    engine = harness.engine()
     await harness.add(empty=True)
     harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
-    await harness.tick(engine, after=MONTH)
+    await harness.tick(after=MONTH)
     harness.poster.closed.clear()
-    await harness.tick(engine, after=-MONTH)
+    await harness.tick(after=-MONTH)
     for _ in range(4):
-        await harness.tick(engine, after=HOUR)
+        await harness.tick(after=HOUR)
     assert len(harness.poster.posts) >= 3
 
 
@@ -102,25 +101,23 @@ async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) 
 
 
 async def test_unknown_outcomes_are_retried_with_backoff(harness: DigestHarness) -> None:
-    engine = harness.engine()
     await harness.add()
     harness.report()
     harness.poster.faults = ["lose the request"] * 1000
     harness.now += HOUR
     for _ in range(40):
-        await harness.tick(engine, after=timedelta(seconds=11))
+        await harness.tick(after=timedelta(seconds=11))
     assert 5 < 1000 - len(harness.poster.faults) < 12
 
 
 async def test_chart_of_too_many_issues_starts_empty(harness: DigestHarness) -> None:
-    engine = harness.engine()
     for _ in range(MAX_COUNTED + 1):
         harness.report()
     harness.now += 4 * HOUR
     harness.report()
     await harness.add()
     harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.posts[0].periods == ()
 
 
@@ -138,50 +135,46 @@ async def test_periods_follow_a_schedule_changed_during_the_run(harness: DigestH
 
 
 async def test_run_with_an_unknown_time_zone_stops_its_digest(harness: DigestHarness) -> None:
-    engine = harness.engine()
     digest = await harness.add()
     harness.report()
     harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     harness.poster.closed.clear()
     await harness.invalidate_zone(digest)
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert (await harness.stored(digest)).paused is Pause.SCHEDULE
 
 
 async def test_digest_with_unknown_zone_stops_without_delaying_others(
     harness: DigestHarness,
 ) -> None:
-    engine = harness.engine()
     digest = await harness.add("C1")
     await harness.invalidate_zone(digest)
     await harness.add("C2", owner=harness.ben)
     harness.report()
-    await harness.tick(engine, after=HOUR)
-    await harness.tick(engine)
+    await harness.tick(after=HOUR)
+    await harness.tick()
     assert [post.digest.channel_id for post in harness.poster.posts] == ["C2"]
     assert (await harness.stored(digest)).paused is Pause.SCHEDULE
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 
 async def test_private_issues_are_not_counted(harness: DigestHarness) -> None:
-    engine = harness.engine()
     for _ in range(3):
         harness.report(private=True)
     harness.now += HOUR
     await harness.add()
     harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     (post,) = harness.poster.posts
     assert set(post.periods[:-1]) == {0}
 
 
 async def test_renamed_project_is_shown_with_its_new_name(harness: DigestHarness) -> None:
-    engine = harness.engine()
     digest = await harness.add()
     harness.report()
     harness.tracker.data.projects[SHOP].name = "Market"
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.posts[0].digest.plan.project == "Market"
     assert (await harness.stored(digest)).plan.project == "Market"
 
@@ -267,25 +260,23 @@ async def test_former_owners_key_does_not_stop_a_taken_over_digest(
 
 
 async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
-    engine = harness.engine()
     digest = await harness.add()
     harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.poster.failing_notices = 2
     for _ in range(3):
-        await harness.tick(engine, after=HOUR)
+        await harness.tick(after=HOUR)
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 
 async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHarness) -> None:
-    engine = harness.engine()
     digest = await harness.add()
     harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
     for _ in range(120):
-        await harness.tick(engine, after=timedelta(minutes=16))
+        await harness.tick(after=timedelta(minutes=16))
     assert harness.poster.notices == [("U0ANA", (digest.id,), "delayed")]
     harness.poster.closed.clear()
     issue = harness.report()
-    await harness.tick(engine, after=HOUR)
+    await harness.tick(after=HOUR)
     assert harness.poster.covered(digest.id) == {issue.id}
 
 
