@@ -9,7 +9,6 @@ Linux.
 
 import argparse
 import asyncio
-import json
 import re
 import sys
 import time
@@ -18,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -35,10 +35,10 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from tests.benchmarks.companies import company, reported
 from tests.benchmarks.service import ISSUES
-from tests.benchmarks.sides import Scene, Seen, Side, scene, share
+from tests.benchmarks.sides import Scene, Side, scene, share
 from tests.benchmarks.slack import FILE_SIZE, TEAM, Times
 from tests.support.bot_process import Apart, apart
-from tests.support.rounds import round_of_each, rounds
+from tests.support.rounds import rounds
 
 
 @dataclass(frozen=True)
@@ -70,34 +70,17 @@ class Row:
 
 COMMANDS = ("/tracker whoami", "/issue 7", "/issues")
 WARM, IN_A_ROW = 5, 10
-LATENCY = 0.05  # tells apart the rounds of a command's requests
 
 
 async def commands(scene: Scene, times: int) -> list[Row]:
     """Slash commands, beside a minimal Bolt app: runs each this many times, alternating in small batches."""
     async with AsyncExitStack() as closing:
         bot, bot_url = await closing.enter_async_context(scene.bot())
-        requests: dict[str, list[list[str]]] = {}
-        for typed in COMMANDS:
-            for _ in range(WARM):
-                await scene.slack.command(bot_url, typed)
-            await scene.delay(LATENCY)
-            await scene.slack.command(bot_url, typed)
-            requests[typed] = _by_round(await scene.seen())
-            await scene.delay(0)
-        bare, bare_url = await closing.enter_async_context(scene.bare(json.dumps(requests)))
-        for typed in COMMANDS * WARM:
-            await scene.slack.command(bare_url, typed)
+        bare, bare_url = await closing.enter_async_context(scene.bare())
         sides = {bot_url: bot, bare_url: bare}
+        for typed, url in product(COMMANDS * WARM, sides):
+            await scene.slack.command(url, typed)
         return [row for typed in COMMANDS for row in await _one_command(scene, typed, sides, times)]
-
-
-def _by_round(seen: Seen) -> list[list[str]]:
-    """The requests in the order of their rounds; those of one round are sent together."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for number, path in zip(round_of_each(seen.spans), seen.paths, strict=True):
-        found[number].append(path)
-    return [found[number] for number in sorted(found)]
 
 
 async def _one_command(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> list[Row]:

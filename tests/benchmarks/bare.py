@@ -1,11 +1,9 @@
 """A minimal Bolt app to compare commands with: it verifies, acknowledges, queries the service and answers.
 
-It makes the requests to the service that the bot makes for the same command, as many at a time. `REQUESTS`
-is a JSON object of them by command text, in a list for each round.
+It makes the requests to the service that the bot makes for the same command, in one round.
 """
 
 import asyncio
-import json
 import os
 import re
 from typing import Any
@@ -14,7 +12,16 @@ import httpx
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-requests: dict[str, list[list[str]]] = json.loads(os.environ["REQUESTS"])
+OWN = "/users/current.json"
+REQUESTS = {
+    "/tracker whoami": [OWN],
+    "/issue 7": [
+        "/issues.json?include=attachments%2Crelations&issue_id=7&status_id=%2A&offset=0&limit=1",
+        "/issues.json?status_id=%2A&parent_id=7&sort=id&offset=0&limit=100",
+        OWN,
+    ],
+    "/issues": ["/issues.json?status_id=open&sort=updated_on%3Adesc&offset=0&limit=10", OWN],
+}
 key = {"X-Service-API-Key": os.environ["SERVICE_KEY"]}
 service = httpx.AsyncClient(base_url=os.environ["SERVICE"], headers=key)
 app = AsyncApp(
@@ -27,8 +34,8 @@ app = AsyncApp(
 async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
     await ack()
     typed = f"{body['command']} {body['text']}".strip()
-    rounds = [await asyncio.gather(*map(service.get, paths)) for paths in requests[typed]]
-    lines = [said for answers in rounds for answer in answers for said in described(answer.json())]
+    answers = await asyncio.gather(*map(service.get, REQUESTS[typed]))
+    lines = [said for answer in answers for said in described(answer.json())]
     section = [{"type": "section", "text": {"type": "mrkdwn", "text": said}} for said in lines]
     await respond(text=lines[0], blocks=section, response_type="ephemeral")
 

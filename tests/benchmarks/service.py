@@ -26,31 +26,21 @@ MAX = 100  # rows in a response, however many were requested
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+NAMED = ("project", "tracker", "priority", "author", "assigned_to", "category", "fixed_version")
+
+
 def issue(number: int) -> str:
     """Returns an issue as it appears in the interface's list."""
-    return json.dumps(
-        {
-            "id": number,
-            "project": {"id": 1, "name": "Webshop"},
-            "tracker": {"id": 1, "name": "Bug"},
-            "status": {"id": 1, "name": "New", "is_closed": False},
-            "priority": {"id": 2, "name": "Normal"},
-            "author": {"id": 5, "name": "Ana Ruiz"},
-            "assigned_to": {"id": 6, "name": "Ben Okafor"},
-            "category": {"id": 3, "name": "Checkout"},
-            "subject": f"Number {number} of the things that are to be done about the checkout",
-            "description": "The page stays blank after the card was accepted.\r\n\r\n* open\r\n* pay\r\n" * 4,
-            "start_date": "2026-03-02",
-            "due_date": None,
-            "done_ratio": 30,
-            "is_private": False,
-            "estimated_hours": 2.5,
-            "custom_fields": [{"id": 1, "name": "Browser", "value": "Firefox"}],
-            "created_on": "2026-03-02T08:15:00Z",
-            "updated_on": "2026-03-09T16:40:12Z",
-            "closed_on": None,
-        }
-    )
+    refs = {name: {"id": 1, "name": f"The {name} of this issue"} for name in NAMED}
+    text = {
+        "subject": f"Number {number} of the things that are to be done about the checkout",
+        "description": "The page stays blank after the card was accepted.\r\n\r\n* open\r\n* pay\r\n" * 4,
+    }
+    times = {"created_on": "2026-03-02T08:15:00Z", "updated_on": "2026-03-09T16:40:12Z", "closed_on": None}
+    plan = {"start_date": "2026-03-02", "due_date": None, "done_ratio": 30, "estimated_hours": 2.5}
+    custom = {"custom_fields": [{"id": 1, "name": "Browser", "value": "Firefox"}], "is_private": False}
+    status = {"status": {"id": 1, "name": "New", "is_closed": False}}
+    return json.dumps({"id": number} | refs | status | text | plan | custom | times)
 
 
 class Service:
