@@ -8,7 +8,6 @@ lines.
 import io
 import logging
 import re
-import secrets
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
@@ -129,11 +128,6 @@ def digest_finished(state: str, late: timedelta) -> None:
     """Count a digest run and how long after its due time it ended."""
     DIGEST_RUNS.labels(state).inc()
     DIGEST_LAG_SECONDS.observe(max(0.0, late.total_seconds()))
-
-
-def reference() -> str:
-    """Return a new short ID to show to a user and write to the log."""
-    return secrets.token_hex(4)
 
 
 def redact(text: str, known: Iterable[str] = ()) -> str:

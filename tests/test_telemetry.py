@@ -168,7 +168,7 @@ def test_uncaught_errors_are_redacted() -> None:
 def test_json_lines_contain_action_and_context() -> None:
     stream = io.StringIO()
     telemetry.configure("json", "info", stream=stream)
-    structlog.contextvars.bind_contextvars(reference=telemetry.reference(), team="T1", user="U1")
+    structlog.contextvars.bind_contextvars(reference="0a1b2c3d", team="T1", user="U1")
 
     structlog.get_logger().info("an issue was created", action="issue.created")
 

@@ -1,7 +1,7 @@
 """Finds, lists, shows and creates projects, and sets a channel's default project."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Self
@@ -78,16 +78,6 @@ class DetailedProject(KnownProject):
     def weight(self) -> int:
         choices = (self.time_entry_activities, self.trackers, self.issue_categories, self.issue_custom_fields)
         return 1 + sum(map(len, choices))
-
-
-@dataclass(frozen=True)
-class ProjectDraft:
-    """The values of the form for a new project."""
-
-    name: str = ""
-    identifier: str = ""
-    description: str = ""
-    is_public: bool = False
 
 
 class Projects:
@@ -181,9 +171,7 @@ class Projects:
             found = await self.find(session, wanted)
             return await self._client.get_project(session.key, found.id, DETAILS)
 
-    async def create(
-        self, owner: Owner, draft: ProjectDraft, attempted_at: datetime | None = None
-    ) -> Project:
+    async def create(self, owner: Owner, new: NewProject, attempted_at: datetime | None = None) -> Project:
         """Create the project once. Raises OutcomeUnknown only if it can't be found either.
 
         `attempted_at` is the time of an earlier attempt with an unknown outcome: the project is then
@@ -191,31 +179,31 @@ class Projects:
         """
         session = await self._accounts.writing(owner)
         if attempted_at:
-            if found := await self._created_since(session, draft, attempted_at):
+            if found := await self._created_since(session, new, attempted_at):
                 return found
             session = await self._accounts.reverified(session)
         started = datetime.now(UTC)
         try:
-            project = await self._client.create_project(session.key, NewProject(**asdict(draft)))
+            project = await self._client.create_project(session.key, new)
         except Forbidden:
             raise UserError(
                 "You can't create projects in {service}. Ask an administrator for permission."
             ) from None
         except OutcomeUnknown:
-            found = await poll_until_found(partial(self._created_since, session, draft, started), self._looks)
+            found = await poll_until_found(partial(self._created_since, session, new, started), self._looks)
             if found is None:
                 raise
             project = found
         self._listed.discard((session.owner, session.key))
         return project
 
-    async def _created_since(self, session: Session, draft: ProjectDraft, since: datetime) -> Project | None:
+    async def _created_since(self, session: Session, new: NewProject, since: datetime) -> Project | None:
         try:
-            found = await self._client.get_project(session.key, draft.identifier)
+            found = await self._client.get_project(session.key, new.identifier)
         except ServiceError:
             return None
         recent = found.created_on is not None and found.created_on >= since - CLOCK_SKEW
-        return found if recent and found.name == draft.name else None
+        return found if recent and found.name == new.name else None
 
     async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> KnownProject:
         async with self._accounts.reading(owner) as session:

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from bot.features import help, posts  # noqa: A004 - a feature
-from bot.features.accounts.departures import Departures
+from bot.features.accounts.departures import Departures, Uninstall
 from bot.features.accounts.handlers import AccountHandlers
-from bot.features.accounts.uninstall import Uninstall
 from bot.features.assign_to_me.handlers import AssignHandlers
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers

@@ -123,6 +123,10 @@ class CustomFieldValue(Resource):
     multiple: bool = False
     value: Annotated[str | tuple[str, ...] | None, BeforeValidator(_texts)] = None
 
+    @property
+    def text(self) -> str:
+        return ", ".join(self.value) if isinstance(self.value, tuple) else self.value or ""
+
 
 class RoleRights(Resource):
     """A role with its permissions; None if the service doesn't send them."""

@@ -143,7 +143,7 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
     An update is answered by any 2xx without content (docs/service.md, Answers), or with JSON. HTML comes from
     a proxy and confirms nothing. Raises the ServiceError that the status or the body stands for.
     """
-    check_status(call, status, body, retry_after)
+    _check_status(call, status, body, retry_after)
     if defect:
         raise call.error(AnswerTooLarge if defect == TOO_LARGE else ServiceBroken, defect, status)
     if call.method not in ("GET", "POST") and not body.strip():
@@ -159,7 +159,7 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
     return Answer(call, status, content)
 
 
-def check_status(call: Call, status: int, body: bytes, retry_after: str | None) -> None:
+def _check_status(call: Call, status: int, body: bytes, retry_after: str | None) -> None:
     """Raise the ServiceError for the status, unless it's 2xx.
 
     After any 5xx the outcome of a write is unknown: a proxy can't tell, and the service itself may fail after

@@ -17,7 +17,7 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Message
+from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import ResumeRequest
 from bot.slack.surfaces.forms import FormResult
@@ -47,13 +47,14 @@ class AccountHandlers:
     async def open_link(self, reply: Reply) -> None:
         await reply.show(views.link_form(reply.wording, reply.place), for_anyone=True)
 
-    def form(self, reply: Reply, why: str, saved: str) -> JSON:
-        """The form for an API key. `why` is the reason it opened, `saved` the ID of the saved request."""
-        return views.link_form(reply.wording, reply.place, saved, said=why, waiting=_waiting(reply))
-
-    def offer(self, reply: Reply, why: str, saved: str) -> Message:
-        """A message with a *Link account* button, for when no form can be opened."""
-        return views.link_offer(why, _waiting(reply), saved)
+    async def ask(self, reply: Reply, why: str, saved: str) -> None:
+        """Ask for an API key. `why` is the reason, `saved` the ID of the request that waits for it."""
+        waiting = reply.interaction.typed if reply.give_back else None
+        form = views.link_form(reply.wording, reply.place, saved, said=why, waiting=waiting)
+        if not (
+            reply.acknowledge(response_action="update", view=form) or await reply.shown(form, for_anyone=True)
+        ):
+            await reply.privately(views.link_offer(why, waiting, saved))
 
     async def verify(self, owner: Owner) -> None:
         """Check the user's key with the service. Raises NotLinked, KeyRejected."""
@@ -149,8 +150,3 @@ class AccountHandlers:
 def _typed(saved: ResumeRequest) -> str | None:
     interaction = read(saved.payload)
     return interaction.typed if interaction else None
-
-
-def _waiting(reply: Reply) -> str | None:
-    """The command that waits until the user has linked an account."""
-    return reply.interaction.typed if reply.give_back else None

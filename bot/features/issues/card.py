@@ -99,10 +99,7 @@ def _facts(issue: Issue, today: date) -> list[tuple[str, str]]:
         ("Progress", f"{'▰' * full}{'▱' * (10 - full)} {done}%" if done else ""),
         ("Time", views.spent_and_estimated(issue)),
     ]
-    for custom in issue.custom_fields:
-        value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
-        if value:
-            facts.append((shortened(custom.name, NAME), line(value, VALUE)))
+    facts += [(shortened(custom.name, NAME), line(custom.text, VALUE)) for custom in issue.custom_fields]
     return [(label, value) for label, value in facts if value][:FACTS]
 
 

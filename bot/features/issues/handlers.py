@@ -48,20 +48,16 @@ class IssueHandlers:
         return Feature(
             buttons={
                 ShowIssue: self.show_pressed,
-                ShowMore: self.more_pressed,
+                ShowMore: self.show_pressed,
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_pressed,
                 DeleteAnnouncement: self.delete_announcement,
             },
         )
 
-    async def show_pressed(self, press: ButtonPress[ShowIssue], reply: Reply) -> None:
-        """*Show*, on a message or in a menu."""
-        await self.show(reply, press.button.issue)
-
-    async def more_pressed(self, press: ButtonPress[ShowMore], reply: Reply) -> None:
-        """*Show more*: replace the card with one that has the whole description."""
-        await self.show(reply, press.button.issue, whole=True)
+    async def show_pressed(self, press: ButtonPress[ShowIssue | ShowMore], reply: Reply) -> None:
+        """*Show*; *Show more* replaces the card with one that has the whole description."""
+        await self.show(reply, press.button.issue, whole=isinstance(press.button, ShowMore))
 
     async def show(self, reply: Reply, number: int, *, whole: bool = False) -> None:
         """Show an issue's card, only to the user; a `whole` one replaces the card that it expands."""

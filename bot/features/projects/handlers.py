@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName, identifier_of, meant
-from bot.access.projects import ProjectDraft
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.parts import Parts
 from bot.features.projects import views
 from bot.features.projects.views import MakeDefault, ShowProject
+from bot.service.inputs import NewProject
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
@@ -87,7 +87,7 @@ class ProjectHandlers:
     async def open_form(self, reply: Reply, name: str) -> None:
         await reply.open(loading("New project"))
         await self.accounts.whoami(reply.owner)
-        draft = ProjectDraft(name, identifier_of(name))
+        draft = NewProject(name=name, identifier=identifier_of(name))
         await reply.show(views.new_form(draft, json.dumps({"place": reply.place.as_json()})))
 
     async def name_typed(self, press: ButtonPress[Any], reply: Reply) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from bot.access.name_matching import identifier_of
-from bot.access.projects import KnownProject, ProjectDraft
+from bot.access.projects import KnownProject
 from bot.service.conventions import IDENTIFIER_LENGTH, PROJECT_NAME_LENGTH, ProjectStatus, project_url
+from bot.service.inputs import NewProject
 from bot.service.models import Project, Ref
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
@@ -114,7 +115,7 @@ def _named(channel: Channel) -> str:
     return f"<#{channel.channel_id}>" if channel.channel_id[:1] in "CG" else "This conversation"
 
 
-def new_form(draft: ProjectDraft, metadata: str) -> JSON:
+def new_form(draft: NewProject, metadata: str) -> JSON:
     """The form for a new project, which suggests an identifier as the user types the name."""
     blocks = [
         forms.field(
@@ -136,20 +137,23 @@ def new_form(draft: ProjectDraft, metadata: str) -> JSON:
         forms.field(
             "public",
             "Public",
-            forms.checkbox("public", "Visible to everyone, not only members", checked=draft.is_public),
+            forms.checkbox("public", "Visible to everyone, not only members", checked=bool(draft.is_public)),
         ),
     ]
     return forms.form("project.new", "New project", blocks, submit="Create project", metadata=metadata)
 
 
-def submitted(view: JSON) -> ProjectDraft:
+def submitted(view: JSON) -> NewProject:
     """The form's values. An empty or unedited identifier is derived from the name."""
     values = forms.Values(view)
     name, identifier = (values.text("name") or "").strip(), (values.text("identifier") or "").strip()
     if not identifier or identifier == _suggestion(view):
         identifier = identifier_of(name)
-    return ProjectDraft(
-        name, identifier, values.text("description") or "", is_public=bool(values.all_chosen("public"))
+    return NewProject(
+        name=name,
+        identifier=identifier,
+        description=values.text("description") or "",
+        is_public=bool(values.all_chosen("public")),
     )
 
 

@@ -157,9 +157,7 @@ def _inputs(details: Details) -> list[Block]:
 
 def _facts(shown: User) -> list[tuple[str, str]]:
     facts = [("Groups", cut(", ".join(line(group.name) for group in shown.groups), 1000))]
-    for custom in shown.custom_fields:
-        value = ", ".join(custom.value) if isinstance(custom.value, tuple) else custom.value
-        facts.append((shortened(custom.name, NAME), line(value or "", 200)))
+    facts += [(shortened(custom.name, NAME), line(custom.text, 200)) for custom in shown.custom_fields]
     return [(label, value) for label, value in facts if value][:10]
 
 

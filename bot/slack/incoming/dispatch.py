@@ -8,6 +8,7 @@ working" notices are handled here and nowhere else.
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +21,6 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot import telemetry
 from bot.errors import InProgress, Refused, UserError, WrongField
 from bot.slack.incoming.deliveries import CompletedDeliveries, delivery_key, unclaimed
 from bot.slack.incoming.errors import FormExpired, FormSentAlready, Interrupted
@@ -136,7 +136,7 @@ class Dispatch(AsyncMiddleware):
         try:
             fresh = await self.store.deliveries.claim(delivery, asked)
         except Exception:
-            reference = telemetry.reference()
+            reference = secrets.token_hex(4)
             log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
             why = UserError(
                 "I can't reach my database. Ask your administrator to look up reference {reference}.",

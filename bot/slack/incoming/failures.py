@@ -4,6 +4,7 @@ What they typed is given back, and *Link account* or *Open form* resumes it.
 """
 
 import asyncio
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -20,7 +21,7 @@ from bot.slack.incoming.interaction import FormSubmission, Interaction, read
 from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, section, sentence
+from bot.slack.surfaces.blocks import Block, Message, button_row, section, sentence
 from bot.slack.surfaces.buttons import shows_progress
 from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest, saveable
 from bot.slack.surfaces.forms import FormResult, refilled
@@ -63,7 +64,7 @@ class Measurement:
 @contextmanager
 def measured(interaction: Interaction) -> Iterator[Measurement]:
     """Count and time the block, and log its outcome on one line."""
-    act = Measurement(f"{interaction.kind}:{interaction.name}", telemetry.reference())
+    act = Measurement(f"{interaction.kind}:{interaction.name}", secrets.token_hex(4))
     started = time.perf_counter()
     owner = interaction.owner
     who = {"reference": act.reference, "team": owner.team_id, "user": owner.user_id}
@@ -104,11 +105,8 @@ TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_exp
 class Linking(Protocol):
     """What the accounts feature does for a user who isn't linked."""
 
-    def form(self, reply: Reply, why: str, saved: str) -> JSON:
-        """The form that asks for an API key and, once it works, resumes the saved request."""
-
-    def offer(self, reply: Reply, why: str, saved: str) -> Message:
-        """The same as a message."""
+    async def ask(self, reply: Reply, why: str, saved: str) -> None:
+        """Ask for an API key, in a form if one can be shown; once it works, the saved request resumes."""
 
     async def verify(self, owner: Owner) -> object:
         """Check the user's key with the service. Raises NotLinked if it doesn't work, or ServiceError."""
@@ -164,14 +162,8 @@ class Failures:
         await tell(reply, said)
 
     async def _offer_link(self, reply: Reply, why: NotLinked) -> None:
-        """Open the link form, and save the request so that it resumes once the user is linked."""
-        saved = (await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))).id
-        said = reply.wording.sentence(why)
-        form = self.linking.form(reply, said, saved)
-        if not (
-            reply.acknowledge(response_action="update", view=form) or await reply.shown(form, for_anyone=True)
-        ):
-            await reply.privately(self.linking.offer(reply, said, saved))
+        saved = await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))
+        await self.linking.ask(reply, reply.wording.sentence(why), saved.id)
 
 
 async def tell(reply: Reply, error: BotError) -> None:

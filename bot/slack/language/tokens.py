@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bot.errors import UserError
 from bot.slack.text.mrkdwn import JOINER, decode
+from bot.slack.text.to_service import entity_text
 
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"
@@ -143,12 +144,8 @@ def _entity(inside: str) -> Atom:
         case "@":
             user = SlackUser(name, label.removeprefix("@"))
             return Atom(f"@{user.name or user.id}", user=user)
-        case "#":
-            return Atom(f"#{label.removeprefix('#') or name}")
-        case "!":
-            kind, *rest = name.split("^")
-            said = label or (rest[0] if rest else kind)
-            return Atom(said if kind == "date" else f"@{said.removeprefix('@')}")
+        case "#" | "!":
+            return Atom(entity_text(inside, str))
         case _:
             return Atom(target.removeprefix("mailto:").removeprefix("tel:"))
 

@@ -79,7 +79,7 @@ def to_plain(text: str, name_of: Callable[[str], str]) -> str:
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        kept.append(_said(match[1], name_of))
+        kept.append(entity_text(match[1], name_of))
         return f"{_KEPT}{len(kept) - 1}{_KEPT}"
 
     plain = _ENTITY.sub(keep, text.replace(_KEPT, "").replace("`", ""))
@@ -160,11 +160,11 @@ def _inline(line: str, name_of: Callable[[str], str], to: Format) -> str:
 def _entity(inside: str, name_of: Callable[[str], str], to: Format) -> str:
     target, label = (decode(part) for part in inside.partition("|")[::2])
     if not target.startswith(("http://", "https://")):
-        return to.text(_said(inside, name_of))
+        return to.text(entity_text(inside, name_of))
     return to.link(target, "" if label in (target, target.partition("://")[2]) else label)
 
 
-def _said(inside: str, name_of: Callable[[str], str]) -> str:
+def entity_text(inside: str, name_of: Callable[[str], str]) -> str:
     target, label = (decode(part) for part in inside.partition("|")[::2])
     match target[:1]:
         case "@":
