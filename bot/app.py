@@ -27,8 +27,7 @@ from bot.jobs import PeriodicJob, PeriodicJobs
 from bot.service.client import Client
 from bot.slack.incoming.dispatch import Dispatch, bolt_app
 from bot.slack.incoming.failures import CrashRecovery, Failures
-from bot.slack.incoming.http import Readiness, Web
-from bot.slack.incoming.in_flight import PendingRequests
+from bot.slack.incoming.http import PendingRequests, Readiness, Web
 from bot.slack.incoming.socket_mode import SocketMode
 from bot.slack.outgoing import web_client
 from bot.slack.outgoing.audience import Audiences

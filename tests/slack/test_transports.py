@@ -10,8 +10,7 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.incoming.http import Readiness
-from bot.slack.incoming.in_flight import PendingRequests
+from bot.slack.incoming.http import PendingRequests, Readiness
 from bot.slack.incoming.socket_mode import SocketMode
 from bot.timings import Delays
 from tests.hostile.sending import FORM, post, signed

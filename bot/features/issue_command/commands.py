@@ -165,7 +165,7 @@ def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:
     found = reader.fields(FIELDS.values())
     project, template, custom = reader.text("project"), reader.text("template"), reader.custom_fields()
     subject = " ".join(parsed.text.split())
-    description = [found["desc"], as_typed(below).strip(), " ".join(parsed.left)]
+    description = [found.get("desc"), as_typed(below).strip(), " ".join(parsed.left)]
     if len(subject) > SUBJECT_LENGTH:
         too_long = UserError(
             "The subject has {length} characters. The limit is {longest}.",

@@ -237,13 +237,13 @@ class OptionReader:
         self._typist = typist
 
     def fields(self, fields: Iterable[Field]) -> dict[str, Value | None]:
-        """The fields' values by option key, None for those that are missing."""
+        """The values of the fields that were typed, by option key; None for one that can't be read."""
         found = {}
         for field in fields:
-            found[field.key] = self._read(field.name, partial(self._value, field))
-            typed = self._parsed.options.get(field.key)
-            if typed and field.kind is Kind.HOURS and found[field.key] is None:
-                self.unread[field.key] = typed[0].text
+            if typed := self._parsed.options.get(field.key):
+                found[field.key] = self._read(field.name, partial(self._value, field))
+                if field.kind is Kind.HOURS and found[field.key] is None:
+                    self.unread[field.key] = typed[0].text
         return found
 
     def text(self, key: str) -> str | None:

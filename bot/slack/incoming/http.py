@@ -6,7 +6,8 @@ import hmac
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -23,7 +24,6 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot import telemetry
-from bot.slack.incoming.in_flight import PendingRequests
 from bot.slack.incoming.interaction import log_malformed, parse
 from bot.timings import Delays
 from bot.ttl_cache import TtlCache
@@ -50,6 +50,32 @@ def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: floa
     digest = hmac.new(secret.get_secret_value().encode(), content, hashlib.sha256).hexdigest()
     given = headers.get("X-Slack-Signature", "").encode("utf-8", "surrogateescape")
     return hmac.compare_digest(f"v0={digest}".encode(), given)
+
+
+class PendingRequests:
+    """Counts requests that await a response, over either transport, and measures how long they wait."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        started = time.perf_counter()
+        self._waiting += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            telemetry.ACK_SECONDS.observe(time.perf_counter() - started)
+            self._waiting -= 1
+            if not self._waiting:
+                self._idle.set()
+
+    async def idle(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._idle.wait(), seconds)
 
 
 class Readiness:

@@ -16,7 +16,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.incoming.in_flight import PendingRequests
+from bot.slack.incoming.http import PendingRequests
 from bot.slack.incoming.interaction import Malformed, log_malformed, parse
 
 
