@@ -38,7 +38,10 @@ def field_input(
     dispatch: bool = False,
     needed: bool = False,
 ) -> Block:
-    """A field with its value and its choices; `tag` makes a refresh forget what was chosen."""
+    """A field with its value and its choices, also a value that isn't one of them.
+
+    `tag` makes a refresh forget what was chosen.
+    """
     searched = field.choices or field.kind is Kind.ISSUE
     return forms.field(
         field.name + (tag if searched else ""),
@@ -55,7 +58,10 @@ def _element(
     value: Any,  # noqa: ANN401 - its type depends on the field's kind
     refs: Sequence[Ref],
 ) -> Element:
-    known = [(str(ref.id), ref.name) for ref in refs]
+    listed = {ref.id for ref in refs}
+    held = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Ref)]
+    unlisted = (ref for ref in held if ref.id not in listed)
+    known = [(str(ref.id), ref.name) for ref in (*unlisted, *refs)]
     match field.kind:
         case Kind.CHOICE | Kind.PERSON:
             without = field.placeholder or ("Default" if field.always else "None")
@@ -70,8 +76,8 @@ def _element(
         case Kind.PERCENT:
             steps = {*range(0, 101, STEP)} | ({value} if isinstance(value, int) else set())
             percents = [(str(step), f"{step}%") for step in sorted(steps)]
-            held = str(value) if value is not None else None
-            return forms.choice(action_id, percents, held, field.placeholder)
+            percent = str(value) if value is not None else None
+            return forms.choice(action_id, percents, percent, field.placeholder)
         case Kind.HOURS:
             typed = typed_hours(value) if value and isinstance(value, Decimal) else value
             return forms.text(action_id, typed, placeholder=field.placeholder, most=HOURS_LENGTH)

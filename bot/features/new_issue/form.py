@@ -144,8 +144,6 @@ def project_fields(
         if field is DESCRIPTION or (field.choices and not refs):
             continue
         value = meant.get(field.key, draft.unread.get(field.key))
-        if isinstance(value, Ref) and value.id not in {ref.id for ref in refs}:
-            refs = (value, *refs)
         if not (field.first or value or shown.has(field.name)):
             hidden = True
             continue

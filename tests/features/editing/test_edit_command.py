@@ -94,3 +94,11 @@ async def test_names_the_statuses_that_the_user_can_choose(
     reopened = await ana.ask(f"/issue {issue.id} reopen")
     assert f"doesn't let you reopen #{issue.id}. The status you can choose is Closed." in text_of(reopened)
     button_saying(reopened["blocks"], "Open form")
+
+
+async def test_people_and_choices_that_the_form_does_not_list_are_kept(ana: Person, issue: Issue) -> None:
+    answer = await ana.ask(f"/issue {issue.id} to:77 category:78 estimate:soon")
+
+    form = await ana.form_after(ana.press(answer, "Open form"), f"Edit #{issue.id}", "soon")
+
+    assert (values_of(form)["Assignee"], values_of(form)["Category"]) == ("#77", "#78")

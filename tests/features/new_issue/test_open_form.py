@@ -52,6 +52,15 @@ async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(ana: Person) 
     assert focused(form) == ["Project"]
 
 
+async def test_people_and_choices_that_the_form_does_not_list_are_kept(ana: Person) -> None:
+    form = await form_offered(
+        ana, "/issue new project:webshop Pay to:77 watch:me,78 category:79 estimate:soon", "soon"
+    )
+
+    listed = ("Assignee", "Watchers", "Category")
+    assert [values_of(form)[label] for label in listed] == ["#77", ["#78", "Ana Ruiz"], "#79"]
+
+
 async def test_fields_that_wait_for_a_project_are_not_lost(office: Office, ana: Person) -> None:
     form = await ana.form_after(ana.command("/issue new Only for us private:yes priority:high"), "New issue")
     assert focused(form) == ["Project"]
