@@ -216,9 +216,12 @@ class DigestRows:
         """Show an issue's current assignee in its row of a digest.
 
         `message` is the digest from the button press; None reads it from Slack. The row stays as it is if the
-        channel may not be shown the issue anymore, or Slack refuses the update.
+        channel may not be shown the issue anymore, outsiders have joined it, or Slack refuses the update.
         """
         slack, channel_id = reply.slack, reply.place.channel_id or ""
+        audiences = reply.platform.audiences
+        if await audiences.why_not_share(slack, reply.owner.team_id, channel_id) is not None:
+            return
         changes = await self._recent.get((channel_id, ts), _no_changes)
         async with changes.lock:
             try:

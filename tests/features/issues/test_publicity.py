@@ -167,6 +167,20 @@ async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
     assert not wire.called("chat.update")
 
 
+async def test_outsiders_who_have_joined_see_no_change_of_a_digests_row(waiting: Office) -> None:
+    ana, wire = people(waiting)
+    issue = new_issue(waiting.tracker, "The cart forgets")
+    digest = await post_digest(waiting, ana)
+    waiting.workspace.state.channels[waiting.channel_id(ana.channel)].is_ext_shared = True
+    await asyncio.sleep(0.2)
+
+    await ana.choose_from_menu(digest, "The cart forgets", "Assign to me")
+    await waiting.idle()
+
+    assert issue.assigned_to_id == ANA
+    assert not wire.called("chat.update")
+
+
 async def test_outsiders_who_have_just_joined_see_no_post(waiting: Office) -> None:
     ana = Person(waiting, "U0ANA0001")
     await ana.ask("/issue new For us project:webshop")
