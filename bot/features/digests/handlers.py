@@ -128,13 +128,16 @@ class DigestHandlers:
         if act is Act.CHANGE:
             await self.open_change(reply, digest_id)
         else:
-            await reply.privately(await self.run(reply, act, digest_id))
+            said, told = await self.run(reply, act, digest_id)
+            await reply.privately(said)
+            await _notify_owner(reply, told, act)
 
     async def act_pressed(self, press: ButtonPress[buttons.DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
-        button = press.button
-        said = await self.run(reply, Act(button.action), button.digest, button.owner, button.agreed)
+        button, act = press.button, Act(press.button.action)
+        said, told = await self.run(reply, act, button.digest, button.owner, button.agreed)
         await self._show_result(reply, said, personal=button.personal)
+        await _notify_owner(reply, told, act)
 
     async def restore_pressed(self, press: ButtonPress[buttons.RestoreDigest], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
@@ -143,8 +146,8 @@ class DigestHandlers:
         await digest_channel(reply, digest.channel_id)
         restored = await self.digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording))
-        await _notify_owner(reply, digest, Act.RESTORE)
         await self._show_result(reply, said, personal=digest.personal)
+        await _notify_owner(reply, digest, Act.RESTORE)
 
     async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
         if reply.place.home:
@@ -159,8 +162,8 @@ class DigestHandlers:
 
     async def run(
         self, reply: Reply, act: Act, digest_id: int | None, agreed: str = "", exposed: int | None = None
-    ) -> Message:
-        """Act on a digest; the result as a message.
+    ) -> tuple[Message, Digest | None]:
+        """Act on a digest; the result as a message, and the digest if its owner is to be told then.
 
         Someone else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed`
         is the project that isn't public which the user agrees to show.
@@ -170,7 +173,7 @@ class DigestHandlers:
         if act in {Act.RESUME, Act.TAKE_OVER}:
             await digest_channel(reply, digest.channel_id)
         if digest.owner != user and agreed != digest.owner.user_id:
-            return views.confirmation(digest, act)
+            return views.confirmation(digest, act), None
         match act:
             case Act.PAUSE:
                 said = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
@@ -178,7 +181,7 @@ class DigestHandlers:
                 try:
                     said = await self._activate(reply, act, digest, exposed)
                 except NotAgreed:
-                    return views.exposing(digest, act)
+                    return views.exposing(digest, act), None
             case Act.REMOVE:
                 await self.digests.remove(digest)
                 said = views.removed(digest, wording)
@@ -190,10 +193,8 @@ class DigestHandlers:
                     stopped = views.why_paused(after, user, wording) if after.paused else ""
                 said = views.text_message(views.run_result(digest, state, stopped, wording.service))
                 if state in {RunState.EMPTY, RunState.DROPPED}:
-                    return said
-        if not (act is Act.PAUSE and digest.paused):
-            await _notify_owner(reply, digest, act)
-        return said
+                    return said, None
+        return said, None if act is Act.PAUSE and digest.paused else digest
 
     async def _activate(self, reply: Reply, act: Act, digest: Digest, exposed: int | None) -> Message:
         if act is Act.RESUME:
@@ -381,12 +382,12 @@ class DigestHandlers:
             return _at_field(error, form.view.json, reply)
 
         async def confirm() -> None:
-            await _notify_owner(reply, planned.digest, Act.CHANGE)
             said = views.text_message(views.changed(planned))
             if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
                 await self._show(reply, said, replace=True)
             else:
                 await reply.privately(said)
+            await _notify_owner(reply, planned.digest, Act.CHANGE)
 
         return FormResult(then=confirm)
 
@@ -418,8 +419,9 @@ class DigestHandlers:
         return digest_form.choice_options(field, choices, request.text.strip().casefold())
 
 
-async def _notify_owner(reply: Reply, digest: Digest, act: Act) -> None:
-    if digest.owner != reply.owner:
+async def _notify_owner(reply: Reply, digest: Digest | None, act: Act) -> None:
+    """Tell the owner what somebody else did, once that is answered: Slack may take a message only later."""
+    if digest and digest.owner != reply.owner:
         message = views.owner_notice(digest, reply.owner.user_id, act)
         await reply.platform.outbox.tell(digest.owner, message)
 

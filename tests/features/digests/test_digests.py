@@ -240,7 +240,8 @@ async def test_user_with_project_access_can_pause_and_take_over(
     assert "Ana Ruiz" in button["confirm"]["text"]["text"]
     taken = await linked_ben.after(linked_ben.press(listed, "Take ownership"))
 
-    told = (await until(ana.direct))[-1]
+    await office.idle()
+    told = (await ana.direct())[-1]
     assert f"<@{linked_ben.user_id}> took ownership of your digest" in text_of(told)
     assert "Digest 1 (Web Shop) is yours now." in text_of(taken)
     assert "by Ben Okafor" in text_of(taken)

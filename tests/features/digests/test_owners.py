@@ -22,6 +22,7 @@ async def test_command_on_anothers_digest_asks_for_confirmation(ana: Person, lin
         assert len(await ana.direct()) == number
 
         await linked_ben.after(linked_ben.press(asked, button))
+        await linked_ben.office.idle()
 
         assert len(told := await ana.direct()) == number + 1
         assert "your digest of *Web Shop* in <#C0GENERAL01>" in text_of(told[-1])
