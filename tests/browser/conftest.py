@@ -19,8 +19,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from bot.app_sandbox import Sandbox
-from bot.config import Settings
 from tests.browser.visitor import OpenPage, Visitor, visiting
+from tests.support.people import BARE
 
 TIMEOUT_MS = 60_000
 CHROMIUM_ARGS = (
@@ -30,7 +30,6 @@ CHROMIUM_ARGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name.lower() not in Settings.model_fields}
 
 expect.set_options(timeout=TIMEOUT_MS)
 
@@ -56,7 +55,7 @@ async def sandbox_url(tmp_path: Path) -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "sandbox", "--no-browser", "--port", "0", "--service-port", "0"),
         cwd=tmp_path,
-        env=ENVIRONMENT,
+        env=BARE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

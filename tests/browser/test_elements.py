@@ -12,6 +12,7 @@ from bot.sandbox.workspace.server import Workspace
 from tests.browser.conftest import TIMEOUT_MS
 from tests.browser.visitor import Visitor, visiting
 from tests.sandbox.workspace.harness import MANIFEST, App, Json, field, modal, plain
+from tests.support.reading import rich_section, rich_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 TRIAGE, LEADERS, MOBILE, PARTNERS = "C0TRIAGE001", "C0LEADERS01", "C0MOBILE001", "C0PARTNERS1"
@@ -48,21 +49,9 @@ async def opened(ana: Visitor, app: App, view: Json) -> Locator:
     return ana.form("New issue")
 
 
-def text(words: str, **style: bool) -> Json:
-    return {"type": "text", "text": words} | ({"style": style} if style else {})
-
-
-def section(*leaves: Json) -> Json:
-    return {"type": "rich_text_section", "elements": list(leaves)}
-
-
 def listed(style: str, *items: str) -> Json:
-    elements = [section(text(item)) for item in items]
+    elements = [rich_section(item) for item in items]
     return {"type": "rich_text_list", "style": style, "indent": 0, "border": 0, "elements": elements}
-
-
-def rich_text(*elements: Json) -> Json:
-    return {"type": "rich_text", "elements": list(elements)}
 
 
 async def test_form_offers_own_channels_and_search_results(
@@ -110,7 +99,7 @@ async def submitted(app: App) -> Json:
 
 async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None:
     before = rich_text(
-        section(text("Found by "), {"type": "user", "user_id": BEN.slack_id}, text(":\n")),
+        rich_section("Found by ", {"type": "user", "user_id": BEN.slack_id}, ":\n"),
         listed("ordered", "pay"),
     )
     form = modal(
@@ -134,12 +123,13 @@ async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None
     values = await submitted(app)
     assert values["Known"]["rich_text_value"] == rich_text(before["elements"][0], listed("ordered", "pay!"))
     link = {"type": "link", "url": "https://shop.example/1"}
+    bold = {"type": "text", "text": "Broken", "style": {"bold": True}}
     assert values["Description"]["rich_text_value"] == rich_text(
-        section(text("See "), link, text(". "), text("Broken", bold=True), text("\n")),
+        rich_section("See ", link, ". ", bold, "\n"),
         listed("bullet", "first", "second"),
-        {"type": "rich_text_quote", "elements": [text("said\nmore")]},
-        {"type": "rich_text_preformatted", "elements": [text("x = 1")]},
-        section(text("end")),
+        {"type": "rich_text_quote", "elements": [{"type": "text", "text": "said\nmore"}]},
+        {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": "x = 1"}]},
+        rich_section("end"),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import expect
 
 from bot.app_sandbox import HOST, Sandbox
-from tests.browser.visitor import PRIVATE, OpenPage, Visitor
+from tests.browser.visitor import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -77,32 +77,6 @@ async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbo
     await expect(announced).to_be_hidden()
 
 
-async def test_project_identifier_is_suggested_while_typing_its_name(
-    sandbox: Sandbox, open_page: OpenPage
-) -> None:
-    chris = await open_page(sandbox.url, "Chris Lindqvist")
-    await chris.go_to("# general")
-    await chris.send("/tracker project new")
-    form = chris.form("New project")
-    name, identifier = (
-        form.get_by_role("textbox", name=label, exact=True) for label in ("Name", "Identifier")
-    )
-    await name.press_sequentially("Route planner")
-    await expect(identifier).to_have_value("route-planner")
-    await expect(name).to_be_focused()
-    await identifier.fill("routes")
-    async with chris.page.expect_response(lambda answer: answer.request.method == "POST"):
-        await name.fill("Route planner 2")  # the bot hears of it before the form is gone
-    await form.get_by_label("Description").fill("Where the vans go")
-
-    await chris.press(form, "Create project")
-
-    made = chris.message("Created the project Route planner 2")
-    await expect(made).to_contain_text("routes")
-    await made.get_by_role("button", name="Use in this channel").click()
-    await expect(chris.message("now uses Route planner 2")).to_contain_text(PRIVATE)
-
-
 async def test_issue_from_message_is_announced_in_its_thread(ana: Visitor) -> None:
     await ana.go_to("# webshop")
     message = ana.message("checkout returns 500")
@@ -110,13 +84,8 @@ async def test_issue_from_message_is_announced_in_its_thread(ana: Visitor) -> No
     await ana.use_shortcut(message, "Create an issue")
 
     form = ana.form("New issue")
-    await expect(form.get_by_label("Subject")).to_have_value(
-        "A customer can't pay: checkout returns 500 when a voucher is in the cart and the last item over its "
-        "minimum is removed"
-    )
-    await expect(form.get_by_role("textbox", name="Description")).to_contain_text(
-        re.compile(r"enter the voucher SPRING10.*Ben Okafor in Slack", re.DOTALL)
-    )
+    await expect(form.get_by_label("Subject")).to_have_value(re.compile("^A customer can't pay"))
+    await expect(form.get_by_role("textbox", name="Description")).to_contain_text("Ben Okafor in Slack")
     await ana.press(form, "Create")
     await expect(form).to_be_hidden()
     await message.get_by_role("button", name="2 replies").click()

@@ -111,24 +111,6 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     assert len(office.tracker.data.issues[number].notes) == 1
 
 
-async def test_the_form_for_a_message_finds_its_issue_or_asks_for_it(office: Office, ana: Person) -> None:
-    url = f"{office.tracker.url}/issues/{NUMBER}"
-    for first, reply, expected in (
-        (f"About {url}", "See #14", f"#{NUMBER} "),
-        ("Hello", "See #14", "#14 "),
-        ("Hello", "Me too", "None"),
-    ):
-        form = await comment_form(ana, await ana.say(reply, await ana.say(first)))
-        assert expected in str(values_of(form)["Issue"])
-        if expected == "None":
-            assert labels_of(form) == {"Issue", "Comment"}
-            form = await ana.form_after(ana.choose(form, "Issue", f"#{NUMBER}"), "Comment", "Private note")
-            await ana.after(ana.submit(form, {"Issue": f"#{NUMBER}"}))
-            assert "> Me too" in notes(office)[-1].text
-        else:
-            await ana.close(form)
-
-
 async def test_comments_and_files_are_announced_only_where_everyone_may_see_them(
     office: Office, ana: Person, ben: Person
 ) -> None:

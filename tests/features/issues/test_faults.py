@@ -43,26 +43,6 @@ def created_count(service: Tracker, subject: str = TYPED["Subject"]) -> int:
     return sum(issue.subject == subject for issue in service.data.issues.values())
 
 
-async def test_the_form_shows_an_outage_and_keeps_its_values(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
-    view = await form(ana)
-    await wire.down()
-    said = text_of(await ana.ask("/issue new Nobody home project:webshop"))
-    assert said.startswith("I can't reach Tracker. Try again in a minute.")
-    assert "/issue new Nobody home project:webshop" in said
-
-    await ana.submit(view, TYPED)
-
-    assert await banner(ana) == ":warning: I can't reach Tracker. Try again in a minute."
-    again = await ana.form("New issue")
-    assert values_of(again)["Description"] == TYPED["Description"]
-    await wire.up()
-    await ana.submit(again, {})
-    await ana.no_form()
-    assert created_count(service) == 1
-
-
 async def test_an_issue_created_since_is_taken_for_the_lost_one(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:

@@ -1,31 +1,9 @@
 """The form for a new issue, empty or filled from a message."""
 
-from decimal import Decimal
-
 from bot.sandbox.workspace.model import Message
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import input_named, values_of
-
-
-async def test_creates_an_issue_from_the_form(office: Office, ana: Person) -> None:
-    ana.channel = "webshop"
-    await ana.ask("/tracker default webshop")
-    form = await ana.form_after(ana.command("/issue"), "New issue")
-    values = {"Subject": "From the form", "Description": "Two\nlines", "Tracker": "Support", "Status": "New"}
-    values |= {"Priority": "Urgent", "Assignee": "Farah Iqbal", "Category": "Payments"}
-    values |= {"Target version": "3.0", "Due date": "2030-02-01", "Estimated hours": "2,5h"}
-    more = {"Watchers": ["Dana Novak"], "Customer reference": "K-7"}
-
-    announced = await ana.after(ana.submit(form, values | more))
-
-    made = office.newest_issue()
-    assert "From the form" in announced["text"]
-    assert not announced["ephemeral"]
-    assert made.subject == "From the form"
-    assert office.tracker.data.principal(made.assigned_to_id or 0) == "Farah Iqbal"
-    assert made.estimated_hours == Decimal("2.5")
-    await ana.no_form()
 
 
 async def test_marks_a_field_that_a_tracker_requires(office: Office, ana: Person) -> None:

@@ -1,6 +1,5 @@
 """Searching, paging and sharing a result."""
 
-import re
 from datetime import date
 
 from tests.support.office import Office
@@ -108,15 +107,6 @@ async def test_an_empty_result_offers_only_searches_that_find_something(office: 
     assert "A quibbling xylophone" in text_of(await ana.after(ana.press(empty, "Clear filters")))
 
 
-async def test_sorts_by_priority_with_the_most_urgent_first(ana: Person) -> None:
-    urgent = await ana.ask("/issues project:webshop sort:priority")
-    mild = await ana.ask("/issues project:webshop sort:priority:asc")
-
-    assert "most urgent first" in text_of(urgent)
-    assert re.search("Immediate|Urgent", urgent["blocks"][3]["text"]["text"])
-    assert "Low" in mild["blocks"][3]["text"]["text"]
-
-
 async def test_a_row_marks_overdue_and_leaves_out_what_the_search_fixed(office: Office, ana: Person) -> None:
     issue = office.public_issue()
     issue.status_id, issue.tracker_id, issue.assigned_to_id = 1, 1, None
@@ -129,24 +119,6 @@ async def test_a_row_marks_overdue_and_leaves_out_what_the_search_fixed(office: 
     facts = text_of(await ana.ask(f"/issues id:{issue.id}"))
     assert "Web Shop · Bug · New · " in facts
     assert " · Unassigned · " in facts
-
-
-async def test_shares_a_result_only_from_a_public_project(ana: Person) -> None:
-    found = await ana.ask("/issues project:webshop sort:id")
-    number = found["text"].split("#")[1].split(",")[0]
-    shared = await ana.after(ana.choose_from_menu(found, f"#{number}", "Share here"))
-    assert not shared["ephemeral"]
-
-    found = await ana.ask("/issues project:security sort:id")
-    number = found["text"].split("#")[1].split(",")[0]
-    asked = await ana.after(ana.choose_from_menu(found, f"#{number}", "Share here"))
-    assert asked["ephemeral"]
-    assert any(e.get("confirm") for b in asked["blocks"] for e in b.get("elements", []))
-
-
-async def test_users_find_only_issues_they_can_see(ana: Person, linked_ben: Person) -> None:
-    assert "Security" in text_of(await ana.ask("/issues project:security"))
-    assert "No project called “security”" in text_of(await linked_ben.ask("/issues project:security"))
 
 
 async def test_the_search_form_shows_the_results(ana: Person) -> None:
