@@ -3,10 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import aiohttp
 
+from bot.service.inputs import NewProject, NewTimeEntry, NewUser
 from tests.contract.world import World
 
 JSON = dict[str, Any]
@@ -49,6 +52,24 @@ class Wire:
             text = await answer.text(errors="replace")
             parsed = json.loads(text) if text.strip() and "json" in answer.content_type else None
             return Answer(answer.status, answer.headers, text, parsed)
+
+
+def person(login: str = "", name: str = "One") -> NewUser:
+    """Returns a user to create, with a login that nobody has by default."""
+    login = login or f"a{uuid4().hex[:11]}"
+    names = {"firstname": name, "lastname": name, "mail": f"{login}@example.test"}
+    return NewUser(login=login, **names, generate_password=True)
+
+
+def project(name: str = "Made", **rest: Any) -> NewProject:
+    """Returns a project to create, with an identifier that no other one has."""
+    return NewProject(name=name, identifier=f"made-{uuid4().hex[:8]}", is_public=False, **rest)
+
+
+def time(world: World, **rest: Any) -> NewTimeEntry:
+    """Returns an hour of design to log."""
+    hour = {"hours": Decimal(1), "activity_id": world.activities["Design"]}
+    return NewTimeEntry(**hour | rest)
 
 
 async def made(wire: Wire, what: str, who: str = "ana", **fields: Any) -> Answer:

@@ -1,24 +1,15 @@
 """Starts a real Redmine for the tests, from Debian's packages, with its own database.
 
-    python tests/contract/redmine.py [--port N] [--data DIR]
-
-prints one line of JSON when it is ready (its URL, the header for API keys, and the IDs and keys from
-`redmine_seed.rb`), and stops on SIGTERM or Ctrl-C. A DIR with the data of an earlier run is reused.
-
 It needs the packages `redmine redmine-sqlite puma`. Their bundle contains no web server, so our own Gemfile
 adds puma. The packaged instance isn't touched: Debian's Redmine reads its instance's directory from
 REDMINE_INSTANCE, relative to /var/lib/redmine, and that path may contain `..`.
 """
 
-import argparse
 import json
 import os
 import secrets
 import shutil
-import signal
 import subprocess
-import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -58,7 +49,7 @@ def missing() -> str | None:
 
 
 @contextmanager
-def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
+def running(data: Path) -> Iterator[dict[str, Any]]:
     """Runs a Redmine whose files are all in `data`; `redmine.ru` creates and seeds its database if it's new.
 
     Yields what `redmine_seed.rb` wrote, with `url` and `key_header`. Raises RuntimeError, with the end of the
@@ -69,7 +60,7 @@ def running(data: Path, port: int = 0) -> Iterator[dict[str, Any]]:
     world = data / "world.json"
     if not world.is_file():
         _make_instance(data)
-    port = port or free_port()
+    port = free_port()
     url, bind = f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"
     # One thread: while one waits for SQLite's lock, Ruby runs no other, so the lock's holder can't go on.
     serve = ("puma", "--bind", bind, "--threads", "1:1", str(APP))
@@ -162,27 +153,3 @@ def _await_answer(server: subprocess.Popen[bytes], url: str, data: Path) -> None
 
 def _end_of_log(data: Path) -> str:
     return (data / "output.log").read_text(errors="replace")[-8000:]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Starts a real Redmine for the tests.")
-    parser.add_argument("--port", type=int, default=0, help="default: any free one")
-    parser.add_argument("--data", type=Path, help="where its files are kept; default: for this run only")
-    options = parser.parse_args()
-    absent = missing()
-    if absent:
-        sys.exit(absent)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with tempfile.TemporaryDirectory(prefix="redmine-") as own:
-        data = options.data or Path(own)
-        try:
-            with running(data, options.port) as world:
-                sys.stdout.write(json.dumps(world) + "\n")
-                sys.stdout.flush()
-                signal.pause()
-        except KeyboardInterrupt:
-            pass
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,9 @@
-from uuid import uuid4
-
 import pytest
 
 from bot.errors import Unauthorized
 from bot.service.client import Client
-from bot.service.inputs import NewUser, UserChanges
+from bot.service.inputs import UserChanges
+from tests.contract.raw import person
 from tests.contract.world import World
 
 
@@ -21,22 +20,14 @@ async def test_a_key_answers_its_owner(client: Client, world: World) -> None:
 
 
 async def test_an_administrator_creates_and_changes_users(client: Client, world: World) -> None:
-    login, chris = f"nora-{uuid4().hex[:8]}", world.key("chris")
-    wanted = NewUser(
-        login=login,
-        firstname="Nora",
-        lastname="Berg",
-        mail=f"{login}@example.test",
-        generate_password=True,
-        must_change_passwd=True,
-        send_information=True,
-    )
+    chris, more = world.key("chris"), {"must_change_passwd": True, "send_information": True}
+    wanted = person(name="Nora").model_copy(update=more)
 
     made = await client.create_user(chris, wanted)
     await client.update_user(chris, made.id, UserChanges(lastname="Lund"))
 
     read = await client.get_user(chris, made.id)
-    assert (read.login, read.firstname, read.lastname) == (login, "Nora", "Lund")
+    assert (read.login, read.firstname, read.lastname) == (wanted.login, "Nora", "Lund")
     assert made.api_key is not None
     assert (await client.get_user(made.api_key)).id == made.id  # works before the password is changed
     for status in (2, 3):

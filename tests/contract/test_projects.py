@@ -1,12 +1,17 @@
+from typing import Final
 from uuid import uuid4
 
 import pytest
 
 from bot.errors import Refused
 from bot.service.client import Client
-from bot.service.inputs import NewProject
-from tests.contract.raw import JSON, Wire, made
+from tests.contract.raw import JSON, Wire, made, project
 from tests.contract.world import World
+
+PARTS: Final = (
+    *("trackers", "issue_categories", "time_entry_activities"),
+    *("enabled_modules", "issue_custom_fields"),
+)
 
 
 @pytest.mark.parametrize(
@@ -16,34 +21,20 @@ from tests.contract.world import World
 async def test_the_list_contains_visible_open_projects(
     client: Client, world: World, login: str, expected: set[str]
 ) -> None:
-    found = {project.id async for project in client.iter_projects(world.key(login), include=["trackers"])}
+    found = {one.id async for one in client.iter_projects(world.key(login), include=["trackers"])}
 
     assert {kind for kind in world.projects if world.project(kind) in found} == expected
 
 
 async def test_a_project_is_found_by_number_and_by_identifier(client: Client, world: World) -> None:
     by_number, by_name = [
-        await client.get_project(
-            world.key("ana"),
-            project,
-            include=(
-                "trackers",
-                "issue_categories",
-                "time_entry_activities",
-                "enabled_modules",
-                "issue_custom_fields",
-            ),
-        )
-        for project in (world.project("public"), "webshop")
+        await client.get_project(world.key("ana"), which, include=PARTS)
+        for which in (world.project("public"), "webshop")
     ]
 
     assert by_number == by_name
-    assert (by_name.name, by_name.identifier, by_name.status, by_name.is_public) == (
-        "Web Shop",
-        "webshop",
-        1,
-        True,
-    )
+    shown = (by_name.name, by_name.identifier, by_name.status, by_name.is_public)
+    assert shown == ("Web Shop", "webshop", 1, True)
     assert by_name.description == "Web Shop, for the tests."
     assert {"Bug", "Feature", "Support"} <= {tracker.name for tracker in by_name.trackers}
     assert {category.name for category in by_name.issue_categories} == {"Catalogue", "Checkout"}
@@ -58,17 +49,12 @@ async def test_a_project_is_found_by_number_and_by_identifier(client: Client, wo
 
 
 async def test_a_project_is_created_once(client: Client, world: World) -> None:
-    identifier = f"made-{uuid4().hex[:8]}"
-    wanted = NewProject(name="Made", identifier=identifier, description="By a test", is_public=False)
+    wanted = project(description="By a test")
 
     made = await client.create_project(world.key("chris"), wanted)
 
-    assert (made.name, made.identifier, made.description, made.is_public) == (
-        "Made",
-        identifier,
-        "By a test",
-        False,
-    )
+    sent = (wanted.name, wanted.identifier, wanted.description, False)
+    assert (made.name, made.identifier, made.description, made.is_public) == sent
     with pytest.raises(Refused) as caught:
         await client.create_project(world.key("chris"), wanted)
     assert "Identifier has already been taken" in caught.value.errors
@@ -83,10 +69,10 @@ async def test_only_inherited_roles_are_marked_as_inherited(wire: Wire) -> None:
         "inherit_members": True,
         "is_public": False,
     }
-    project = (await made(wire, "project", **wanted)).json["project"]
+    heir = (await made(wire, "project", **wanted)).json["project"]
 
     ana = (await wire("GET", "/users/current.json", include="memberships")).json["user"]
 
     roles = {row["project"]["id"]: row["roles"] for row in ana["memberships"]}
     assert all("inherited" not in role for role in roles[above])
-    assert True in [role.get("inherited") for role in roles[project["id"]]]
+    assert True in [role.get("inherited") for role in roles[heir["id"]]]

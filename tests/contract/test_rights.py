@@ -1,9 +1,6 @@
 """Who may see and do what: one table for both services (docs/service.md, Answers)."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from datetime import date
-from decimal import Decimal
-from uuid import uuid4
 
 import pytest
 from pydantic import SecretStr
@@ -14,13 +11,11 @@ from bot.service.filters import IssueFilters
 from bot.service.inputs import (
     AttachmentChanges,
     NewIssue,
-    NewProject,
-    NewTimeEntry,
-    NewUser,
     TimeEntryChanges,
     UploadInput,
     UserChanges,
 )
+from tests.contract.raw import person, project, time
 from tests.contract.world import World
 
 PEOPLE = {"outsider": "nils", "reporter": "ben", "developer": "dora", "manager": "ana", "admin": "chris"}
@@ -100,23 +95,6 @@ async def change_doras_time(client: Client, world: World, key: SecretStr) -> Non
     wanted = time(world, issue_id=world.issues["child"])
     made = await client.create_time_entry(world.key("dora"), wanted)
     await client.update_time_entry(key, made.id, TimeEntryChanges(comments="Changed"))
-
-
-def time(world: World, **where: int) -> NewTimeEntry:
-    return NewTimeEntry(
-        hours=Decimal(1), activity_id=world.activities["Design"], spent_on=date(2024, 1, 2), **where
-    )
-
-
-def person() -> NewUser:
-    login = uuid4().hex[:12]
-    return NewUser(
-        login=login, firstname="New", lastname="One", mail=f"{login}@example.test", generate_password=True
-    )
-
-
-def project(**rest: int) -> NewProject:
-    return NewProject(name="Made", identifier=f"made-{uuid4().hex[:8]}", is_public=False, **rest)
 
 
 def read_user(login: str) -> Action:

@@ -10,6 +10,7 @@ from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue
 from bot.slack.surfaces.rich_input import written
 from tests.contract.world import World
+from tests.features.files.attached import shared
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import rich_section, rich_text, text_of, values_of
@@ -153,16 +154,10 @@ async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, 
     assert [file.filename for file in issue.attachments] == ["notes.txt"]
 
 
-async def test_new_issues_take_files_up_to_the_limit(
-    office: Office, ana: Person, client: Client, world: World
-) -> None:
+async def test_new_issues_take_files_up_to_the_limit(ana: Person, client: Client, world: World) -> None:
     await ana.ask("/tracker default webshop-search")
     files = {"büro: a.csv": b"x" * world.max_upload, "b.csv": b"a", "c.csv": b"x" * (world.max_upload + 1)}
-    ids = [(await ana.upload(name, content))["id"] for name, content in files.items()]
-    channel = office.channel_id(ana.channel)
-    await ana._post("message", channel=channel, text="Made of files", file_ids=ids)
-    message = next(m for m in reversed(await ana.messages()) if m["files"])
-    await ana.shortcut("issue_from_message", message)
+    await ana.shortcut("issue_from_message", await shared(ana, *files.items(), text="Made of files"))
     await ana.submit(await ana.form("New issue"), {"Files": ["büro: a.csv", "c.csv"]})
     shown = await ana.sees(lambda m: m["ephemeral"] and "rejected it" in text_of(m))
     assert "attached" in text_of(shown)

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from decimal import Decimal
-from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -12,7 +10,8 @@ from hypothesis import strategies as st
 from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from bot.service.inputs import NewIssue, NewProject, NewTimeEntry, NewUser, UploadInput
+from bot.service.inputs import NewIssue, UploadInput
+from tests.contract.raw import person, project, time
 from tests.contract.world import World
 
 CHOSEN = [
@@ -53,15 +52,7 @@ async def written(client: Client, world: World, text: str) -> int:
         uploads=(UploadInput(token=upload.token, filename=f"{text}.txt", description=text),),
     )
     made = await client.create_issue(key, wanted)
-    entry = await client.create_time_entry(
-        key,
-        NewTimeEntry(
-            issue_id=world.issues["child"],
-            hours=Decimal(1),
-            activity_id=world.activities["Design"],
-            comments=text,
-        ),
-    )
+    entry = await client.create_time_entry(key, time(world, issue_id=world.issues["child"], comments=text))
 
     assert (made.subject, entry.comments) == (text, text)
     return made.id
@@ -108,22 +99,13 @@ async def test_any_text_comes_back_or_is_rejected_as_blank(client: Client, world
 
 async def test_user_and_project_names_work_in_any_script(client: Client, world: World) -> None:
     for text in world.some(CHOSEN):
-        key, unique = world.key("chris"), f"a{uuid4().hex[:10]}"
-        person = NewUser(
-            login=unique,
-            firstname=text[:30],
-            lastname=text[:30],
-            mail=f"{unique}@example.test",
-            generate_password=True,
-        )
-        user = await client.create_user(key, person)
-        project = await client.create_project(
-            key, NewProject(name=text, identifier=unique, description=text, is_public=False)
-        )
+        key = world.key("chris")
+        user = await client.create_user(key, person(name=text[:30]))
+        made = await client.create_project(key, project(text, description=text))
 
-        user, project = await client.get_user(key, user.id), await client.get_project(key, unique)
+        user, made = await client.get_user(key, user.id), await client.get_project(key, made.id)
         assert (user.firstname, user.lastname) == (text[:30], text[:30])
-        assert (project.name, project.description) == (text, text)
+        assert (made.name, made.description) == (text, text)
 
 
 async def test_length_is_counted_in_characters(client: Client, world: World) -> None:
