@@ -36,16 +36,10 @@ async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
 
 async def with_keys(office: Office, *keys: SecretStr) -> None:
     """Restarts the office's bot with these encryption keys."""
-    await restarted(office, encryption_keys=keys)
-
-
-async def restarted(office: Office, **settings: object) -> Bot:
-    """Restarts the office's bot with these settings."""
     await office.bot.stop(5)
     await until_so(lambda: not office.workspace.connected)
-    office.bot = Bot(office.bot.settings.model_copy(update=settings))
+    office.bot = Bot(office.bot.settings.model_copy(update={"encryption_keys": keys}))
     await office.bot.start()
-    return office.bot
 
 
 async def offered(ben: Person) -> JSON:

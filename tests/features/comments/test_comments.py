@@ -82,10 +82,8 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     await ana.shortcut("issue_from_message", first)
     await ana.after(ana.submit(await ana.form("New issue"), {"Project": "Web Shop"}))
     number = max(office.tracker.data.issues)
-    ids = [(await ben.upload("cart.log", b"empty"))["id"]]
-    about = {"channel": office.channel_id("general"), "thread_ts": first["ts"], "file_ids": ids}
-    await ben._post("message", text="Only in *Safari*\n1. open\n2. pay", **about)
-    reply = next(m for m in reversed(await ana.messages()) if m["files"])
+    text = "Only in *Safari*\n1. open\n2. pay"
+    reply = await shared(ben, ("cart.log", b"empty"), text=text, thread=first)
 
     form = await comment_form(ana, reply)
     assert f"#{number}" in str(values_of(form)["Issue"])

@@ -16,11 +16,14 @@ def names(tracker: Tracker, number: int = NUMBER) -> list[str]:
     return sorted(file.filename for file in attached(tracker, number))
 
 
-async def shared(person: Person, *files: tuple[str, bytes], text: str = "Here they are") -> JSON:
+async def shared(
+    person: Person, *files: tuple[str, bytes], text: str = "Here they are", thread: JSON | None = None
+) -> JSON:
     """A message with files."""
     ids = [(await person.upload(name, content))["id"] for name, content in files]
-    channel = person.office.channel_id(person.channel)
-    await person._post("message", channel=channel, text=text, file_ids=ids)
+    about = {"channel": person.office.channel_id(person.channel)}
+    about |= {"thread_ts": thread["ts"]} if thread else {}
+    await person._post("message", text=text, file_ids=ids, **about)
     return next(m for m in reversed(await person.messages()) if m["files"])
 
 

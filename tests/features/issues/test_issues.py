@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
+from tests.features.files.attached import shared
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
@@ -160,10 +161,8 @@ async def test_every_form_for_a_message_finds_the_issue_that_it_is_about(
 ) -> None:
     url = f"{office.tracker.url}/issues/{NUMBER}"
     first = await ana.say(f"About {url}" if where == "thread" else "Hello")
-    ids = [(await ben.upload("cart.log", b"empty"))["id"]]
-    about = {"channel": office.channel_id("general"), "thread_ts": first["ts"], "file_ids": ids}
-    await ben._post("message", text="See #14" if where != "nowhere" else "Me too", **about)
-    reply = next(message for message in reversed(await ana.messages()) if message["files"])
+    text = "See #14" if where != "nowhere" else "Me too"
+    reply = await shared(ben, ("cart.log", b"empty"), text=text, thread=first)
 
     expected = {"thread": f"#{NUMBER} ", "message": "#14 ", "nowhere": "None"}[where]
     for shortcut, title in (
