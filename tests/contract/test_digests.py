@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from bot.access.accounts import Session
-from bot.features.digests.reading import OVERLAP, Content, read
+from bot.features.digests.reading import OVERLAP, Content, Reader
 from bot.service.client import Client
 from bot.store.choice import Choice
 from bot.store.digest_plans import FilterKind, Kind, Plan
@@ -105,14 +105,9 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
                 one = digest(held, number, kind, start, **{field: choices})
                 cases[number] = (f"{kind} {field} {which}", one, ids)
 
-    found = await read(
-        client,
-        Session(ANA, world.key("ana"), world.users["ana"], "Ana"),
-        [one for _, one, _ in cases.values()],
-        covered={number: {} for number in cases},
-        hidden=(),
-        now=now,
-    )
+    session = Session(ANA, world.key("ana"), world.users["ana"], "Ana")
+    covered: dict[int, dict[int, datetime]] = {number: {} for number in cases}
+    found = await Reader(client, session, now).read([one for _, one, _ in cases.values()], covered)
 
     differing = {}
     for number, (name, _, ids) in cases.items():
@@ -137,7 +132,7 @@ async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, 
     today = now.astimezone(held.zone).date()
     one = digest(held, 1, "personal", now)
 
-    first = (await read(client, session, [one], covered={1: {}}, hidden=(), now=now))[1]
+    first = (await Reader(client, session, now).read([one], {1: {}}))[1]
     assert isinstance(first, Content)
     assert first.seen is not None
     assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.seen.keys()
@@ -147,7 +142,7 @@ async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, 
     changed, assigned, *_ = later
     seen[changed] -= timedelta(seconds=1)
     del seen[assigned]
-    again = (await read(client, session, [replace(one, seen=seen)], covered={1: {}}, hidden=(), now=now))[1]
+    again = (await Reader(client, session, now).read([replace(one, seen=seen)], {1: {}}))[1]
 
     assert isinstance(again, Content)
     due = {row["id"] for row in mine if row["id"] not in later}

@@ -12,7 +12,7 @@ from bot.access.projects import KnownProject
 from bot.errors import Forbidden, NotFound, UserError
 from bot.features.digests import plans
 from bot.features.digests.plans import Plans, WantedPlan
-from bot.features.digests.reading import MINE, history_of, start_of
+from bot.features.digests.reading import MINE, Reader
 from bot.features.digests.schedules import ScheduleError, due_times, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
 from bot.service.conventions import ProjectStatus
@@ -111,7 +111,7 @@ class Digests:
             if project.status == ProjectStatus.CLOSED:
                 raise project_closed(project.name)
             plan = await self.plans.of(session, project, wanted)
-            start = await start_of(self._client, session, plan, now)
+            start = await Reader(self._client, session, now).start_of(plan)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         async with self._store.claims.hold(adding, kept=timedelta(0)) as claim:
             if not claim.won:
@@ -155,7 +155,7 @@ class Digests:
         plan = Plan(kind="personal", project=PERSONAL, schedule=plan.schedule, zone=plan.zone)
         now = await self._store.processes.now()
         async with self._accounts.reading(owner) as session:
-            start = await start_of(self._client, session, plan, now)
+            start = await Reader(self._client, session, now).start_of(plan)
         planned = await self._stored(session, channel, plan, start)
         if planned is None:  # another request set it up in the meantime; the later schedule counts
             return await self.set_up_personal(owner, channel, plan)
@@ -176,10 +176,9 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            start = None
-            if plan.kind != digest.plan.kind:
-                start = await start_of(self._client, session, plan, now)
-            history = start.history if start else await history_of(self._client, session, plan, now)
+            reader, anew = Reader(self._client, session, now), plan.kind != digest.plan.kind
+            start = await reader.start_of(plan) if anew else None
+            history = start.history if start else await reader.history_of(plan)
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times)
 

@@ -10,7 +10,7 @@ import asyncio
 import math
 import time
 from bisect import bisect_left
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -98,92 +98,184 @@ class Content:
     read_at: float = math.inf
 
 
-async def read(
-    client: Client,
-    session: Session,
-    digests: Sequence[Digest],
-    *,
-    covered: Mapping[int, Mapping[int, datetime]],
-    hidden: Collection[int],
-    now: datetime,
-) -> Mapping[int, Content | Pause]:
-    """Read the content of one owner's digests, by digest ID, or why a project can't be read anymore.
+@dataclass(frozen=True)
+class Reader:
+    """Reads what digests list with one user's key, as it is `now`. Its methods raise ServiceError.
 
-    Issues in `hidden` are left out of channels. Raises ServiceError.
+    Issues in `hidden` are left out of channels.
     """
-    found: dict[int, Content | Pause] = {}
-    listing: list[Digest] = []
-    read_at = time.monotonic()
-    states = await _projects(client, session, digests)
-    for digest in digests:
-        state = states.get(digest.plan.project_id, Pause.PROJECT)
-        if digest.personal:
-            found[digest.id] = await _personal(client, session, digest, now)
-        elif isinstance(state := _shown(digest, state), Pause):
-            found[digest.id] = state
-        else:
-            listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
-    opened = [digest for digest in listing if digest.plan.kind == "new"]
-    new_rows, newest = await _rows(client, session, opened) if opened else ([], None)
-    for digest in listing:
-        kind, rows, reached, more = digest.plan.kind, new_rows, newest, False
 
-        def is_listed(row: Issue, digest: Digest = digest) -> bool:
-            return row.id not in hidden and _is_listed(row, digest, covered[digest.id])
+    client: Client
+    session: Session
+    now: datetime
+    hidden: Collection[int] = ()
 
-        if kind != "new":
-            filters = plans.filters_of(digest.plan, now, since(digest.covered_to))
-            filters = replace(filters, sort=plans.LATEST[kind])
-            rows, more = await _first_rows(client, session, filters, is_listed)
-            reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
-        listed = [row for row in rows if is_listed(row)]
-        listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
-        times = ((row.id, plans.happened(kind, row)) for row in listed)
-        found[digest.id] = Content(
-            project=digest.plan.project,
-            issues=tuple(listed),
-            more=more,
-            # Not past now: an issue dated in the future would make all others until then look old.
-            # What wasn't read is covered as well, although the next read overlaps this one.
-            covered_to=min(reached, now) + (OVERLAP + SECOND if more else NOTHING) if reached else None,
-            covered=tuple(Covered(number, at) for number, at in times if at),
-            read_at=math.inf if digest.direct else read_at,
+    async def read(
+        self, digests: Sequence[Digest], covered: Mapping[int, Mapping[int, datetime]]
+    ) -> dict[int, Content | Pause]:
+        """Read the content of one owner's digests, by digest ID, or why a project can't be read anymore."""
+        found: dict[int, Content | Pause] = {}
+        listing: list[Digest] = []
+        read_at = time.monotonic()
+        states = await self._projects(digests)
+        for digest in digests:
+            state = states.get(digest.plan.project_id, Pause.PROJECT)
+            if digest.personal:
+                found[digest.id] = await self._personal(digest)
+            elif isinstance(state := _shown(digest, state), Pause):
+                found[digest.id] = state
+            else:
+                listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
+        opened = [digest for digest in listing if digest.plan.kind == "new"]
+        new_rows, newest = await self._rows(opened) if opened else ([], None)
+        for digest in listing:
+            kind, rows, reached, more = digest.plan.kind, new_rows, newest, False
+
+            def is_listed(row: Issue, digest: Digest = digest) -> bool:
+                return row.id not in self.hidden and _is_listed(row, digest, covered[digest.id])
+
+            if kind != "new":
+                filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
+                filters = replace(filters, sort=plans.LATEST[kind])
+                rows, more = await self._first_rows(filters, is_listed)
+                reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
+            listed = [row for row in rows if is_listed(row)]
+            listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
+            times = ((row.id, plans.happened(kind, row)) for row in listed)
+            found[digest.id] = Content(
+                project=digest.plan.project,
+                issues=tuple(listed),
+                more=more,
+                # Not past now: an issue dated in the future would make all others until then look old.
+                # What wasn't read is covered as well, although the next read overlaps this one.
+                covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
+                covered=tuple(Covered(number, at) for number, at in times if at),
+                read_at=math.inf if digest.direct else read_at,
+            )
+        return found
+
+    async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
+        """What of a digest's content may still be posted, or why nothing may. Asks everything at once."""
+        numbers = [issue.id for issue in content.issues]
+        lists = [
+            replace(plans.filters_of(digest.plan, self.now), issue_ids=tuple(numbers[start : start + PAGE]))
+            for start in range(0, len(numbers), PAGE)
+        ]
+        states, pages = await asyncio.gather(
+            self._projects([digest]),
+            asyncio.gather(*(self.client.list_issues(self.session.key, one) for one in lists)),
         )
-    return found
+        state = _shown(digest, states[digest.plan.project_id])
+        if isinstance(state, Pause):
+            return state
+        rows = {row.id: _slim(row) for page in pages for row in page.items}
+        public = {n for n, row in rows.items() if n not in self.hidden and plans.passes(digest.plan, row)}
+        return replace(
+            content,
+            issues=tuple(rows[number] for number in numbers if number in public),
+            covered=tuple(one for one in content.covered if one.issue_id in public),
+        )
 
+    async def start_of(self, plan: Plan) -> Start:
+        """Where a digest that is added now starts, in the service's time."""
+        if plan.kind == "personal":
+            mine, more = await self._first_rows(MINE)
+            return Start(seen=updates(mine, more=more))
+        if plan.kind not in plans.HAPPENED:
+            return Start()
+        history = await self.history_of(plan)
+        anything = replace(plan, filters={})
+        with_time = TimeRange(until=self.now + AHEAD) if plan.kind == "closed" else None
+        known = plans.filters_of(anything, self.now, with_time)
+        latest = replace(known, project_id=None, subprojects=None, sort=plans.LATEST[plan.kind])
+        page = await self.client.list_issues(self.session.key, latest, limit=1)
+        newest = max((at for row in page.items if (at := plans.happened(plan.kind, row))), default=None)
+        if newest is None:
+            return Start(history=history)
+        covered_to = min(newest, self.now)
+        before = plans.filters_of(anything, self.now, since(covered_to))
+        times = [(row.id, plans.happened(plan.kind, row)) async for row in self._every(before)]
+        covered = [Covered(number, at) for number, at in times if at]
+        return Start(covered_to=covered_to, covered=covered, history=history)
 
-async def as_public(
-    client: Client,
-    session: Session,
-    digest: Digest,
-    content: Content,
-    *,
-    hidden: Collection[int],
-    now: datetime,
-) -> Content | Pause:
-    """What of a digest's content may still be posted, or why nothing may. Asks everything at once.
+    async def history_of(self, plan: Plan) -> list[tuple[datetime, int]]:
+        """How many issues were opened or closed in each of the last periods."""
+        ends = ends_around(parse(plan.schedule), plan.zone, self.now)
+        if not ends[:-1] or plan.kind not in plans.HAPPENED:
+            return []
+        filters = plans.filters_of(plan, self.now, TimeRange(since=ends[0]))
+        if (await self.client.list_issues(self.session.key, filters, limit=1)).total_count > MAX_COUNTED:
+            return []
+        rows = [row async for row in self._every(filters) if plans.passes(plan, row)]
+        times = [at for row in rows if (at := plans.happened(plan.kind, row))]
+        return counted(ends, (), times, since=ends[0])
 
-    Raises ServiceError.
-    """
-    numbers = [issue.id for issue in content.issues]
-    lists = [
-        replace(plans.filters_of(digest.plan, now), issue_ids=tuple(numbers[start : start + PAGE]))
-        for start in range(0, len(numbers), PAGE)
-    ]
-    states, pages = await asyncio.gather(
-        _projects(client, session, [digest]),
-        asyncio.gather(*(client.list_issues(session.key, one) for one in lists)),
-    )
-    state = _shown(digest, states[digest.plan.project_id])
-    if isinstance(state, Pause):
-        return state
-    rows = {row.id: _slim(row) for page in pages for row in page.items}
-    public = {n for n, row in rows.items() if n not in hidden and plans.passes(digest.plan, row)}
-    return replace(
-        content,
-        issues=tuple(rows[number] for number in numbers if number in public),
-        covered=tuple(one for one in content.covered if one.issue_id in public),
-    )
+    async def _personal(self, digest: Digest) -> Content:
+        mine, more = await self._first_rows(MINE)
+        rows, more_news = {issue.id: issue for issue in mine}, False
+        if more:  # those that are due may not have changed for long
+            until = DateRange(until=plans.today(digest.plan, self.now))
+            filters = replace(MINE, due_date=until, sort=plans.LATEST["due"])
+            due, more_due = await self._first_rows(filters)
+            rows |= {issue.id: issue for issue in due}
+            more_news = more_due or plans.section(digest, mine[-1], self.now) is not None
+        listed = [issue for issue in rows.values() if plans.section(digest, issue, self.now)]
+        listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
+        seen = updates(mine, more=more)
+        return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen)
+
+    async def _first_rows(
+        self, filters: IssueFilters, wanted: Callable[[Issue], bool] = lambda _: True
+    ) -> tuple[list[Issue], bool]:
+        """The first rows of a list, without descriptions, and whether there may be more."""
+        rows: dict[int, Issue] = {}
+        at = 0
+        for _ in range(MAX_PAGES):
+            page = await self.client.list_issues(self.session.key, filters, offset=at)
+            if len(page.items) < page.total_count <= MAX_ROWS:  # none is skipped while the list changes
+                return [_slim(row) async for row in self._every(filters)], False
+            rows |= {row.id: _slim(row) for row in page.items}
+            at += len(page.items)
+            if not page.items or at >= page.total_count:
+                return [*rows.values()], False
+            if sum(map(wanted, rows.values())) >= MAX_ROWS:
+                break
+        return [*rows.values()], True
+
+    def _every(self, filters: IssueFilters) -> AsyncIterator[Issue]:
+        return self.client.iter_issues(self.session.key, filters)
+
+    async def _rows(self, digests: Sequence[Digest]) -> tuple[list[Issue], datetime | None]:
+        """The issues that may be new, and when the newest one was opened."""
+        numbers = sorted({digest.plan.project_id for digest in digests})
+        together = _filters(numbers[0] if len(numbers) == 1 else None, digests)
+        page = await self.client.list_issues(self.session.key, together)
+        rows = list(page.items)
+        newest = max((row.created_on for row in rows if row.created_on), default=None)
+        if page.total_count > len(rows):
+            pages = math.ceil(page.total_count / PAGE)
+            lists = [together]
+            if 1 < len(numbers) < pages:  # most new issues are in other projects
+                lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
+            rows = [_slim(row) for filters in lists async for row in self._every(filters)]
+        return rows, newest
+
+    async def _projects(self, digests: Sequence[Digest]) -> dict[int, Project | Pause]:
+        """Each project by its number, or why it can't be read anymore."""
+        numbers = {digest.plan.project_id for digest in digests if not digest.personal}
+        listed = {}
+        if len(numbers) > FEW:
+            listed = {project.id: project async for project in self.client.iter_projects(self.session.key)}
+        found: dict[int, Project | Pause] = {}
+        for number in numbers:
+            project = listed.get(number)
+            if project is None or project.is_public is None:
+                project = await visible_project(self.client, self.session, number)
+            if project is None:
+                found[number] = Pause.PROJECT
+            else:
+                found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
+        return found
 
 
 def _shown(digest: Digest, state: Project | Pause) -> Project | Pause:
@@ -198,51 +290,10 @@ def since(covered_to: datetime | None) -> TimeRange | None:
     return TimeRange(since=covered_to - OVERLAP) if covered_to else None
 
 
-async def own_issues(client: Client, session: Session) -> tuple[list[Issue], bool]:
-    """The open issues that are assigned to a user or their groups, the latest changed first, and whether
-    there may be more. Raises ServiceError.
-    """
-    return await _first_rows(client, session, MINE, lambda _: True)
-
-
 def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
     """The times of the issues' last updates, by issue ID; with `more`, the latest stands for the others."""
     found = {issue.id: issue.updated_on or NEVER for issue in issues}
     return found | {plans.OTHERS: max(found.values())} if more else found
-
-
-async def _personal(client: Client, session: Session, digest: Digest, now: datetime) -> Content:
-    mine, more = await own_issues(client, session)
-    rows, more_news = {issue.id: issue for issue in mine}, False
-    if more:  # those that are due may not have changed for long
-        until = DateRange(until=plans.today(digest.plan, now))
-        filters = replace(MINE, due_date=until, sort=plans.LATEST["due"])
-        due, more_due = await _first_rows(client, session, filters, lambda _: True)
-        rows |= {issue.id: issue for issue in due}
-        more_news = more_due or plans.section(digest, mine[-1], now) is not None
-    listed = [issue for issue in rows.values() if plans.section(digest, issue, now)]
-    listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
-    seen = updates(mine, more=more)
-    return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen)
-
-
-async def _first_rows(
-    client: Client, session: Session, filters: IssueFilters, wanted: Callable[[Issue], bool]
-) -> tuple[list[Issue], bool]:
-    """The first rows of a list, without descriptions, and whether there may be more."""
-    rows: dict[int, Issue] = {}
-    at = 0
-    for _ in range(MAX_PAGES):
-        page = await client.list_issues(session.key, filters, offset=at)
-        if len(page.items) < page.total_count <= MAX_ROWS:  # none is skipped while the list changes
-            return [_slim(row) async for row in client.iter_issues(session.key, filters)], False
-        rows |= {row.id: _slim(row) for row in page.items}
-        at += len(page.items)
-        if not page.items or at >= page.total_count:
-            return [*rows.values()], False
-        if sum(map(wanted, rows.values())) >= MAX_ROWS:
-            break
-    return [*rows.values()], True
 
 
 def _slim(row: Issue) -> Issue:
@@ -260,44 +311,6 @@ def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) ->
     return issue.id not in covered or at > covered[issue.id]
 
 
-async def _projects(
-    client: Client, session: Session, digests: Sequence[Digest]
-) -> dict[int, Project | Pause]:
-    """Each project by its number, or why it can't be read anymore."""
-    numbers = {digest.plan.project_id for digest in digests if not digest.personal}
-    listed = {}
-    if len(numbers) > FEW:
-        listed = {project.id: project async for project in client.iter_projects(session.key)}
-    found: dict[int, Project | Pause] = {}
-    for number in numbers:
-        project = listed.get(number)
-        if project is None or project.is_public is None:
-            project = await visible_project(client, session, number)
-        if project is None:
-            found[number] = Pause.PROJECT
-        else:
-            found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
-    return found
-
-
-async def _rows(
-    client: Client, session: Session, digests: Sequence[Digest]
-) -> tuple[list[Issue], datetime | None]:
-    """The issues that may be new, and when the newest one was opened."""
-    numbers = sorted({digest.plan.project_id for digest in digests})
-    together = _filters(numbers[0] if len(numbers) == 1 else None, digests)
-    page = await client.list_issues(session.key, together)
-    rows = list(page.items)
-    newest = max((row.created_on for row in rows if row.created_on), default=None)
-    if page.total_count > len(rows):
-        pages = math.ceil(page.total_count / PAGE)
-        lists = [together]
-        if 1 < len(numbers) < pages:  # most new issues are in other projects
-            lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
-        rows = [_slim(row) for filters in lists async for row in client.iter_issues(session.key, filters)]
-    return rows, newest
-
-
 def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
     reached = [digest.covered_to for digest in digests]
     known = [moment for moment in reached if moment]
@@ -308,46 +321,6 @@ def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
         created_on=since(min(known)) if len(known) == len(reached) else None,
         sort=(Sort("created_on", descending=True), Sort("id", descending=True)),
     )
-
-
-async def start_of(client: Client, session: Session, plan: Plan, now: datetime) -> Start:
-    """Where a digest that is added `now` starts, in the service's time. Raises ServiceError."""
-    if plan.kind == "personal":
-        mine, more = await own_issues(client, session)
-        return Start(seen=updates(mine, more=more))
-    if plan.kind not in plans.HAPPENED:
-        return Start()
-    history = await history_of(client, session, plan, now)
-    anything = replace(plan, filters={})
-    with_time = TimeRange(until=now + AHEAD) if plan.kind == "closed" else None
-    known = plans.filters_of(anything, now, with_time)
-    latest = replace(known, project_id=None, subprojects=None, sort=plans.LATEST[plan.kind])
-    page = await client.list_issues(session.key, latest, limit=1)
-    newest = max((at for row in page.items if (at := plans.happened(plan.kind, row))), default=None)
-    if newest is None:
-        return Start(history=history)
-    covered_to = min(newest, now)
-    before = plans.filters_of(anything, now, since(covered_to))
-    times = [
-        (row.id, plans.happened(plan.kind, row)) async for row in client.iter_issues(session.key, before)
-    ]
-    covered = [Covered(number, at) for number, at in times if at]
-    return Start(covered_to=covered_to, covered=covered, history=history)
-
-
-async def history_of(
-    client: Client, session: Session, plan: Plan, now: datetime
-) -> list[tuple[datetime, int]]:
-    """How many issues were opened or closed in each of the last periods. Raises ServiceError."""
-    ends = ends_around(parse(plan.schedule), plan.zone, now)
-    if not ends[:-1] or plan.kind not in plans.HAPPENED:
-        return []
-    filters = plans.filters_of(plan, now, TimeRange(since=ends[0]))
-    if (await client.list_issues(session.key, filters, limit=1)).total_count > MAX_COUNTED:
-        return []
-    rows = [row async for row in client.iter_issues(session.key, filters) if plans.passes(plan, row)]
-    times = [at for row in rows if (at := plans.happened(plan.kind, row))]
-    return counted(ends, (), times, since=ends[0])
 
 
 def due_period(digest: Digest, now: datetime) -> RunClaim:

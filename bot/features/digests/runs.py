@@ -20,7 +20,7 @@ from bot.errors import KeySuspended, KeyUnreadable, NotLinked, ServiceError, Too
 from bot.features.background import Background
 from bot.features.digests import reading
 from bot.features.digests.channels import DigestPoster
-from bot.features.digests.reading import OVERLAP, Content, Edition, due_period, readable, sooner
+from bot.features.digests.reading import OVERLAP, Content, Edition, Reader, due_period, readable, sooner
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digest_runs import Run, RunClaim, RunState
@@ -240,13 +240,13 @@ class DigestRuns(Background[Run, Content | Pause]):
         """What one owner's runs list. Raises NotLinked, ServiceError."""
         digests = [run.digest for run in items]
         covered = await self._runs.covered([digest.id for digest in digests])
-        hidden = await self.access.store.created_issues.refused_privacy()
         async with self.access.accounts.reading(digests[0].owner, background=background) as session:
-            now = self.clock.now()
-            found = await reading.read(
-                self.access.client, session, digests, covered=covered, hidden=hidden, now=now
-            )
+            found = await (await self._reader(session)).read(digests, covered)
         return [(run, found[run.digest.id]) for run in items]
+
+    async def _reader(self, session: Session) -> Reader:
+        hidden = await self.access.store.created_issues.refused_privacy()
+        return Reader(self.access.client, session, self.clock.now(), hidden)
 
     async def post(self, item: Run, content: Content | Pause) -> RunState | None:
         """Post what one run lists; its final state, None if postponed."""
@@ -312,10 +312,7 @@ class DigestRuns(Background[Run, Content | Pause]):
     async def _as_public(self, digest: Digest, content: Content) -> Content | Pause:
         link = await self.access.store.links.required(digest.owner)
         session = Session(digest.owner, link.key, link.user_id, link.name)
-        hidden = await self.access.store.created_issues.refused_privacy()
-        return await reading.as_public(
-            self.access.client, session, digest, content, hidden=hidden, now=self.clock.now()
-        )
+        return await (await self._reader(session)).as_public(digest, content)
 
     async def _ready(self, run: Run, content: Content) -> Edition | None:
         """What a run posts, marked as sending; None if the run is no longer this process's to post."""
