@@ -43,7 +43,7 @@ class FollowHandlers:
         try:
             issue = made.issue
             seen = Seen(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
-            await self.following.start(reply.owner, seen, _thread_of(reply), ts, agreed=None, created=True)
+            await self.following.start(reply.owner, seen, _place_of(reply), ts, agreed=None, created=True)
         except TooManyFollowed as error:
             with suppress(NotDelivered):
                 await reply.privately(sentence(reply.wording.sentence(error)))
@@ -53,20 +53,22 @@ class FollowHandlers:
     async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
         """*Follow in this thread*: keep the post up to date, or from a card, a new one."""
         pressed = press.button
-        thread = _thread_of(reply, pressed.thread)
-        ts = await self.following.post_in(thread, pressed.issue)
-        if ts and await posting.is_deleted(reply.slack, thread.channel_id, ts):
-            await self.following.stop(reply.owner, pressed.issue, thread)  # the thread can follow it again
-        seen = await self.following.may_follow(reply.owner, pressed.issue, thread)
+        place = _place_of(reply, pressed.thread)
+        ts = await self.following.post_in(place, pressed.issue)
+        if ts and await posting.is_deleted(reply.slack, place.channel_id, ts):
+            await self.following.stop(
+                reply.owner, pressed.issue, place
+            )  # so that it can be followed there again
+        seen = await self.following.may_follow(reply.owner, pressed.issue, place)
         if seen.exposure.asks(pressed.agreed):
-            await reply.privately(views.question(seen, reply.wording, thread.ts))
+            await reply.privately(views.question(seen, reply.wording, place.ts))
         elif pressed.thread:
-            await self._follow_in_new_post(reply, seen, thread, pressed.agreed)
+            await self._follow_in_new_post(reply, seen, place, pressed.agreed)
         else:
-            await self._follow_in_post(press, reply, seen, thread)
+            await self._follow_in_post(press, reply, seen, place)
 
     async def _follow_in_new_post(
-        self, reply: Reply, seen: Seen, thread: ThreadPlace, agreed: int | None
+        self, reply: Reply, seen: Seen, place: ThreadPlace, agreed: int | None
     ) -> None:
         number = seen.issue.id
         ts: str | None = None
@@ -75,22 +77,22 @@ class FollowHandlers:
             nonlocal ts
             stop = StopFollowing(issue=number)
             post = views.post(seen, reply.wording, (await reply.profile()).name, stop)
-            announced, ts = await reply.at(Place(thread.channel_id, thread.ts)).post(
+            announced, ts = await reply.at(Place(place.channel_id, place.ts)).post(
                 post, partial(self.publicity.may_post, reply.owner, seen.exposure, agreed)
             )
             return announced
 
-        twice = f"follow:{thread.channel_id}:{thread.ts}:{number}"
+        twice = f"follow:{place.channel_id}:{place.ts}:{number}"
         announced = await announced_once(self.claims, twice, announce)
         if announced is not Announced.YES:
             raise _not_followed(number, announced)
         if ts:
-            await self.following.start(reply.owner, seen, thread, ts, agreed=agreed)
+            await self.following.start(reply.owner, seen, place, ts, agreed=agreed)
 
     async def _follow_in_post(
-        self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, thread: ThreadPlace
+        self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, place: ThreadPlace
     ) -> None:
-        owner, channel, ts = reply.owner, thread.channel_id, str(press.message.get("ts"))
+        owner, channel, ts = reply.owner, place.channel_id, str(press.message.get("ts"))
         why_not = await reply.platform.audiences.why_not_share(reply.slack, owner.team_id, channel)
         if why_not is not None:
             raise _not_followed(seen.issue.id, why_not)
@@ -101,17 +103,17 @@ class FollowHandlers:
         if not await self.publicity.may_post(owner, seen.exposure, agreed):
             raise _not_followed(seen.issue.id, Announced.HIDDEN)
         await self.following.start(
-            owner, seen, thread, ts, agreed=agreed, posted_by=poster.user_id, created=created
+            owner, seen, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
         )
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))
 
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""
-        thread = _thread_of(reply)
-        await self.following.stop(reply.owner, press.button.issue, thread)
+        place = _place_of(reply)
+        await self.following.stop(reply.owner, press.button.issue, place)
         message = views.stopped(press.message, press.button)
-        if not await posting.update(reply.slack, thread.channel_id, str(press.message.get("ts")), message):
+        if not await posting.update(reply.slack, place.channel_id, str(press.message.get("ts")), message):
             await reply.privately(sentence("I stopped updating this post."))
 
 
@@ -121,7 +123,7 @@ def _not_followed(number: int, why: Announced) -> UserError:
     return UserError("#{number} can't be followed here: {why}.", number=number, why=NOT_ANNOUNCED[why])
 
 
-def _thread_of(reply: Reply, carried: str = "") -> ThreadPlace:
+def _place_of(reply: Reply, carried: str = "") -> ThreadPlace:
     """The thread where a button was pressed, or that it carried. Raises ActionExpired if there's none."""
     channel, ts = reply.place.channel_id, carried or reply.place.thread_ts
     if not channel or not ts:
