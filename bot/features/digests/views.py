@@ -3,24 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.features.digests import buttons, plans
 from bot.features.digests import message as digest_message
-from bot.features.digests import plans
-from bot.features.digests.buttons import (
-    Act,
-    ChooseDigestProject,
-    DigestButton,
-    OpenAddForm,
-    OpenChangeForm,
-    OpenFilledForm,
-    PauseDigest,
-    PostNow,
-    PreviewDigest,
-    RemoveDigest,
-    RestoreDigest,
-    ResumeDigest,
-    SetUpPersonal,
-    TakeOverDigest,
-)
+from bot.features.digests.buttons import Act
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
 from bot.features.digests.schedules import ScheduleError, parse
@@ -89,30 +74,32 @@ class Action:
     """
 
     label: str
-    carries: type[DigestButton]
+    carries: type[buttons.DigestButton]
     ask: str
     then: str
     done: str
 
 
 ACTIONS = {
-    Act.NOW: Action("Send now", PostNow, "Send {it} now?", "It posts in the channel right away.", "sent"),
-    Act.PAUSE: Action(
-        "Pause", PauseDigest, "Pause {it}?", "It won't post until someone resumes it.", "paused"
+    Act.NOW: Action(
+        "Send now", buttons.PostNow, "Send {it} now?", "It posts in the channel right away.", "sent"
     ),
-    Act.RESUME: Action("Resume", ResumeDigest, "Resume {it}?", "It starts posting again.", "resumed"),
-    Act.CHANGE: Action("Edit", OpenChangeForm, "", "", "edited"),
+    Act.PAUSE: Action(
+        "Pause", buttons.PauseDigest, "Pause {it}?", "It won't post until someone resumes it.", "paused"
+    ),
+    Act.RESUME: Action("Resume", buttons.ResumeDigest, "Resume {it}?", "It starts posting again.", "resumed"),
+    Act.CHANGE: Action("Edit", buttons.OpenChangeForm, "", "", "edited"),
     Act.TAKE_OVER: Action(
         "Take ownership",
-        TakeOverDigest,
+        buttons.TakeOverDigest,
         "Take ownership of {it}?",
         "It will show everyone in the channel what you can see in the project.",
         "took ownership of",
     ),
     Act.REMOVE: Action(
-        "Remove", RemoveDigest, "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"
+        "Remove", buttons.RemoveDigest, "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"
     ),
-    Act.RESTORE: Action("Undo", RestoreDigest, "", "", "restored"),
+    Act.RESTORE: Action("Undo", buttons.RestoreDigest, "", "", "restored"),
 }
 
 
@@ -135,7 +122,9 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
     if not digests:
         how = f"`{wording.command('digest')} add <project> daily 9` posts new issues here every morning."
         blocks.append(context(escape(how)))
-    blocks.append(actions([button("Add digest", OpenAddForm(), style=None if digests else "primary")]))
+    blocks.append(
+        actions([button("Add digest", buttons.OpenAddForm(), style=None if digests else "primary")])
+    )
     names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:SHOWN])
     parts = (said.text if said else "", f"{text}: {names}" if digests else text)
     return Message(" ".join(filter(None, parts)), tuple(blocks))
@@ -163,10 +152,10 @@ def where(digest: Digest) -> str:
 def _buttons(digest: Digest, user: Owner) -> Block:
     first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
     last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OVER, Act.REMOVE]
-    buttons = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
+    shown = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
     if not digest.personal:
-        buttons.insert(len(first) + 1, button("Preview", PreviewDigest(digest=digest.id)))
-    return actions(buttons)
+        shown.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
+    return actions(shown)
 
 
 def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
@@ -250,12 +239,14 @@ def _filter(kind: FilterKind, chosen: Sequence[Choice]) -> str:
 # Results
 
 
-def which_project(plan: Plan, projects: Sequence[Ref], form: OpenFilledForm) -> Message:
+def which_project(plan: Plan, projects: Sequence[Ref], form: buttons.OpenFilledForm) -> Message:
     """Asks for the project of a digest, the one thing that the command left out."""
     when = parse(plan.schedule).in_words()
     text = f"Which project's {digest_message.noun(plan)} should I post here {when}?"
-    known = [(ChooseDigestProject(project=one.id, saved=form.id).pack(), one.name) for one in projects]
-    select = forms.choice(ChooseDigestProject.action, known, None, "Choose a project")
+    known = [
+        (buttons.ChooseDigestProject(project=one.id, saved=form.id).pack(), one.name) for one in projects
+    ]
+    select = forms.choice(buttons.ChooseDigestProject.action, known, None, "Choose a project")
     return Message(text, (section(text), actions([select, button("Open form", form)])))
 
 
@@ -323,7 +314,7 @@ def owner_notice(digest: Digest, who: str, act: Act) -> Message:
 
 
 def _undoable(text: str, digest: Digest) -> Message:
-    return Message(text, (section(text, button("Undo", RestoreDigest(digest=digest.id))),))
+    return Message(text, (section(text, button("Undo", buttons.RestoreDigest(digest=digest.id))),))
 
 
 def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
@@ -374,7 +365,7 @@ def personal_listing(digest: Digest | None, wording: Wording, said: Message | No
             "changed since the last one. I send it only if there are any."
         )
         blocks += [section(text), context(about)]
-        blocks.append(actions([button("Set up", SetUpPersonal(), style="primary")]))
+        blocks.append(actions([button("Set up", buttons.SetUpPersonal(), style="primary")]))
     else:
         text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
         blocks += [section(text), _buttons(digest, digest.owner)]

@@ -14,17 +14,7 @@ from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
-from bot.features.timelog import views
-from bot.features.timelog.buttons import (
-    ChooseTimeIssue,
-    DeleteTime,
-    EditTime,
-    FillTimeForm,
-    LogTimeAnyway,
-    LogTimeToday,
-    OpenEmptyTimeForm,
-    ShareTime,
-)
+from bot.features.timelog import buttons, views
 from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
 from bot.features.timelog.timelog import (
     ActivityNeeded,
@@ -68,26 +58,26 @@ class TimelogHandlers:
             shortcuts={"log_time": self.open_empty, "time_from_message": self.open_from_message},
             buttons={
                 OpenTimeForm: self.open_pressed,
-                OpenEmptyTimeForm: self.open_empty,
-                ChooseTimeIssue: self.issue_chosen,
-                FillTimeForm: self.fill_pressed,
-                LogTimeAnyway: self.log_anyway_pressed,
-                LogTimeToday: self.log_anyway_pressed,
-                ShareTime: self.share_pressed,
-                EditTime: self.edit_pressed,
-                DeleteTime: self.delete_pressed,
+                buttons.OpenEmptyTimeForm: self.open_empty,
+                buttons.ChooseTimeIssue: self.issue_chosen,
+                buttons.FillTimeForm: self.fill_pressed,
+                buttons.LogTimeAnyway: self.log_anyway_pressed,
+                buttons.LogTimeToday: self.log_anyway_pressed,
+                buttons.ShareTime: self.share_pressed,
+                buttons.EditTime: self.edit_pressed,
+                buttons.DeleteTime: self.delete_pressed,
             },
             forms={
                 "time.log": Form(self.submit, "Logging time in {service}…"),
                 "time.change": Form(self.submit_change, "Saving to {service}…"),
             },
-            options={ChooseTimeIssue.action: partial(self.issues.options, own_first=True)},
+            options={buttons.ChooseTimeIssue.action: partial(self.issues.options, own_first=True)},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         match timelog_command(command.text, await reply.typist()):
             case Misread(draft, error):
-                reply.recovery = partial(reply.offer, FillTimeForm(time=draft))
+                reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=draft))
                 raise error
             case TimeToLog() as wanted:
                 if logged := await self._log(reply, wanted):
@@ -103,7 +93,7 @@ class TimelogHandlers:
 
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
-        reply.recovery = partial(reply.offer, FillTimeForm(time=wanted))
+        reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=wanted))
         if wanted.spent_on > await reply.today() and not wanted.ahead:
             await self._ask_ahead(reply, wanted)
             return None
@@ -114,10 +104,10 @@ class TimelogHandlers:
             await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
         except LongDay as long:
             anyway = wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})
-            saved = await reply.save(LogTimeAnyway(time=anyway))
+            saved = await reply.save(buttons.LogTimeAnyway(time=anyway))
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
-            again = await reply.save(FillTimeForm(time=wanted))
+            again = await reply.save(buttons.FillTimeForm(time=wanted))
             await reply.privately(views.unknown(reply.wording, wanted, error, again))
         else:
             reply.recovery = None  # the form would log it again
@@ -127,18 +117,18 @@ class TimelogHandlers:
     async def _ask_ahead(self, reply: Reply, wanted: TimeToLog) -> None:
         """Ask before time is logged for a day in the future, which may also be a part of the comment."""
         await self.timelog.loggable(reply.owner, wanted)
-        ahead = await reply.save(LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
+        ahead = await reply.save(buttons.LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
         today = None
         if wanted.with_day:
             meant = {"spent_on": await reply.today(), "comment": wanted.with_day, "with_day": None}
-            today = await reply.save(LogTimeToday(time=wanted.model_copy(update=meant)))
+            today = await reply.save(buttons.LogTimeToday(time=wanted.model_copy(update=meant)))
         await reply.privately(views.day_ahead(ahead, today))
 
-    async def fill_pressed(self, press: ButtonPress[FillTimeForm], reply: Reply) -> None:
+    async def fill_pressed(self, press: ButtonPress[buttons.FillTimeForm], reply: Reply) -> None:
         """*Open form*: the form with what was typed before, and what was wrong with it."""
         await self.open_form(reply, press.button.time, press.button.said)
 
-    async def log_anyway_pressed(self, press: ButtonPress[LogTimeAnyway], reply: Reply) -> None:
+    async def log_anyway_pressed(self, press: ButtonPress[buttons.LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
         logged_already = UserError("You've already logged this time.")
         async with claimed(self.claims, f"time:{press.button.id}", logged_already) as claim:
@@ -225,7 +215,7 @@ class TimelogHandlers:
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
-    async def issue_chosen(self, press: ButtonPress[ChooseTimeIssue], reply: Reply) -> None:
+    async def issue_chosen(self, press: ButtonPress[buttons.ChooseTimeIssue], reply: Reply) -> None:
         """Another issue was chosen in the form: offer its activities and keep what was typed.
 
         Only the last choice counts, whatever order the lookups end in.
@@ -264,7 +254,7 @@ class TimelogHandlers:
             return await _asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
-            saved = await reply.save(FillTimeForm(time=wanted))
+            saved = await reply.save(buttons.FillTimeForm(time=wanted))
             return FormResult.told("Check first", views.unknown(reply.wording, wanted, error, saved))
         reply.committed = True
         if reply.place.channel_id:
@@ -273,7 +263,7 @@ class TimelogHandlers:
 
     # Sharing
 
-    async def share_pressed(self, press: ButtonPress[ShareTime], reply: Reply) -> None:
+    async def share_pressed(self, press: ButtonPress[buttons.ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""
         entry = await self.timelog.one(reply.owner, press.button.entry)
         on = await self.timelog.target_of(reply.owner, entry)
@@ -307,7 +297,7 @@ class TimelogHandlers:
 
     # Editing
 
-    async def edit_pressed(self, press: ButtonPress[EditTime], reply: Reply) -> None:
+    async def edit_pressed(self, press: ButtonPress[buttons.EditTime], reply: Reply) -> None:
         await self.open_entry(reply, press.button.entry)
 
     async def open_entry(self, reply: Reply, entry_id: int | None) -> None:
@@ -366,7 +356,7 @@ class TimelogHandlers:
 
     # Deleting
 
-    async def delete_pressed(self, press: ButtonPress[DeleteTime], reply: Reply) -> None:
+    async def delete_pressed(self, press: ButtonPress[buttons.DeleteTime], reply: Reply) -> None:
         """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
         entry = await self.timelog.one(reply.owner, press.button.entry)
 
