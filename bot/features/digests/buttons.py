@@ -60,33 +60,16 @@ class DigestButton(Button):
     agreed: Number | None = None
 
 
-class OpenChangeForm(DigestButton):
-    action = Act.CHANGE
-
-
 class PreviewDigest(DigestButton):
     action = "digest.preview"
 
 
-class PostNow(DigestButton):
-    action = Act.NOW
+def _carrying(act: Act) -> type[DigestButton]:
+    class ActOnDigest(DigestButton):
+        action = act
+
+    return ActOnDigest
 
 
-class PauseDigest(DigestButton):
-    action = Act.PAUSE
-
-
-class ResumeDigest(DigestButton):
-    action = Act.RESUME
-
-
-class RestoreDigest(DigestButton):
-    action = Act.RESTORE
-
-
-class TakeOverDigest(DigestButton):
-    action = Act.TAKE_OVER
-
-
-class RemoveDigest(DigestButton):
-    action = Act.REMOVE
+ACTS = {act: _carrying(act) for act in Act}
+"""The buttons that act on a digest."""

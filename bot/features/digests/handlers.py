@@ -8,7 +8,7 @@ from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, NotLinked, Unauthorized, UserError
 from bot.features.digests import buttons, views
 from bot.features.digests import form as digest_form
-from bot.features.digests.buttons import Act, ChooseSchedule, OpenFilledForm, PreviewDigest, PreviewForm
+from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
 from bot.features.digests.channels import (
     DigestPoster,
     digest_channel,
@@ -39,14 +39,6 @@ from bot.store.digest_plans import Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
 
-ACT_BUTTONS = (
-    buttons.PostNow,
-    buttons.PauseDigest,
-    buttons.ResumeDigest,
-    buttons.TakeOverDigest,
-    buttons.RemoveDigest,
-)
-
 
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
@@ -61,12 +53,12 @@ class DigestHandlers:
             buttons={
                 OpenFilledForm: self.filled_form_pressed,
                 buttons.ChooseDigestProject: self.project_chosen,
-                buttons.RestoreDigest: self.restore_pressed,
-                **dict.fromkeys(ACT_BUTTONS, self.act_pressed),
+                **dict.fromkeys(ACTS.values(), self.act_pressed),
+                ACTS[Act.RESTORE]: self.restore_pressed,
+                ACTS[Act.CHANGE]: self.change_pressed,
                 buttons.OpenAddForm: self.add_pressed,
                 buttons.SetUpPersonal: self.set_up_pressed,
-                buttons.OpenChangeForm: self.change_pressed,
-                ChooseSchedule: self.schedule_chosen,
+                buttons.ChooseSchedule: self.schedule_chosen,
                 PreviewForm: self.preview_pressed,
                 PreviewDigest: self.preview_pressed,
             },
@@ -132,14 +124,14 @@ class DigestHandlers:
             await reply.privately(said)
             await _notify_owner(reply, told, act)
 
-    async def act_pressed(self, press: ButtonPress[buttons.DigestButton], reply: Reply) -> None:
+    async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         button, act = press.button, Act(press.button.action)
         said, told = await self.run(reply, act, button.digest, button.owner, button.agreed)
         await self._show_result(reply, said, personal=button.personal)
         await _notify_owner(reply, told, act)
 
-    async def restore_pressed(self, press: ButtonPress[buttons.RestoreDigest], reply: Reply) -> None:
+    async def restore_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
         digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
         await require_access(reply, digest)
@@ -305,7 +297,7 @@ class DigestHandlers:
             return _at_field(error, view, reply)
         return FormResult(then=partial(reply.privately, views.added(planned, reply.wording.service)))
 
-    async def schedule_chosen(self, press: ButtonPress[ChooseSchedule], reply: Reply) -> None:
+    async def schedule_chosen(self, press: ButtonPress[buttons.ChooseSchedule], reply: Reply) -> None:
         if press.view is None:
             raise ActionExpired
         await reply.show(digest_form.rescheduled(press.view, press.button.kind))
@@ -349,7 +341,7 @@ class DigestHandlers:
 
     # Changing
 
-    async def change_pressed(self, press: ButtonPress[buttons.OpenChangeForm], reply: Reply) -> None:
+    async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         await self.open_change(reply, press.button.digest)
 
     async def open_change(self, reply: Reply, digest_id: int | None) -> None:

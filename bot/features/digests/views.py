@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.features.digests import buttons, plans
 from bot.features.digests import message as digest_message
-from bot.features.digests.buttons import Act
+from bot.features.digests.buttons import ACTS, Act
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
 from bot.features.digests.schedules import ScheduleError, parse
@@ -69,37 +69,29 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Action:
-    """One thing to do with a digest: its button, what the confirmation asks (`{it}` is the digest) and says
-    will happen, and what the owner's notice says was done.
+    """One thing to do with a digest: its button's label, what the confirmation asks (`{it}` is the digest)
+    and says will happen, and what the owner's notice says was done.
     """
 
     label: str
-    carries: type[buttons.DigestButton]
     ask: str
     then: str
     done: str
 
 
 ACTIONS = {
-    Act.NOW: Action(
-        "Send now", buttons.PostNow, "Send {it} now?", "It posts in the channel right away.", "sent"
-    ),
-    Act.PAUSE: Action(
-        "Pause", buttons.PauseDigest, "Pause {it}?", "It won't post until someone resumes it.", "paused"
-    ),
-    Act.RESUME: Action("Resume", buttons.ResumeDigest, "Resume {it}?", "It starts posting again.", "resumed"),
-    Act.CHANGE: Action("Edit", buttons.OpenChangeForm, "", "", "edited"),
+    Act.NOW: Action("Send now", "Send {it} now?", "It posts in the channel right away.", "sent"),
+    Act.PAUSE: Action("Pause", "Pause {it}?", "It won't post until someone resumes it.", "paused"),
+    Act.RESUME: Action("Resume", "Resume {it}?", "It starts posting again.", "resumed"),
+    Act.CHANGE: Action("Edit", "", "", "edited"),
     Act.TAKE_OVER: Action(
         "Take ownership",
-        buttons.TakeOverDigest,
         "Take ownership of {it}?",
         "It will show everyone in the channel what you can see in the project.",
         "took ownership of",
     ),
-    Act.REMOVE: Action(
-        "Remove", buttons.RemoveDigest, "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"
-    ),
-    Act.RESTORE: Action("Undo", buttons.RestoreDigest, "", "", "restored"),
+    Act.REMOVE: Action("Remove", "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"),
+    Act.RESTORE: Action("Undo", "", "", "restored"),
 }
 
 
@@ -169,7 +161,7 @@ def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
         told = "" if mine else f" {owner} will be notified."
         question = confirm(action.ask.format(it=it), action.then + told, action.label, style=danger)
     agrees = mine and act is Act.RESUME and digest.paused is Pause.NOT_PUBLIC
-    carried = action.carries(
+    carried = ACTS[act](
         digest=digest.id,
         owner=digest.owner.user_id,
         personal=digest.personal,
@@ -186,7 +178,7 @@ def confirmation(digest: Digest, act: Act) -> Message:
         f"{_named(digest)} belongs to {owner}. {action.ask.format(it='it')} {action.then} "
         f"{owner} will be notified."
     )
-    carried = action.carries(digest=digest.id, owner=digest.owner.user_id)
+    carried = ACTS[act](digest=digest.id, owner=digest.owner.user_id)
     style = "danger" if act is Act.REMOVE else "primary"
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
 
@@ -195,7 +187,7 @@ def exposing(digest: Digest, act: Act) -> Message:
     """The question before a channel is shown a project that isn't public."""
     action = ACTIONS[act]
     text = f"{_exposed(digest)} {action.ask.format(it=f'digest {digest.id}')}"
-    carried = action.carries(
+    carried = ACTS[act](
         digest=digest.id, owner=digest.owner.user_id, agreed=digest.plan.project_id, personal=digest.personal
     )
     return Message(text, (section(text), button_row(action.label, carried)))
@@ -314,7 +306,7 @@ def owner_notice(digest: Digest, who: str, act: Act) -> Message:
 
 
 def _undoable(text: str, digest: Digest) -> Message:
-    return Message(text, (section(text, button("Undo", buttons.RestoreDigest(digest=digest.id))),))
+    return Message(text, (section(text, button("Undo", ACTS[Act.RESTORE](digest=digest.id))),))
 
 
 def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
