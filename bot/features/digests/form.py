@@ -10,14 +10,7 @@ from bot.errors import UserError
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
 from bot.features.digests.message import LABELS
 from bot.features.digests.plans import SOON_DAYS, WantedPlan
-from bot.features.digests.schedules import (
-    DAYS,
-    LONGEST,
-    Schedule,
-    ScheduleError,
-    parse,
-    zone_named,
-)
+from bot.features.digests.schedules import DAYS, LONGEST, Schedule, ScheduleError, parse, zone_named
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, option, section

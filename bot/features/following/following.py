@@ -39,8 +39,33 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class IssueReader:
-    access: Access
+class ThreadPlace:
+    channel_id: str
+    ts: str
+
+
+def _already_followed(number: int) -> UserError:
+    return UserError(
+        "This thread already follows #{number}. Its post here is kept up to date.", number=number
+    )
+
+
+class TooManyFollowed(UserError):
+    most: int = MAX_FOLLOWED
+    says = (
+        "You already follow {most} issues, the most allowed. Stop following one that you don't need, in the "
+        "menu of its post."
+    )
+
+
+class Following:
+    def __init__(self, access: Access) -> None:
+        self.access, self.followed = access, access.store.followed
+
+    async def seen(self, owner: Owner, number: int) -> Seen:
+        """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
+        async with self.access.accounts.reading(owner) as session:
+            return await self.read(session, number, {})
 
     async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
         """Several issues, None for those that the user can't see. Raises ServiceError.
@@ -78,36 +103,6 @@ class IssueReader:
             return bool(issue.status and issue.status.is_closed)
         statuses = await self.access.client.optional.issue_statuses(session.key) or ()
         return any(status.id == issue.status.id and status.is_closed for status in statuses)
-
-
-@dataclass(frozen=True)
-class ThreadPlace:
-    channel_id: str
-    ts: str
-
-
-def _already_followed(number: int) -> UserError:
-    return UserError(
-        "This thread already follows #{number}. Its post here is kept up to date.", number=number
-    )
-
-
-class TooManyFollowed(UserError):
-    most: int = MAX_FOLLOWED
-    says = (
-        "You already follow {most} issues, the most allowed. Stop following one that you don't need, in the "
-        "menu of its post."
-    )
-
-
-class Following:
-    def __init__(self, access: Access) -> None:
-        self.access, self.followed = access, access.store.followed
-
-    async def seen(self, owner: Owner, number: int) -> Seen:
-        """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
-        async with self.access.accounts.reading(owner) as session:
-            return await IssueReader(self.access).read(session, number, {})
 
     async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> Seen:
         """As `seen`; raises UserError, too: it's private, followed already, or one too many."""

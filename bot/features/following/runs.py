@@ -17,7 +17,7 @@ import structlog
 from bot.access.access import Access
 from bot.errors import KeyRejected, KeyUnreadable, NotLinked, Unauthorized
 from bot.features.background import Background
-from bot.features.following.following import IssueReader, Seen
+from bot.features.following.following import Following, Seen
 from bot.features.following.poster import ThreadPoster
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort, TimeRange
@@ -97,7 +97,7 @@ class FollowRuns(Background[Follower, Poll]):
         if numbers := sorted({one.issue_id for one in changed}):
             first = follower.reads * MAX_CHANGES % len(numbers)  # each read goes on after the one before
             async with self.access.accounts.reading(follower.owner, background=True) as session:
-                seen = await IssueReader(self.access).read_all(
+                seen = await Following(self.access).read_all(
                     session, (numbers[first:] + numbers[:first])[:MAX_CHANGES]
                 )
         return [(follower, Poll(changed, covered_to, seen))]

@@ -13,15 +13,7 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
 from bot.features.issues.views import format_hours, issue_option, post_menu
-from bot.features.timelog.buttons import (
-    ChooseTimeIssue,
-    DeleteTime,
-    EditTime,
-    FillTimeForm,
-    LogTimeAnyway,
-    LogTimeToday,
-    ShareTime,
-)
+from bot.features.timelog import buttons
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
@@ -107,7 +99,7 @@ def time_form(on: Loggable | None, values: EnteredTime, metadata: str, said: str
         blocks = [section(f"On {bold(on.project.name)}")]
     else:
         chosen = issue_option(on.issue) if on and on.issue else None
-        search = forms.searched(ChooseTimeIssue.action, chosen, "Search by number or subject")
+        search = forms.searched(buttons.ChooseTimeIssue.action, chosen, "Search by number or subject")
         blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
     if on is None:
         fields = _fields(values)
@@ -168,15 +160,15 @@ def summary(
 
     `did` is `Logged` or `Changed to`; `note` is more to say, in mrkdwn.
     """
-    buttons: list[Element] = []
+    below: list[Element] = []
     if isinstance(spent, Entry):
-        share = [button("Share here", ShareTime(entry=spent.id))] if shareable else []
-        buttons = [*share, button("Edit", EditTime(entry=spent.id)), delete_button(spent, wording)]
+        share = [button("Share here", buttons.ShareTime(entry=spent.id))] if shareable else []
+        below = [*share, button("Edit", buttons.EditTime(entry=spent.id)), delete_button(spent, wording)]
     else:
         note = f"{escape(wording.service)} didn't confirm the entry, so you can't edit it from Slack. {note}"
     text = f"{did} {_long(spent.minutes)} on {_what(spent, wording)}."
     blocks = [section(text), context(_details(spent)), *_totals(totals, note)]
-    return Message(text, (*blocks, actions(buttons)) if buttons else tuple(blocks))
+    return Message(text, (*blocks, actions(below)) if below else tuple(blocks))
 
 
 def deleted(entry: Entry, totals: tuple[int, int], wording: Wording, note: str) -> Message:
@@ -205,7 +197,7 @@ def delete_button(entry: Entry, wording: Wording) -> Element:
         "Delete entry",
         style="danger",
     )
-    return button("Delete entry", DeleteTime(entry=entry.id), style="danger", confirm=question)
+    return button("Delete entry", buttons.DeleteTime(entry=entry.id), style="danger", confirm=question)
 
 
 def stale_post(channel_id: str) -> str:
@@ -216,7 +208,7 @@ def stale_post(channel_id: str) -> str:
 def share_anyway(entry: Entry, project: KnownProject) -> Message:
     name = line(project.name)
     text = f"{name} isn't public, so people here may not have access to it. Share your time anyway?"
-    agreed = ShareTime(entry=entry.id, agreed=project.id)
+    agreed = buttons.ShareTime(entry=entry.id, agreed=project.id)
     return Message(text, (section(text), button_row("Share here", agreed)))
 
 
@@ -231,35 +223,37 @@ def adds_up(error: LongDay, today: date) -> str:
     return f"That adds up to {_long(error.minutes)} for {_day(error.day, today)}."
 
 
-def long_day(error: LongDay, today: date, anyway: LogTimeAnyway) -> Message:
+def long_day(error: LongDay, today: date, anyway: buttons.LogTimeAnyway) -> Message:
     """The question before more than 24 hours are logged for one day."""
     text = f"{adds_up(error, today)} Log it anyway?"
-    edit = button("Edit", FillTimeForm(id=anyway.id, time=anyway.time))
+    edit = button("Edit", buttons.FillTimeForm(id=anyway.id, time=anyway.time))
     log = button("Log anyway", anyway, style="primary")
     return Message(text, (section(text), actions([log, edit])))
 
 
-def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
+def day_ahead(ahead: buttons.LogTimeAnyway, today: buttons.LogTimeToday | None) -> Message:
     """The question before time is logged for a day in the future, with what is logged for each answer."""
     text = f"{day(ahead.time.spent_on)} is in the future. Log {format_hours(ahead.time.hours)} for that day?"
-    buttons = [button("Log anyway", ahead, style="primary")]
+    below = [button("Log anyway", ahead, style="primary")]
     if today:
-        buttons.append(button("Log for today", today))
-    edit = button("Edit", FillTimeForm(id=ahead.id, time=ahead.time))
-    return Message(text, (section(text), actions([*buttons, edit])))
+        below.append(button("Log for today", today))
+    edit = button("Edit", buttons.FillTimeForm(id=ahead.id, time=ahead.time))
+    return Message(text, (section(text), actions([*below, edit])))
 
 
-def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
+def unknown(
+    wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: buttons.FillTimeForm
+) -> Message:
     """The answer when it isn't known whether the time was logged."""
     text = f":warning: {prose(wording.sentence(error))}"
     comment = f" · {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
     there = wording.url(wanted.issue) if wanted.issue else wording.base_url
-    buttons = [
+    below = [
         link_button(f"Open #{wanted.issue}" if wanted.issue else f"Open {wording.service}", there),
         button("Open form", again),
     ]
     entered = context(f"You entered {format_hours(wanted.hours)}{comment}")
-    return Message(text, (section(text), entered, actions(buttons)))
+    return Message(text, (section(text), entered, actions(below)))
 
 
 def elsewhere(entry: Entry, wording: Wording) -> Block:
