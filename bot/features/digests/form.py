@@ -8,8 +8,7 @@ from pydantic import Field
 
 from bot.errors import UserError
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
-from bot.features.digests.message import LABELS
-from bot.features.digests.plans import SOON_DAYS, WantedPlan
+from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
 from bot.features.digests.schedules import DAYS, LONGEST, Schedule, ScheduleError, parse, zone_named
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
@@ -172,7 +171,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
     empty = forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty)
     return [
         *(
-            forms.field(kind, LABELS[kind], forms.several_searched(f"digest.{kind}", options, "Any"))
+            forms.field(kind, FILTERS[kind].label, forms.several_searched(f"digest.{kind}", options, "Any"))
             for kind, options in chosen.items()
         ),
         forms.field(EXCLUDED, "Leave out", forms.several_searched(f"digest.{EXCLUDED}", out, "Nothing")),
@@ -266,7 +265,7 @@ def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> di
     values = forms.Values(view)
     ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
     errors: dict[str, str] = {
-        name: f"This project has no {LABELS[name].lower()} “{text}”. Remove it."
+        name: f"This project has no {FILTERS[name].label.lower()} “{text}”. Remove it."
         for name in known
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
         if forms.number_in(value) not in ids[name]
@@ -277,7 +276,7 @@ def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> di
 
 
 def _exclusion(kind: FilterKind, number: int, name: str) -> JSON:
-    return option(f"{LABELS[kind]}: {name}", f"{kind}:{number}")
+    return option(f"{FILTERS[kind].label}: {name}", f"{kind}:{number}")
 
 
 def _excluded(values: forms.Values) -> dict[FilterKind, tuple[int, ...]]:

@@ -36,7 +36,7 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.text.mrkdwn import bold, cut, line, link, moment
 from bot.slack.text.wording import Wording
 from bot.spelling import counted
-from bot.store.digest_plans import KINDS, FilterKind, Group, Kind, Plan
+from bot.store.digest_plans import KINDS, Group, Kind, Plan
 from bot.store.digests import Digest
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
@@ -67,14 +67,6 @@ NOUNS: dict[Kind, str] = {
     "stale": "stale issues",
     "closed": "closed issues",
     "personal": "issues",
-}
-LABELS: dict[FilterKind, str] = {
-    "tracker": "Tracker",
-    "priority": "Priority",
-    "category": "Category",
-    "author": "Author",
-    "to": "Assignee",
-    "version": "Target version",
 }
 SECTIONS: dict[Section, str] = {
     "overdue": "Overdue",
@@ -160,7 +152,7 @@ def _parts(edition: Edition) -> list[Part]:
     refs: dict[int, Ref] = {}
     found: dict[int | None, list[Issue]] = defaultdict(list)
     for issue in edition.issues:
-        ref: Ref | None = getattr(issue, plans.FIELDS["to" if by == "assignee" else by])
+        ref: Ref | None = getattr(issue, plans.FILTERS["to" if by == "assignee" else by].field)
         found[ref.id if ref else None].append(issue)
         if ref:
             refs.setdefault(ref.id, ref)

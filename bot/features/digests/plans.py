@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
@@ -25,27 +25,28 @@ from bot.store.digests import Digest
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Choices = Mapping[FilterKind, tuple[Choice, ...]]
-PARTS: Mapping[FilterKind, Part] = {
-    "tracker": "trackers",
-    "priority": "priorities",
-    "category": "categories",
-    "author": "people",
-    "to": "people",
-    "version": "every_version",
+
+
+class Filter(NamedTuple):
+    """The part of a project's catalog that has a filter's choices, the issue's field, and the label."""
+
+    part: Part
+    field: str
+    label: str
+
+
+FILTERS: Mapping[FilterKind, Filter] = {
+    "tracker": Filter("trackers", "tracker", "Tracker"),
+    "priority": Filter("priorities", "priority", "Priority"),
+    "category": Filter("categories", "category", "Category"),
+    "author": Filter("people", "author", "Author"),
+    "to": Filter("people", "assigned_to", "Assignee"),
+    "version": Filter("every_version", "fixed_version", "Target version"),
 }
 SOON_DAYS = 7
 """How many days ahead a digest of due issues looks."""
 Section = Literal["overdue", "today", "assigned", "changed"]
 """A personal digest's sections, in their order."""
-FIELDS: Mapping[FilterKind, str] = {
-    "tracker": "tracker",
-    "priority": "priority",
-    "category": "category",
-    "author": "author",
-    "to": "assigned_to",
-    "version": "fixed_version",
-}
-"""The issue's field that each filter is about."""
 HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
     "new": lambda issue: issue.created_on,
     "closed": lambda issue: issue.closed_on,
@@ -119,7 +120,7 @@ class Plans:
                     found[kind] = kept
                 if not (names := [name for name in every if str(name) not in held]):
                     continue
-                part = PARTS[kind]
+                part = FILTERS[kind].part
                 refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
                 known = Names("person" if part == "people" else kind, refs)
                 wrong: list[UserError] | None = None if problems is None else []
@@ -140,14 +141,14 @@ class Plans:
         )
 
     async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: Names) -> Ref:
-        if PARTS[kind] == "people":
+        if FILTERS[kind].part == "people":
             return await self.people.find(session, typed, known)
         return known.pick(str(typed))
 
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises ServiceError."""
-        lists = (await self.catalogs.of(session, project_id, set(PARTS.values()))).lists
-        return {kind: lists[part] for kind, part in PARTS.items()}
+        lists = (await self.catalogs.of(session, project_id, {it.part for it in FILTERS.values()})).lists
+        return {kind: lists[it.part] for kind, it in FILTERS.items()}
 
 
 def happened(kind: Kind, issue: Issue) -> datetime | None:
@@ -188,7 +189,7 @@ def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dic
     if plan.kind == "personal":
         return IssueFilters(assigned_to=("me",), status="open").to_params()
     excluded = {
-        f"{FIELDS[kind]}_id": NOT + OR.join(str(choice.id) for choice in choices)
+        f"{FILTERS[kind].field}_id": NOT + OR.join(str(choice.id) for choice in choices)
         for kind, choices in plan.excluded.items()
     }
     return excluded | filters_of(plan, now, span).to_params()
@@ -198,7 +199,7 @@ def passes(plan: Plan, issue: Issue) -> bool:
     """Whether the issue isn't private and passes the digest's filters."""
 
     def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
-        ref: Ref | None = getattr(issue, FIELDS[kind])
+        ref: Ref | None = getattr(issue, FILTERS[kind].field)
         return ref is not None and ref.id in {choice.id for choice in choices}
 
     return (

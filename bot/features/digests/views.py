@@ -225,7 +225,7 @@ def filters_in_words(plan: Plan) -> str:
 
 
 def _filter(kind: FilterKind, chosen: Sequence[Choice]) -> str:
-    return f"{digest_message.LABELS[kind].lower()} {line(series([one.name for one in chosen]))}"
+    return f"{plans.FILTERS[kind].label.lower()} {line(series([one.name for one in chosen]))}"
 
 
 # Results
