@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import ConfigError, Settings, load, load_storage
+from bot.config import ConfigError, Settings, load
 
 NEEDED = {
     "SLACK_BOT_TOKEN": "xoxb-123-abc",
@@ -106,24 +106,3 @@ def test_invalid_values_are_reported_without_repeating_them(loaded: Loader, name
     (problem,) = wrong.value.problems
     assert problem.startswith(f"{name}: ")
     assert "s3cret" not in problem
-
-
-def test_invalid_and_missing_variables_are_reported_together(environment: pytest.MonkeyPatch) -> None:
-    environment.setenv("PORT", "http")
-    environment.setenv("SLACK_BOT_TOKEN", "xoxp-1")
-
-    with pytest.raises(ConfigError) as wrong:
-        load()
-
-    problems = "\n".join(wrong.value.problems)
-    assert "PORT: Must be" in problems
-    assert "SLACK_BOT_TOKEN: Must start" in problems
-    assert "SERVICE_BASE_URL: Missing." in problems
-
-
-def test_database_commands_need_only_database_settings(environment: pytest.MonkeyPatch) -> None:
-    environment.setenv("SLACK_BOT_TOKEN", "wrong")
-
-    assert load_storage(with_keys=False).database_url == "sqlite:///issuebot.db"
-    with pytest.raises(ConfigError, match="ENCRYPTION_KEYS: Missing"):
-        load_storage(with_keys=True)

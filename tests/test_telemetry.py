@@ -165,19 +165,6 @@ def test_uncaught_errors_are_redacted() -> None:
         assert secret not in stream.getvalue()
 
 
-def test_json_lines_contain_action_and_context() -> None:
-    stream = io.StringIO()
-    telemetry.configure("json", "info", stream=stream)
-    structlog.contextvars.bind_contextvars(reference="0a1b2c3d", team="T1", user="U1")
-
-    structlog.get_logger().info("an issue was created", action="issue.created")
-
-    line = json.loads(stream.getvalue())
-    assert line["event"] == "an issue was created"
-    assert line.items() >= {"action": "issue.created", "team": "T1", "user": "U1", "level": "info"}.items()
-    assert len(line["reference"]) == 8
-
-
 def _log_calls() -> Iterator[tuple[str, ast.Call]]:
     """Every log call in the bot, whichever logger it uses, with its location."""
     for path in sorted((ROOT / "bot").rglob("*.py")):

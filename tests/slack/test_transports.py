@@ -33,16 +33,6 @@ async def test_sentences_use_the_command_prefix(ana: Person) -> None:
     assert "/acme-issues to:me" in text_of(await ana.ask("/acme-tracker help"))
 
 
-async def test_in_flight_work_finishes_before_the_bot_stops(office: Office, ana: Person) -> None:
-    asking = asyncio.create_task(ana.ask("/acme-issues status:any"))
-    while not len(office.bot.in_flight):
-        await asyncio.sleep(0)
-
-    await office.bot.stop(5)
-
-    assert "recently updated first" in text_of(await asking)
-
-
 async def test_new_requests_are_rejected_while_stopping(office: Office) -> None:
     office.bot._web.stopping = True
 

@@ -13,20 +13,6 @@ KEY = SecretStr("0123456789abcdef0123456789abcdef01234567")
 NEWER = SecretStr("76543210fedcba9876543210fedcba9876543210")
 
 
-async def test_a_link_belongs_to_one_user_of_one_workspace(store: Store, ana: Owner) -> None:
-    await store.links.put(ana, NEWER, 8, "Ana R.")
-    await store.links.put(ana, KEY, 7, "Ana Ruiz")
-
-    link = await store.links.get(ana)
-
-    assert link is not None
-    assert (link.owner, link.key, link.user_id, link.name) == (ana, KEY, 7, "Ana Ruiz")
-    assert link.linked_at.utcoffset() is not None
-    assert KEY.get_secret_value() not in repr(link)
-    assert await store.links.get(Owner(None, "T2", ana.user_id)) is None
-    assert await store.links.get(Owner("E1", ana.team_id, ana.user_id)) is None
-
-
 async def test_add_never_replaces_a_link(store: Store, ana: Owner) -> None:
     answers = await asyncio.gather(
         *(store.links.add(ana, key, number, "Ana") for number, key in enumerate((KEY, NEWER)))

@@ -117,11 +117,6 @@ def test_cut_respects_the_limit_for_any_text(text: str, limit: int) -> None:
     assert UNBROKEN.fullmatch(kept)
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp"])))
-def test_escaping_is_reversible(text: str) -> None:
-    assert html.unescape(escape(text)) == html.unescape(html.escape(text, quote=False))
-
-
 def test_a_day_is_the_same_for_readers_in_every_larger_zone() -> None:
     token = day(date(2026, 7, 1))
     at = datetime.fromtimestamp(int(token.split("^")[1]), UTC)
