@@ -16,7 +16,7 @@ from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until_so
 from tests.support.wire import Fault, Wire
-from tests.support.work import digest_runs
+from tests.support.work import run_digests
 
 DAY = timedelta(days=1)
 
@@ -29,11 +29,6 @@ async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
         yield office
 
 
-async def run_digests(office: Office, after: timedelta) -> None:
-    await digest_runs(office.bot).run_due(await office.bot.store.processes.now() + after)
-    await digest_runs(office.bot).idle()
-
-
 async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await ana.ask(WEB)
@@ -43,7 +38,7 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
     change(office.newest_issue(), subject="Renamed")
     for _ in range(2):
         await read_followed(office)
-        await run_digests(office, DAY)
+        await run_digests(office.bot, DAY)
     assert await ana.messages(DM) == []
     assert (await stored(office)).paused is None
     await ana.command("/tracker whoami")
@@ -56,7 +51,7 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
     await read_followed(office)
     assert "Renamed" in (await in_thread(ana, post))[0]["text"]
     await ana.ask("/issue new Till rings twice project:webshop")
-    await run_digests(office, 2 * DAY)
+    await run_digests(office.bot, 2 * DAY)
     posted = [m for m in await ana.messages() if not m["ephemeral"] and "Till rings" in text_of(m)]
     assert len(posted) == len(["announcement", "digest"])
 
@@ -71,7 +66,7 @@ async def test_a_single_refusal_stops_no_digest_and_no_follow(
         change(office.newest_issue(), subject=f"Renamed {at}")
         wire.fail(fault, at)
         await read_followed(office)
-        await run_digests(office, (at + 1) * DAY)
+        await run_digests(office.bot, (at + 1) * DAY)
         if len(wire.heal()) <= at:
             break
 

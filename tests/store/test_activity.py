@@ -1,10 +1,9 @@
-"""Issues created and time logged with the bot, and the projects of channels."""
+"""Issues created and time logged with the bot; whose they are: tests/hostile/test_authorization.py."""
 
 from dataclasses import replace
 from datetime import date
 
 from bot.store.activity import Entry
-from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -41,21 +40,6 @@ async def test_created_issues_are_their_users_and_their_messages_latest_first(
     assert await found() == [[3], [3], [1, 2], [2], []]
 
 
-async def test_entries_are_accessible_to_their_owner_only(store: Store, ana: Owner, ben: Owner) -> None:
-    await store.time_entries.add(ana, ENTRY)
-
-    await store.time_entries.change(ben, replace(ENTRY, minutes=1))
-    await store.time_entries.forget(ben, 7)
-
-    assert await store.time_entries.get(ana, 7) == ENTRY
-    assert await store.time_entries.get(ben, 7) is None
-    assert await store.time_entries.latest(ben, 5) == ()
-
-    await store.time_entries.add(ben, replace(ENTRY, minutes=5))  # of another service, which has its ID too
-    assert await store.time_entries.get(ana, 7) is None
-    assert await store.time_entries.latest(ben, 2) == (replace(ENTRY, minutes=5),)
-
-
 async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner, ben: Owner) -> None:
     for number, day in enumerate((12, 13, 13, 19, 20)):
         await store.time_entries.add(ana, replace(ENTRY, id=number, spent_on=date(2026, 7, day)))
@@ -64,22 +48,5 @@ async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner,
     assert await store.time_entries.minutes(ana, MONDAY, MONDAY) == 40
     assert await store.time_entries.minutes(ana, MONDAY, date(2026, 7, 19)) == 60
     assert await store.time_entries.minutes(ben, date(2026, 8, 1), date(2026, 8, 7)) == 0
-
-
-async def test_the_latest_entry_comes_first_even_after_a_change(store: Store, ana: Owner) -> None:
-    later = replace(ENTRY, id=8)
-    await store.time_entries.add(ana, ENTRY)
-    await store.time_entries.add(ana, later)
-
-    await store.time_entries.change(ana, replace(ENTRY, minutes=30))
-
-    assert await store.time_entries.latest(ana, 5) == (later, replace(ENTRY, minutes=30))
-    assert await store.time_entries.latest(ana, 1) == (later,)
-
-
-async def test_a_default_project_is_the_latest_of_one_channel(store: Store, ana: Owner, ben: Owner) -> None:
-    for project, owner in enumerate((ana, ben), 1):
-        await store.channels.set_default(owner, Channel("T1", "C1"), project)
-
-    places = (("T1", "C1"), ("T1", "C2"), ("T2", "C1"))
-    assert [await store.channels.default_project(Channel(*place)) for place in places] == [2, None, None]
+    await store.time_entries.add(ben, replace(ENTRY, id=1))  # of another service, which has its ID too
+    assert await store.time_entries.minutes(ana, MONDAY, MONDAY) == 20

@@ -1,5 +1,7 @@
 """What a bot does in the background."""
 
+from datetime import timedelta
+
 from sqlalchemy import func, select
 
 from bot.app import Bot
@@ -12,6 +14,12 @@ def digest_runs(bot: Bot) -> DigestRuns:
     runs = bot.features.work["due digests"]
     assert isinstance(runs, DigestRuns)
     return runs
+
+
+async def run_digests(bot: Bot, after: timedelta) -> None:
+    """Posts the digests that are due after that time."""
+    await digest_runs(bot).run_due(await bot.store.processes.now() + after)
+    await digest_runs(bot).idle()
 
 
 def follow_runs(bot: Bot) -> FollowRuns:

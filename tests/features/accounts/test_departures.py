@@ -18,7 +18,7 @@ from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Wire
-from tests.support.work import digest_runs
+from tests.support.work import run_digests
 
 DEACTIVATED = "Ana Ruiz's Slack account is deactivated. Anyone who can see the project can take ownership."
 
@@ -32,11 +32,6 @@ async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     async with office.opened("ana"):
         yield office
     assert office.violations() == []
-
-
-async def run_digests(office: Office) -> None:
-    await digest_runs(office.bot).run_due(await office.bot.store.processes.now() + timedelta(days=1))
-    await digest_runs(office.bot).idle()
 
 
 async def notices(person: Person) -> list[JSON]:
@@ -55,7 +50,7 @@ async def test_a_deactivated_users_digests_and_follows_stop(
     wire.heal()
     change(office.newest_issue(), subject="Renamed")
     await read_followed(office)
-    await run_digests(office)
+    await run_digests(office.bot, timedelta(days=1))
 
     assert wire.heal() == []
     assert await office.bot.store.links.get(ANA) is None
@@ -72,7 +67,7 @@ async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana:
     await ana.ask(WEB)
     wire.seconds = 20
     wire.fail("slow", lasting=True)
-    running = asyncio.create_task(run_digests(office))
+    running = asyncio.create_task(run_digests(office.bot, timedelta(days=1)))
     await until_so(lambda: wire.slowed)
     asked = len(wire.asked)
     office.workspace.deactivate(ana.user_id)
@@ -98,6 +93,6 @@ async def test_a_late_event_of_a_user_who_came_back_is_checked_before_the_next_d
     assert (await stored(office)).paused is None
     wire.heal()
     for _ in range(2):
-        await run_digests(office)
+        await run_digests(office.bot, timedelta(days=1))
     assert wire.heal() == []
     assert len(await notices(ben)) == 1

@@ -20,7 +20,7 @@ from tests.slack.workspaces.company import Company
 from tests.slack.workspaces.slack import Place, Slack
 from tests.support.digesting import wanted
 from tests.support.office import digests_of
-from tests.support.work import digest_runs
+from tests.support.work import run_digests
 
 PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "T91", "U1")}
 
@@ -34,17 +34,12 @@ async def _add(company: Company) -> None:
     put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))
 
 
-async def _due(company: Company, after: timedelta) -> None:
-    await digest_runs(company.bot).run_due(datetime.now(UTC) + after)
-    await digest_runs(company.bot).idle()
-
-
 async def test_digests_are_posted_with_their_workspaces_token(company: Company, slack: Slack) -> None:
     for place in PLACES:
         await slack.install(company.port, place)
     await _add(company)
 
-    await _due(company, timedelta(hours=1))
+    await run_digests(company.bot, timedelta(hours=1))
 
     for place, owner in PLACES.items():
         (listed,) = slack.with_tokens_of(place, "users.conversations")
@@ -70,7 +65,7 @@ async def test_a_digest_is_posted_once_despite_slow_token_renewal(
             await asyncio.sleep(1.3)
 
     slack.before_renewal = before_renewal
-    await _due(company, timedelta(hours=1))
+    await run_digests(company.bot, timedelta(hours=1))
     after = [call.method for call in slack.calls[slow_ones[0] :]]
     await company.close()
 
@@ -81,11 +76,11 @@ async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, 
     first, second = PLACES
     await slack.install(company.port, first)
     await _add(company)
-    await _due(company, timedelta(hours=1))
+    await run_digests(company.bot, timedelta(hours=1))
     assert len(slack.with_tokens_of(first, "chat.postMessage")) == 1
 
     await slack.install(company.port, second)
-    await _due(company, timedelta(hours=2))
+    await run_digests(company.bot, timedelta(hours=2))
 
     assert len(slack.with_tokens_of(second, "chat.postMessage")) == 1
 
@@ -104,7 +99,7 @@ async def test_a_workspace_that_takes_no_notices_does_not_hold_up_those_of_other
         grants = [{**where, "is_enterprise_install": place.team is None}]
         assert await company.told(left, **where, authorizations=grants) == 200
 
-    await _due(company, timedelta(minutes=1))
+    await run_digests(company.bot, timedelta(minutes=1))
 
     (notice,) = slack.with_tokens_of(other, "chat.postMessage")
     assert "Take ownership" in str(notice.arguments)
