@@ -32,11 +32,10 @@ from bot.sandbox.workspace.socket import SocketDelivery
 from bot.slack.incoming.errors import Interrupted
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
-from bot.store.followed import Followed
 from bot.store.owner import Owner
 from bot.store.tables import DigestIssueRow, DigestRunRow
 from bot.timings import Timings
-from tests.features.following.threads import change
+from tests.features.following.threads import change, follow, public_issues
 from tests.support.bot_process import Apart
 from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_due, still_due
 from tests.support.office import TEAM, Transport
@@ -48,7 +47,7 @@ from tests.support.wire import Wire
 from tests.support.wording import worded
 
 LONG = "ISSUEBOT_REPLICA_KILLS" in os.environ
-KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "4"))
+KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "3"))
 ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)
 OWNERS = [Owner(None, TEAM, person.slack_id) for person in (ANA, CHRIS)]
 AT_WORK, DIGESTS, FOLLOWED = (8, 10, 3) if LONG else (3, 4, 3)
@@ -159,24 +158,15 @@ class FollowedIssues:
         self._changes = 0
 
     async def follow(self) -> None:
-        public = (i for i in self._office.tracker.data.issues.values() if i.project_id == 1)
-        found = [i for i in public if i.status_id == defaults.NEW and not i.is_private]
+        found = [i for i in public_issues(self._office.tracker) if i.status_id == defaults.NEW]
         workspace = self._office.workspace
         slack = AsyncWebClient(workspace.bot_token, base_url=workspace.api_url)
         for number, issue in enumerate(found[:FOLLOWED]):
             channel = f"C0D{number:06}"
             thread = str((await slack.chat_postMessage(channel=channel, text="Please fix this"))["ts"])
             post = await slack.chat_postMessage(channel=channel, thread_ts=thread, text="Created")
-            followed = Followed(
-                owner=OWNERS[number % 2],
-                issue_id=issue.id,
-                channel_id=channel,
-                thread_ts=thread,
-                ts=str(post["ts"]),
-                posted_by=ANA.slack_id,
-                created=True,
-            )
-            await self._office.store.followed.add(followed)
+            owner = OWNERS[number % 2]
+            await follow(self._office.store, issue, channel, thread, str(post["ts"]), owner=owner)
             self._threads[thread] = issue
 
     async def run(self, dice: random.Random) -> None:

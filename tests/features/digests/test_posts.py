@@ -21,7 +21,7 @@ from bot.timings import DEFAULT, Delays
 from tests.support.digesting import wanted
 from tests.support.due_digests import digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
-from tests.support.people import KEYS
+from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of
 from tests.support.slackwire import SlackWire
@@ -68,6 +68,11 @@ class Digests:
         assert found
         return found
 
+    async def chris(self) -> Person:
+        """Chris, linked."""
+        await self.office.link(IDS["chris"], KEYS["chris"])
+        return Person(self.office, IDS["chris"])
+
     async def notices(self) -> list[str]:
         """The bot's direct messages to Ana."""
         return [text_of(message) for message in await self.person.messages(DM)]
@@ -97,8 +102,7 @@ async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> No
     digests.report()
     await digests.tick()
     message = (await digests.person.messages())[-1]
-    await digests.office.link("U0CHRIS01", KEYS["chris"])
-    chris = Person(digests.office, "U0CHRIS01")
+    chris = await digests.chris()
     refused = await chris.after(chris.choose_from_menu(message, "Since ", "Delete post (only Ana)"))
     assert "Only Ana can delete this post." in text_of(refused)
     assert len(await digests.posts()) == 1
@@ -291,8 +295,7 @@ async def test_invalid_key_notifies_owner_and_channel_once(
         await digests.tick()
     (told,) = await digests.notices()
     assert "2 of your digests stopped" in told
-    await digests.office.link("U0CHRIS01", KEYS["chris"])
-    chris = Person(digests.office, "U0CHRIS01")
+    chris = await digests.chris()
     said = [m for m in await chris.messages() if "Stopped" in text_of(m)]
     assert len(said) == 1
     answer = await chris.after(chris.press(said[0], "Take ownership"))

@@ -9,12 +9,17 @@ from sqlalchemy import delete, select, update
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.store.followed import Followed
 from bot.store.tables import FollowedIssueRow, LinkRow
 from bot.telemetry import SERVICE_REQUESTS
 from bot.timings import Delays, Timings
-from tests.features.following.threads import change, create_from_message, in_thread, read_followed
-from tests.support.digesting import ANA
+from tests.features.following.threads import (
+    change,
+    create_from_message,
+    follow,
+    in_thread,
+    public_issues,
+    read_followed,
+)
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
@@ -119,7 +124,7 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
 async def test_any_announcement_in_a_thread_offers_to_follow(
     office: Office, ana: Person, shortcut: str, title: str, values: JSON
 ) -> None:
-    issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    issue = public_issues(office.tracker)[0]
     await ana.shortcut(shortcut, await ana.say(f"Deployed #{issue.id}"))
     told = await ana.after(ana.submit(await ana.form(title), values))
 
@@ -274,19 +279,9 @@ async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: 
 
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
-    public = [i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private]
-    for issue in public[:101]:
-        one = Followed(
-            owner=ANA,
-            issue_id=issue.id,
-            channel_id="C1",
-            thread_ts="1.0",
-            ts=f"{issue.id}.0",
-            posted_by=ANA.user_id,
-            created=False,
-            seen_on=issue.updated_on,
-        )
-        await office.bot.store.followed.add(one)
+    for issue in public_issues(office.tracker)[:101]:
+        seen = {"created": False, "seen_on": issue.updated_on}
+        await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
 
     before = requests_sent()
     for _ in range(2):

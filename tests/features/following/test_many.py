@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 from sqlalchemy import insert, select
@@ -9,10 +10,16 @@ from sqlalchemy import insert, select
 from bot.features.following.following import MAX_FOLLOWED
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.store.followed import Followed
 from bot.store.tables import FollowedIssueRow
 from bot.timings import Delays
-from tests.features.following.threads import change, create_from_message, in_thread, read_followed
+from tests.features.following.threads import (
+    change,
+    create_from_message,
+    follow,
+    in_thread,
+    public_issues,
+    read_followed,
+)
 from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.person import Person
@@ -23,26 +30,9 @@ BURST = 5
 LONG_AGO = "2026-01-01 00:00:00"
 
 
-def public_issues(office: Office) -> list[Issue]:
-    issues = office.tracker.data.issues.values()
-    return [issue for issue in issues if issue.project_id == 1 and not issue.is_private]
-
-
-async def follow(
-    office: Office, post: JSON, issue: Issue, ts: str = "1.0", *, telling: bool | None = None
-) -> None:
+async def follow_below(office: Office, post: JSON, issue: Issue, ts: str = "1.0", **more: Any) -> None:
     """Follows an issue in the thread of a post."""
-    one = Followed(
-        owner=ANA,
-        issue_id=issue.id,
-        channel_id=office.channel_id("webshop"),
-        thread_ts=post["thread_ts"],
-        ts=ts,
-        posted_by=ANA.user_id,
-        created=True,
-        telling=telling,
-    )
-    await office.bot.store.followed.add(one)
+    await follow(office.bot.store, issue, post["channel"], post["thread_ts"], ts, **more)
 
 
 async def follow_many(office: Office, count: int, changed_at: str) -> None:
@@ -61,11 +51,11 @@ async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Off
     wire, slack, state = office.slack_wire, office.bot.slack, office.workspace.state
     assert wire
     state.rate_limits = False
-    issues = [one for one in public_issues(office) if one.status_id == defaults.NEW][:6]
+    issues = [one for one in public_issues(office.tracker) if one.status_id == defaults.NEW][:6]
     for issue in issues:
         where = {"channel": office.channel_id("webshop"), "thread_ts": post["thread_ts"]}
         shown = await slack.chat_postMessage(text="Created", **where)
-        await follow(office, post, issue, str(shown["ts"]))
+        await follow_below(office, post, issue, str(shown["ts"]))
         change(issue, status_id=defaults.CLOSED)
     wire.calls.clear()
     state.rate_limits = True
@@ -83,9 +73,9 @@ async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Off
 async def test_issues_that_never_settle_do_not_starve_the_others(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     newest = office.newest_issue()
-    for issue in public_issues(office)[:50]:
+    for issue in public_issues(office.tracker)[:50]:
         assert issue.id < newest.id
-        await follow(office, post, issue, telling=True)
+        await follow_below(office, post, issue, telling=True)
     assert office.slack_wire
     office.slack_wire.lasting = {"conversations.replies": "429:60"}
     change(newest, status_id=defaults.CLOSED)
@@ -113,7 +103,7 @@ async def test_thousands_of_quiet_issues_block_nobody(office: Office, ana: Perso
 async def test_a_person_follows_a_limited_number_of_issues(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
-    await follow(office, post, public_issues(office)[0])
+    await follow_below(office, post, public_issues(office.tracker)[0])
     await follow_many(office, MAX_FOLLOWED - 1, "2026-11-01 00:00:00")
 
     refused = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))

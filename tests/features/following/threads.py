@@ -5,6 +5,10 @@ from itertools import count
 from typing import Any
 
 from bot.sandbox.tracker.data import Issue, Note
+from bot.sandbox.tracker.server import Tracker
+from bot.store.followed import Followed
+from bot.store.store import Store
+from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON
@@ -17,6 +21,18 @@ async def read_followed(office: Office) -> None:
     """Reads all followed issues, as the job does every minute."""
     await follow_runs(office.bot).run_due()
     await follow_runs(office.bot).idle()
+
+
+def public_issues(tracker: Tracker) -> list[Issue]:
+    """Returns the issues of the Web Shop that everyone can see."""
+    return [one for one in tracker.data.issues.values() if one.project_id == 1 and not one.is_private]
+
+
+async def follow(store: Store, issue: Issue, channel_id: str, thread_ts: str, ts: str, **more: Any) -> None:
+    """Follows an issue in a thread, for Ana unless for another owner."""
+    where = {"channel_id": channel_id, "thread_ts": thread_ts, "ts": ts}
+    about: dict[str, Any] = {"owner": ANA, "posted_by": ANA.user_id, "created": True} | where | more
+    await store.followed.add(Followed(issue_id=issue.id, **about))
 
 
 def change(issue: Issue, *, comment_by: int | None = None, **values: Any) -> None:
