@@ -48,7 +48,6 @@ SECONDS_TO_DRAIN = 2
 SECONDS_BETWEEN_CLEANUPS = 3600
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
 COLLECTION_THRESHOLD = 10_000
-"""Garbage collection threshold: collect after this many new objects."""
 
 log = structlog.get_logger()
 

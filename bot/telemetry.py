@@ -83,7 +83,6 @@ QUIET = ("slack_sdk", "slack_bolt", "aiohttp.access", "httpcore", "httpx", "asyn
 TROUBLE = {HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600)}
 """Statuses that mean the service is overloaded or failing."""
 LONGEST_VALUE = 10_000
-"""How many characters of a value or traceback are logged."""
 SHORTEST_SECRET = 8  # anything shorter also occurs in ordinary words
 
 _SECRETS = tuple(

@@ -44,7 +44,6 @@ PARTS: tuple[Part, ...] = get_args(Part)
 LATEST = 50
 """How many issues to read for values that the service doesn't list. Each comes with its description."""
 LEARNED = 100
-"""How many issues to read for the values of one custom field."""
 MAX_LEARNED = 5
 """How many custom fields' values are learned at once, one request each."""
 LATEST_FIRST = (Sort("id", descending=True),)
@@ -54,7 +53,6 @@ REQUIRED_TTL = 24 * 3600.0
 CHOICES, CHOICE = 100, 255
 """The most values of a custom field, by the limit of Slack's selects, and the longest one."""
 MIN_AVERAGE_USES = 2
-"""Average uses per value from which a field counts as a list field."""
 
 
 @dataclass(frozen=True)

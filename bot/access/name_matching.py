@@ -13,9 +13,7 @@ from bot.spelling import series, similar
 TOLD = 3
 """How many wrong names of one list are told."""
 LISTED = 8
-"""How many names are listed in a sentence."""
 _NEAR = 3
-"""How many similar names are suggested."""
 
 
 class UnknownName(UserError):

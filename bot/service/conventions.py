@@ -60,9 +60,7 @@ MIDDAY = "T10:30:00Z"  # the same date in every time zone from UTC-10 to UTC+13
 SETS_PRIVACY = frozenset({"set_issues_private", "set_own_issues_private"})
 """Redmine's permissions to create a private issue; either one is enough."""
 CREATES_ISSUES = frozenset({"add_issues"})
-"""Redmine's permission to create issues."""
 HIDES_NOTES = frozenset({"set_notes_private"})
-"""Redmine's permission to write private notes."""
 
 # Limits, as in docs/service.md
 PAGE = 100

@@ -34,9 +34,7 @@ FRUITLESS = 20  # pages without a new row, besides repeated ones, before a list 
 R = TypeVar("R", Issue, Project)
 ReadPage: TypeAlias = Callable[[int], Coroutine[Any, Any, Page[R]]]
 ReadPart: TypeAlias = Callable[[int, int], Coroutine[Any, Any, Page[R]]]
-"""Reads rows by offset and limit."""
 ReadIssues: TypeAlias = Callable[[IssueFilters, int, int], Coroutine[Any, Any, Page[Issue]]]
-"""Reads issues by filters, offset and limit."""
 
 
 class Known(Protocol):

@@ -29,7 +29,7 @@ from bot.sandbox.workspace.delivery import Answer
 from bot.sandbox.workspace.http import HttpDelivery
 from bot.sandbox.workspace.model import Channel
 from bot.sandbox.workspace.socket import SocketDelivery
-from bot.slack.incoming.errors import Interrupted
+from bot.slack.incoming.feature import Interrupted
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
 from bot.store.owner import Owner

@@ -15,7 +15,7 @@ from bot.errors import InProgress
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
-from bot.slack.incoming.errors import Interrupted
+from bot.slack.incoming.feature import Interrupted
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store

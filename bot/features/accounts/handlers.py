@@ -10,8 +10,7 @@ from bot.features.accounts import views
 from bot.features.accounts.views import LinkAccount
 from bot.features.parts import Parts
 from bot.service.models import User
-from bot.slack.incoming.errors import FormExpired
-from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.feature import Feature, Form, FormExpired
 from bot.slack.incoming.interaction import ButtonPress, FormClosed, FormSubmission, read
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.posting import Place

@@ -6,7 +6,7 @@ from enum import Enum
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import Refused
-from bot.features.issues.issues import Issues, Updates, explained
+from bot.features.issues.issues import Issues, explained
 from bot.service.inputs import IssueChanges
 from bot.service.models import Issue, Ref
 from bot.store.owner import Owner
@@ -34,17 +34,17 @@ class Assigning:
         person can't see the issue, may not be its assignee, or the service can't change issues, NotLinked,
         IssueRefused and the other ServiceErrors; OutcomeUnknown when the issue can't be read afterwards.
         """
+        issues = Issues(self.access)
         async with self.access.accounts.reading(owner) as session:
-            issue = await Issues(self.access).one(session, number)
+            issue = await issues.one(session, number)
         if _is_own(session, issue):
             return issue, Outcome.ALREADY
-        updates = Updates(self.access)
-        updates.check_supported(number)
+        issues.check_supported(number)
         if issue.assigned_to and issue.assigned_to.id != agreed:
             return issue, Outcome.NEEDS_CONFIRMATION
         changes = IssueChanges(assigned_to_id=session.user_id)
         try:
-            seen = await updates.apply(session, issue, changes, lambda now: _is_own(session, now))
+            seen = await issues.update(session, issue, changes, lambda now: _is_own(session, now))
         except Refused as error:
             project_id = issue.project.id if issue.project else None
             me = Ref(id=session.user_id, name=session.name)

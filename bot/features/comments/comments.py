@@ -12,7 +12,7 @@ from bot.access.accounts import Session
 from bot.access.people import has_permission
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.files.attach import Batch, Files, FileState
-from bot.features.issues.issues import Issues, Updates, UpdateUnconfirmed
+from bot.features.issues.issues import Issues, UpdateUnconfirmed
 from bot.service.conventions import CLOCK_SKEW, HIDES_NOTES
 from bot.service.inputs import IssueChanges, UploadInput
 from bot.service.models import Issue, Journal
@@ -57,7 +57,6 @@ class Commented:
     certain: bool
     """False if the service neither answered nor tells the history, but the issue was updated."""
     private: bool
-    """Whether the user asked for a private note."""
     exposed: bool
     """Whether others can see it although it was to be private."""
 
@@ -72,7 +71,7 @@ class Target:
 
 class Comments:
     def __init__(self, access: Access) -> None:
-        self.access, self.issues, self.updates = access, Issues(access), Updates(access)
+        self.access, self.issues = access, Issues(access)
 
     async def target(self, owner: Owner, number: int) -> Target:
         """The issue for a comment.
@@ -81,7 +80,7 @@ class Comments:
         """
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
-            self.updates.check_supported(number)
+            self.issues.check_supported(number)
             project = issue.project
             allowed = project and await has_permission(self.access.client, session, project, HIDES_NOTES)
             return Target(issue, allowed is True)
@@ -94,7 +93,7 @@ class Comments:
         """
         async with self.access.accounts.reading(owner) as session:
             before = await self._read(session, number)
-        self.updates.check_supported(number)
+        self.issues.check_supported(number)
         if found := _earlier(session, before, comment):
             batch.match(before.attachments, session.user_id, comment.since or batch.since)
             return _commented(before, comment, found)
@@ -138,7 +137,7 @@ class Comments:
             | ({"uploads": uploads} if uploads else {})
         )
         try:
-            issue = await self.updates.apply(session, before, changes, arrived, read=self._read)
+            issue = await self.issues.update(session, before, changes, arrived, read=self._read)
         except (UpdateUnconfirmed, OutcomeUnknown) as error:
             raise _unconfirmed(before.id, last, unread=isinstance(error, OutcomeUnknown)) from None
         note = None

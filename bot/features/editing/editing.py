@@ -21,7 +21,7 @@ from bot.features.issues.fields import (
     sent,
     typed_hours,
 )
-from bot.features.issues.issues import Issues, ServiceChange, Updates, explained, same, service_changes, texts
+from bot.features.issues.issues import Issues, ServiceChange, explained, same, service_changes, texts
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
@@ -237,7 +237,7 @@ class Editing:
 
         Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
         """
-        Updates(self.access).check_supported(number)
+        Issues(self.access).check_supported(number)
         async with self.access.accounts.reading(owner) as session:
             editable = await self._editable(session, number, edit, parts)
             wanted, errors = await editable.wanted(edit, session, self.access.people)
@@ -250,7 +250,7 @@ class Editing:
 
         `opened` are the `marks` of the issue that the form was opened with. Raises EditConflict if somebody
         changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
-        `Updates.apply`.
+        `Issues.update`.
         """
         async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
@@ -271,7 +271,7 @@ class Editing:
             labels = series([change.label for change in changed], "and")
             raise EditConflict(labels, editable, wanted, changed)
         try:
-            after = await Updates(self.access).apply(
+            after = await Issues(self.access).update(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
             )
         except Refused as error:

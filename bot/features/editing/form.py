@@ -27,7 +27,6 @@ from bot.slack.text.mrkdwn import prose
 
 CALLBACK_ID = "issue.edit"
 CUSTOM_FIELDS = 30
-"""How many custom fields the form has."""
 
 
 class EditMetadata(Metadata):

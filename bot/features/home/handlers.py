@@ -18,7 +18,6 @@ log = structlog.get_logger(__name__)
 
 
 ISSUES, CREATED, ENTRIES = 10, 5, 5
-"""How many open issues, and created issues and time entries, the tab shows."""
 
 
 class HomeHandlers:

@@ -27,11 +27,8 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
-"""Sends the files that an issue is created with."""
 Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
-"""Finds open issues with a similar subject in a project."""
 SIMILAR_SECONDS = 1.0
-"""How long a created issue waits for similar ones."""
 
 
 class Source(NamedTuple):
@@ -47,11 +44,9 @@ class Created:
     project: KnownProject
     changes: tuple[ServiceChange, ...] = ()
     requested_private: bool = False
-    """Whether the user asked for a private issue."""
     mention: str | None = None
     """The assignee's Slack user, if they are to be mentioned."""
     similar: tuple[Issue, ...] = ()
-    """Open issues with a similar subject."""
 
     @property
     def exposed(self) -> bool:

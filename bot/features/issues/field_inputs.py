@@ -25,7 +25,6 @@ EXAMPLES = 4
 """How many values a custom field gives as examples."""
 PARENT_QUERY, HOURS_LENGTH, STEP = 1, 20, 10
 Written = Callable[[JSON], str]
-"""Converts rich text to the service's format."""
 T = TypeVar("T")
 
 

@@ -40,7 +40,6 @@ HALF_MINUTE = Decimal(30) / 3600
 """Services round hours to minutes or to two places."""
 ASSIGNEE = FIELDS["to"].name
 Read = Callable[[Session, int], Awaitable[Issue]]
-"""Reads an issue by its number."""
 
 
 class IssueNotFound(UserError):
@@ -189,12 +188,9 @@ class Issues:
             return await self.access.projects.by_id(session, issue.project.id) if issue.project else None
         return None
 
+    # Changes
 
-@dataclass(frozen=True)
-class Updates:
-    access: Access
-
-    async def apply(
+    async def update(
         self,
         session: Session,
         before: Issue,
@@ -224,9 +220,7 @@ class Updates:
             raise UpdatesUnsupported(before.id) from None
         except OutcomeUnknown as error:
             lost = error
-        seen = await self._look(
-            session, before.id, arrived if lost else None, read or Issues(self.access).one
-        )
+        seen = await self._look(session, before.id, arrived if lost else None, read or self.one)
         if seen is None:
             raise lost or OutcomeUnknown("PUT", f"/issues/{before.id}.json", None, "could not be read again")
         if lost and not arrived(seen):

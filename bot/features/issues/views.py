@@ -56,7 +56,6 @@ KILOBYTE = 1000
 SHARE, ASSIGN = "Share here", "Assign to me"
 FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
 Action = tuple[str, Button]
-"""A button's text, and what it carries."""
 
 
 def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:

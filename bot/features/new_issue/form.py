@@ -35,7 +35,6 @@ CALLBACK_ID, TITLE = "issue.create", "New issue"
 OUTDATED = "The fields below changed with the project. Check them, then create the issue."
 KNOWN = "known"
 CUSTOM_FIELDS = 20
-"""How many custom fields *More fields* shows."""
 
 
 class NewIssueMetadata(Metadata):

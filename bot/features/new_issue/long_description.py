@@ -2,7 +2,7 @@
 
 from bot.features.issues.fields import Draft
 from bot.features.new_issue.form import NewIssueMetadata
-from bot.slack.incoming.errors import FormExpired
+from bot.slack.incoming.feature import FormExpired
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, shortened
 from bot.slack.surfaces.rich_input import LONGEST

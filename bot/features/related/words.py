@@ -40,7 +40,6 @@ will with within without won work worked working works would wouldn wrong wrote 
 you your yours
 """
 COMMON = frozenset(_COMMON.split())
-"""Words that don't tell what a text is about."""
 ENDINGS = (
     *("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ness", "ers", "ies", "er", "ed"),
     *("es", "ly", "s", "y", "e"),

@@ -68,7 +68,6 @@ ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
     **dict.fromkeys(("nobody", "none"), "nobody"),
     **dict.fromkeys(("anybody", "any"), "anybody"),
 }
-"""What the keywords of options mean."""
 MAX_SORTS = 3
 """The service uses only the first three (docs/service.md, Lists)."""
 

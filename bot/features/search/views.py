@@ -59,7 +59,6 @@ ORDERS = {
     "start_date": ("by start date", "latest start date first"),
     "due_date": ("by due date", "latest due date first"),
 }
-"""Each order in words, ascending and descending."""
 OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
     "closed": ("Include closed", IncludeClosed),
     "projects": ("All projects", AllProjects),

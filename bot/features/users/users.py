@@ -34,13 +34,9 @@ class Details:
 class LinkOutcome(Enum):
     LINKED = auto()
     NO_KEY = auto()
-    """The response had no working key."""
     ALREADY_LINKED = auto()
-    """The Slack user linked an account in the meantime."""
     NOT_STORED = auto()
-    """The key could not be stored."""
     NO_SLACK_USER = auto()
-    """The account is for nobody in Slack."""
 
 
 class Users:

@@ -23,7 +23,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import InProgress, Refused, UserError, WrongField
 from bot.slack.incoming.deliveries import CompletedDeliveries, delivery_key, unclaimed
-from bot.slack.incoming.errors import FormExpired, FormSentAlready, Interrupted
 from bot.slack.incoming.failures import (
     Failures,
     canceled,
@@ -33,7 +32,7 @@ from bot.slack.incoming.failures import (
     log_if_undelivered,
     measured,
 )
-from bot.slack.incoming.feature import Feature, Form, merged
+from bot.slack.incoming.feature import Feature, Form, FormExpired, FormSentAlready, Interrupted, merged
 from bot.slack.incoming.interaction import (
     ButtonPress,
     Event,

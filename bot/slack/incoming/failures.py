@@ -16,7 +16,7 @@ import structlog
 from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.deliveries import CompletedDeliveries
-from bot.slack.incoming.errors import Interrupted
+from bot.slack.incoming.feature import Interrupted
 from bot.slack.incoming.interaction import FormSubmission, Interaction, read
 from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply

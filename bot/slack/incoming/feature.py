@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, TypeVar
 
+from bot.errors import BotError, UserError
 from bot.slack.incoming import interaction
-from bot.slack.incoming.errors import FormExpired
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
@@ -19,6 +19,32 @@ Handler = Callable[[Handled, Reply], Awaitable[JSON | None]]
 Press = Handler[interaction.ButtonPress[Any]]
 Submit = Callable[[interaction.FormSubmission, Reply], Awaitable[FormResult]]
 Options = Callable[[interaction.OptionsRequest, Reply], Awaitable[list[JSON]]]
+
+
+class FormSentAlready(UserError):
+    """A form that acts only once was submitted again."""
+
+    says = "You already submitted this form. Check whether it went through before you submit another."
+
+
+class FormExpired(UserError):
+    """A saved form or request is gone; `command` starts over."""
+
+    says = "{what} {again}"
+    command: str | None = None
+    what: str = "This form has expired."
+
+    @property
+    def again(self) -> UserError:
+        if self.command is None:
+            return UserError("Start over.")
+        return UserError("Start over with `/{prefix}{command}`.", command=self.command)
+
+
+class Interrupted(BotError):
+    """The process stopped, or crashed, while it was handling a request."""
+
+    says = "I was restarted while working on this. Check whether it went through."
 
 
 @dataclass(frozen=True)

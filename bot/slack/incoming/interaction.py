@@ -44,7 +44,6 @@ class Interaction:
     """
 
     kind: ClassVar[str]
-    """The type's name in logs and metrics."""
     name: str
     owner: Owner
     place: Place

@@ -35,7 +35,6 @@ REPEATABLE = frozenset(
         "views.update",
     }
 )
-"""Idempotent methods."""
 
 
 class _RetryIdempotent(AsyncConnectionErrorRetryHandler):

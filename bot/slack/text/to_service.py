@@ -125,7 +125,6 @@ def _numbered(chars: str) -> str:
 
 
 Format = _Markdown | _Textile
-"""How a text format writes the elements of Slack messages."""
 FORMATS: dict[TextFormat, Format] = {"markdown": _Markdown(), "textile": _Textile()}
 
 

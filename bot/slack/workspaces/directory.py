@@ -21,11 +21,9 @@ class Profile:
     name: str
     zone: ZoneInfo
     first_name: str = ""
-    """Empty if unknown."""
     locale: str = ""
     """Language and region, such as `es-ES`; empty if unknown."""
     mail: str = ""
-    """Empty if unknown."""
 
 
 class Profiles:
