@@ -42,28 +42,20 @@ class Audiences:
     def __init__(self, seconds: float = Delays.channels) -> None:
         self._recent: TtlCache[tuple[str, str], bool | None] = TtlCache(seconds)
 
-    async def why_not_post(
-        self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None
+    async def why_not_share(
+        self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None = None
     ) -> Announced | None:
-        """Return why nothing may be posted in a channel, or None.
+        """Return why nothing may be shown in a channel, or None: outsiders read it, or may.
 
         `by` must be a member: set it if the channel comes from a form, where Slack doesn't verify membership.
         """
-        try:
-            if by is not None and not await is_member(slack, channel_id, by):
-                return Announced.ELSEWHERE
-        except SLACK_FAILED as error:
-            log.info("not posted", action="announcement.not_made", error=type(error).__name__)
-            return Announced.UNKNOWN
-        return await self.why_not_share(slack, team_id, channel_id)
-
-    async def why_not_share(self, slack: AsyncWebClient, team_id: str, channel_id: str) -> Announced | None:
-        """Return why nothing may be shown in a channel, or None: outsiders read it, or may."""
 
         async def read() -> bool | None:
             return shared_outside((await slack.conversations_info(channel=channel_id)).get("channel") or {})
 
         try:
+            if by is not None and not await is_member(slack, channel_id, by):
+                return Announced.ELSEWHERE
             shared = await self._recent.get((team_id, channel_id), read)
         except SLACK_FAILED as error:
             log.info("not posted", action="announcement.not_made", error=type(error).__name__)

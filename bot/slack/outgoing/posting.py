@@ -248,7 +248,7 @@ async def permalink(slack: AsyncWebClient, place: Place, message: JSON) -> str |
 
 
 async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
-    """Post where the user asked; call `Audiences.why_not_post` first.
+    """Post where the user asked; call `Audiences.why_not_share` first.
 
     Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
     """

@@ -188,7 +188,7 @@ class Reply:
         if channel := self.place.channel_id:
             from_form = isinstance(self.interaction, FormSubmission) or self.in_form
             by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
-            if why_not := await audiences.why_not_post(self.slack, self.owner.team_id, channel, by):
+            if why_not := await audiences.why_not_share(self.slack, self.owner.team_id, channel, by):
                 return why_not, None
         message = await self.deletable(message)
         if not await may_post():
