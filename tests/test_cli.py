@@ -1,38 +1,20 @@
 import asyncio
-import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from typer.testing import CliRunner, Result
 
-from bot.cli import program
 from bot.slack.surfaces.manifest import manifest, to_yaml
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import BATCH, Vault
-from tests.support.people import BARE
-
-Command = Callable[..., Result]
+from tests.support.fixtures import Command
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    """Run an `issuebot` command in an empty directory, with these variables."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "environ", dict(BARE))
-
-    def run(*arguments: str, **variables: str) -> Result:
-        return CliRunner().invoke(program, arguments, env=variables, prog_name="issuebot")
-
-    return run
-
-
-def test_run_lists_every_missing_variable(command: Command) -> None:
-    result = command("run")
+def test_run_lists_every_missing_variable(issuebot: Command) -> None:
+    result = issuebot("run")
 
     assert result.exit_code == 2
     assert [line.partition(":")[0] for line in result.stderr.splitlines()] == [
@@ -43,33 +25,33 @@ def test_run_lists_every_missing_variable(command: Command) -> None:
     ]
     assert result.stdout == ""
 
-    result = command("check")
+    result = issuebot("check")
     assert result.exit_code == 1
     assert "wrong ENCRYPTION_KEYS: Missing. Run `issuebot keys generate` to create one." in result.stdout
 
 
-def test_keys_generate_prints_only_a_usable_key(command: Command) -> None:
-    old, new = command("keys", "generate"), command("keys", "generate")
+def test_keys_generate_prints_only_a_usable_key(issuebot: Command) -> None:
+    old, new = issuebot("keys", "generate"), issuebot("keys", "generate")
     assert (old.exit_code, len(old.stdout), old.stdout.count("\n")) == (0, 45, 1)
     assert old.stdout != new.stdout
 
-    rotated = command("keys", "rotate", ENCRYPTION_KEYS=f"{new.stdout.strip()},{old.stdout.strip()}")
+    rotated = issuebot("keys", "rotate", ENCRYPTION_KEYS=f"{new.stdout.strip()},{old.stdout.strip()}")
 
     assert (rotated.exit_code, rotated.stdout) == (0, "Re-encrypted 0. 0 already used the first key.\n")
 
 
-def test_db_upgrade_creates_the_database_and_lists_migrations(command: Command, tmp_path: Path) -> None:
-    first, second = (command("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db") for _ in range(2))
+def test_db_upgrade_creates_the_database_and_lists_migrations(issuebot: Command, tmp_path: Path) -> None:
+    first, second = (issuebot("db", "upgrade", DATABASE_URL=f"sqlite:///{tmp_path}/new.db") for _ in range(2))
 
     assert (first.exit_code, first.stdout) == (0, "The database is up to date.\n")
     assert first.stderr == "0001: The tables of the first release.\n"
     assert (second.exit_code, second.stdout, second.stderr) == (0, first.stdout, "")
-    wrong = command("db", "upgrade", DATABASE_URL="sqlite:////nowhere/at/all/new.db")
+    wrong = issuebot("db", "upgrade", DATABASE_URL="sqlite:////nowhere/at/all/new.db")
     assert wrong.exit_code == 2
     assert wrong.stderr == "DATABASE_URL: Can't open the database: unable to open database file.\n"
 
 
-def test_keys_rotate_shows_its_progress(command: Command, tmp_path: Path) -> None:
+def test_keys_rotate_shows_its_progress(issuebot: Command, tmp_path: Path) -> None:
     url, key = f"sqlite:///{tmp_path}/bot.db", Vault.generate_key()
 
     async def link_many() -> None:
@@ -82,42 +64,42 @@ def test_keys_rotate_shows_its_progress(command: Command, tmp_path: Path) -> Non
 
     asyncio.run(link_many())
     new = Vault.generate_key().get_secret_value()
-    rotated = command("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
+    rotated = issuebot("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
 
     assert rotated.stderr.splitlines() == [f"{BATCH} of {BATCH + 1}", f"{BATCH + 1} of {BATCH + 1}"]
     assert rotated.stdout == f"Re-encrypted {BATCH + 1}. 0 already used the first key.\n"
 
 
-def test_manifest_accepts_mode_url_and_prefix(command: Command) -> None:
+def test_manifest_accepts_mode_url_and_prefix(issuebot: Command) -> None:
     address = "https://bot.example.com"
 
-    assert command("manifest").stdout == to_yaml(manifest())
-    http = command("manifest", "--mode", "http", "--url", address, "--prefix", "acme-")
+    assert issuebot("manifest").stdout == to_yaml(manifest())
+    http = issuebot("manifest", "--mode", "http", "--url", address, "--prefix", "acme-")
     assert http.stdout == to_yaml(manifest("http", address, "acme-"))
-    assert command("manifest", COMMAND_PREFIX="acme-").stdout == to_yaml(manifest(prefix="acme-"))
-    known = command("manifest", SERVICE_BASE_URL="https://tracker.example.com/redmine")
+    assert issuebot("manifest", COMMAND_PREFIX="acme-").stdout == to_yaml(manifest(prefix="acme-"))
+    known = issuebot("manifest", SERVICE_BASE_URL="https://tracker.example.com/redmine")
     assert '  unfurl_domains:\n    - "tracker.example.com"\n' in known.stdout
-    several = command("manifest", "--url", address, SLACK_CLIENT_ID="1.2")
+    several = issuebot("manifest", "--url", address, SLACK_CLIENT_ID="1.2")
     assert several.stdout == to_yaml(manifest("socket", address, several=True))
 
 
 @pytest.mark.parametrize(
     "arguments", [("--mode", "http"), ("--mode", "pigeon"), ("--prefix", "Acme"), ("--prefix", "x" * 25)]
 )
-def test_manifest_rejects_invalid_options(command: Command, arguments: tuple[str, ...]) -> None:
-    result = command("manifest", *arguments)
+def test_manifest_rejects_invalid_options(issuebot: Command, arguments: tuple[str, ...]) -> None:
+    result = issuebot("manifest", *arguments)
 
     assert result.exit_code == 2
     assert result.stdout == ""
     assert arguments[0].removeprefix("--") in result.stderr.lower()
 
 
-def test_a_port_conflict_is_one_sentence(command: Command) -> None:
+def test_a_port_conflict_is_one_sentence(issuebot: Command) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        result = command("sandbox", "--port", port, "--service-port", "0", "--no-browser")
+        result = issuebot("sandbox", "--port", port, "--service-port", "0", "--no-browser")
 
     sentence = f"Port {port} is in use. Stop the other program or choose another port with --port.\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", sentence)

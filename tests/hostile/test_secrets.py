@@ -1,23 +1,21 @@
 """No secret leaks, whatever goes wrong: the tests search for canaries in everything that others can read."""
 
 import gc
-import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from bot.cli import program
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from tests.support.bot_process import Apart, BotProcess, apart
+from tests.support.fixtures import Command
 from tests.support.office import TEAM, Office, Transport
-from tests.support.people import BARE, KEYS
+from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import text_of, until, until_so
 
@@ -37,19 +35,11 @@ GOOD = {
 }
 SECRETS_OF_START = (CANARY, GOOD["ENCRYPTION_KEYS"])
 
-Command = Callable[..., Result]
-
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+def command(issuebot: Command) -> Command:
     """Returns a function that runs `issuebot` in an empty directory with valid settings."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "environ", dict(BARE))
-
-    def run(*arguments: str, **variables: str) -> Result:
-        return CliRunner().invoke(program, arguments, env=GOOD | variables, prog_name="issuebot")
-
-    return run
+    return partial(issuebot, **GOOD)
 
 
 def found(text: str, *secrets: str) -> list[str]:

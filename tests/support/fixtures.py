@@ -1,16 +1,33 @@
 """Fixtures for an office: Ana is linked, Ben isn't linked yet, Chris is an administrator."""
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from bot.cli import program
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
-from tests.support.people import KEYS
+from tests.support.people import BARE, KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.wire import Wire
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def issuebot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+    """Runs an `issuebot` command in an empty directory, with these variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", dict(BARE))
+
+    def run(*arguments: str, **variables: str) -> Result:
+        return CliRunner().invoke(program, arguments, env=variables, prog_name="issuebot")
+
+    return run
 
 
 @pytest.fixture
