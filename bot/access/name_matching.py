@@ -115,6 +115,18 @@ def probable(error: UserError) -> Ref | None:
     return near[0] if len(near) == 1 else None
 
 
+def name_at_edge(text: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """The longest name that a text begins or ends with, and the rest of it."""
+    folded = text.casefold()
+    for name in sorted(names, key=len, reverse=True):
+        called = name.casefold()
+        if folded == called or folded.startswith((f"{called} ", f"{called}:", f"{called},")):
+            return name, text[len(name) :].lstrip(" :,")
+        if folded.endswith(f" {called}"):
+            return name, text[: -len(name)].rstrip(" :,")
+    return None
+
+
 def identifier_of(name: str) -> str:
     """A project identifier derived from a name: `Web Shop (new)` becomes `web-shop-new`.
 

@@ -8,22 +8,14 @@ from bot.features.editing.editing import Edit, Step
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, SUBJECT, Field, NotUnderstood
 from bot.service.models import Ref
-from bot.slack.language import values
-from bot.slack.language.options import CUSTOM_FIELD, Parsed, same_option, understand
-from bot.slack.language.tokens import Atom, Value, split_first_line
+from bot.slack.language import phrase_reader, values
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
+from bot.slack.language.tokens import split_first_line
 from bot.slack.language.values import Typist
 
 OPTIONS = (*CHANGEABLE, CUSTOM_FIELD)
-EDIT = frozenset({"edit", "change", "update", "set"})
-STEPS = {
-    **dict.fromkeys(("close", "closed", "done"), Step.CLOSE),
-    **dict.fromkeys(("reopen", "reopened"), Step.REOPEN),
-}
-UNASSIGN = frozenset({"unassign", "unassigned"})
 NOTHING = frozenset({"none", "nobody", "empty", "-"})
 """Values that clear a field."""
-TO = frozenset({"to", "=", "as"})
-"""Words between a field and its value: `assign to me`."""
 
 
 def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:
@@ -32,7 +24,7 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
     """
     first_line, below = split_first_line(text)
-    parsed = _with_words_as_options(understand(first_line, OPTIONS, fields), number)
+    parsed = phrase_reader.change(_about(understand(first_line, OPTIONS, fields), number), typist.today)
     cleared = {key for key, (*_, last) in parsed.options.items() if last.text.lower() in NOTHING}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
     given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
@@ -42,8 +34,8 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
         WrongField(CHANGEABLE[key].name, _never_empty(CHANGEABLE[key])) for key in unclearable
     ]
     found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
-    steps = [STEPS[word.text.lower()] for word in given.words if word.text.lower() in STEPS]
-    words = " ".join(word.source for word in given.words if word.text.lower() not in STEPS)
+    steps = [Step(step.text) for step in given.options.get("step", ())]
+    words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, below.strip()]))
     if left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
@@ -71,22 +63,7 @@ def _never_empty(field: Field) -> UserError:
     return UserError("{label} can't be empty. Type a value after `{key}:`.", label=field.label, key=field.key)
 
 
-def _with_words_as_options(parsed: Parsed, number: int) -> Parsed:
-    """The same without the issue's number, and with `assign to me` and `priority high` as options."""
-    typed = list(parsed.words)
-    at = next(n for n, word in enumerate(typed) if values.issue_number(word.text) == number)
-    del typed[at]
-    if typed and typed[0].text.lower() in EDIT:
-        del typed[0]
-    options = dict(parsed.options)
-    if typed and typed[0].text.lower() in UNASSIGN:
-        options["to"] = (Value((Atom("none"),)),)
-        del typed[0]
-    key = same_option(typed[0].text, CHANGEABLE) if typed else None
-    value = typed[2:] if len(typed) > 1 and typed[1].text.lower() in TO else typed[1:]
-    if key and value and key not in options:
-        options[key] = (
-            value[0] if len(value) == 1 else Value((Atom(" ".join(word.text for word in value)),)),
-        )
-        typed = []
-    return replace(parsed, words=tuple(typed), options=options)
+def _about(parsed: Parsed, number: int) -> Parsed:
+    """The same without the issue's number."""
+    at = next(n for n, word in enumerate(parsed.words) if values.issue_number(word.text) == number)
+    return parsed.without(at, 1)

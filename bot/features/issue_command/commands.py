@@ -12,6 +12,7 @@ from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
+from bot.slack.language.phrase_reader import TAIL, Names, is_search, needs, subject
 from bot.slack.language.tokens import as_typed, split_first_line
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
@@ -21,6 +22,7 @@ NEW = ("new", "create", "add")
 TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
 COMMENT = ("comment", "note")
+LIST = ("list", "search", "find", "mine", "my")
 _COMMENT = re.compile(
     r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
@@ -40,9 +42,10 @@ class UnknownSubcommand(UserError):
 
 @dataclass(frozen=True)
 class CreateIssue:
-    """`/issue new` with a subject."""
+    """`/issue new` with a subject; `unnamed` are the kinds of names that phrases at its end may hold."""
 
     draft: Draft
+    unnamed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,13 @@ class OpenForm:
     """`/issue`, or `/issue new` without a subject: the create form with what was typed."""
 
     draft: Draft = field(default_factory=Draft)
+
+
+@dataclass(frozen=True)
+class SearchIssues:
+    """`/issue list`, `/issue my issues`: what `/issues` answers."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,7 @@ IssueRequest = (
     CreateIssue
     | OpenForm
     | OneIssue
+    | SearchIssues
     | ChangeIssue
     | AttachFiles
     | AddComment
@@ -102,8 +113,11 @@ IssueRequest = (
 )
 
 
-def issue_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> IssueRequest:
-    """The request in `/issue <text>`; `fields` are the project's custom fields.
+def issue_command(
+    text: str, typist: Typist, fields: Collection[Ref] = (), names: Names | None = None
+) -> IssueRequest:
+    """The request in `/issue <text>`; `fields` are the project's custom fields, and `names` those that
+    phrases in a new issue's subject may hold.
 
     Raises UserError, and NotUnderstood for a new issue.
     """
@@ -114,16 +128,13 @@ def issue_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Is
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
     if subcommand in ("", *NEW):
-        draft = _draft(rest if subcommand else parsed, below, typist)
-        return CreateIssue(draft) if draft.subject else OpenForm(draft)
+        return _new(rest if subcommand else parsed, below, typist, names)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
-    if subcommand == "help" and not rest.words:
-        return Help()
-    if subcommand == "attach":
-        return AttachFiles(values.issue_number(rest.text))
-    if subcommand in TEMPLATES:
-        return _of_templates(_draft(rest, below, typist))
+    if found := _other(subcommand, rest, below, typist):
+        return found
+    if subcommand in LIST or is_search(parsed, typist.today):
+        return SearchIssues(text)
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):
@@ -131,12 +142,28 @@ def issue_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Is
         return ChangeIssue(number, text)
     if rest.words and (number := values.issue_number(rest.words[0].text)):
         return ChangeIssue(number, text)
-    said = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
+    typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
         draft = _draft(parsed, below, typist)
     except NotUnderstood as error:
         draft = error.draft
-    raise UnknownSubcommand(said or "…", draft)
+    raise UnknownSubcommand(typed_text or "…", draft)
+
+
+def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRequest | None:
+    if subcommand == "help" and not rest.words:
+        return Help()
+    if subcommand == "attach":
+        return AttachFiles(values.issue_number(rest.text))
+    return _of_templates(_draft(rest, below, typist)) if subcommand in TEMPLATES else None
+
+
+def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> CreateIssue | OpenForm:
+    """A new issue, with the phrases at the end of its subject as fields."""
+    read = subject(parsed, names or {}, typist.today)
+    draft = _draft(read, below, typist)
+    unnamed = needs(read.words[-TAIL:], "new") if names is None else frozenset[str]()
+    return CreateIssue(draft, unnamed) if draft.subject else OpenForm(draft)
 
 
 def _comment(text: str, base_url: str | None) -> AddComment | None:
@@ -164,23 +191,25 @@ def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:
     reader = OptionReader(parsed, typist)
     found = reader.fields(FIELDS.values())
     project, template, custom = reader.text("project"), reader.text("template"), reader.custom_fields()
-    subject = " ".join(parsed.text.split())
+    title = " ".join(parsed.text.split())
+    phrases = tuple(said for said, _ in parsed.phrases)
     description = [found.get("desc"), as_typed(below).strip(), " ".join(parsed.left)]
-    if len(subject) > SUBJECT_LENGTH:
+    if len(title) > SUBJECT_LENGTH:
         too_long = UserError(
             "The subject has {length} characters. The limit is {longest}.",
-            length=len(subject),
+            length=len(title),
             longest=SUBJECT_LENGTH,
         )
         reader.problems.append(WrongField("subject", too_long))
-        description = [subject, *description]
+        description = [title, *description]
     draft = Draft(
-        subject=shortened(subject, SUBJECT_LENGTH),
+        subject=shortened(title, SUBJECT_LENGTH),
         project=project,
         template=template,
         values=found | {"desc": "\n\n".join(str(part) for part in description if part)},
         custom_fields=custom,
         unread=reader.unread,
+        phrases=phrases,
     )
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), draft)

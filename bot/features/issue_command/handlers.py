@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
+from bot.access.vocabulary import vocabulary
 from bot.errors import BotError
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
@@ -18,6 +19,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
+from bot.features.search.handlers import SearchHandlers
 from bot.features.templates.handlers import TemplateHandlers
 from bot.features.templates.templates import Templates
 from bot.slack.incoming.feature import Feature
@@ -25,6 +27,7 @@ from bot.slack.incoming.interaction import SlashCommand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block
+from bot.spelling import series
 
 
 @dataclass(frozen=True)
@@ -36,14 +39,15 @@ class IssueCommand:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.recovery = partial(self._way_on, reply)
-        parse = partial(commands.issue_command, command.text, await reply.typist())
-        match await with_custom_fields(parse, fields_in_project(self.parts, reply)):
+        match await self._request(command.text, reply):
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
                 await FormOpening(self.parts).open_form(reply, draft)
             case OneIssue(number):
                 await IssueHandlers(self.parts).show(reply, number)
+            case commands.SearchIssues(text):
+                await SearchHandlers(self.parts).search_for(reply, text)
             case commands.ChangeIssue(number, text):
                 await EditHandlers(self.parts).command(reply, number, text)
             case commands.AttachFiles(number):
@@ -56,6 +60,16 @@ class IssueCommand:
                 await TemplateHandlers(self.parts).open_new(reply, project)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
+
+    async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
+        parse = partial(commands.issue_command, typed, await reply.typist())
+        fields = fields_in_project(self.parts, reply)
+        request = await with_custom_fields(parse, fields)
+        if not (isinstance(request, commands.CreateIssue) and request.unnamed):
+            return request
+        about = (reply.owner, request.draft.project, reply.channel, request.unnamed)
+        names = await vocabulary(self.parts, *about)
+        return await with_custom_fields(partial(parse, names=names), fields)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
         form = FormOpening(self.parts)
@@ -71,6 +85,8 @@ class IssueCommand:
         else:
             issues = IssueHandlers(self.parts)
             notes = hidden_fields(draft.values, made.issue)
+            read = series([f"“{said}”" for said in draft.phrases], "and")
+            notes += [f"I read {read} as fields. To change them, select Edit."] if draft.phrases else []
             await issues.confirm(reply, made, await issues.announce(reply, made), notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 

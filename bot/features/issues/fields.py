@@ -164,6 +164,8 @@ class Draft(BaseModel):
     """The template to fill it in from, by name, or the one that it was filled in from, by ID as `#5`."""
     unread: dict[str, str] = {}
     """Durations that couldn't be read, as typed, by option key."""
+    phrases: tuple[str, ...] = ()
+    """Words after the subject that were read as fields."""
 
     @field_validator("values", mode="before")
     @classmethod

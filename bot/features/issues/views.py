@@ -232,7 +232,8 @@ def created(
         blocks.append(context(prose(not_posted(announced) if announced else private)))
     question = delete_question(f"The issue stays in {wording.service}.")
     more = [button("Delete post", delete, confirm=question)] if delete else []
-    blocks.append(open_buttons(issue.id, wording, *more))
+    edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", EditIssue(issue=issue.id))]
+    blocks.append(open_buttons(issue.id, wording, *edit, *more))
     return Message(text, tuple(blocks))
 
 

@@ -7,10 +7,8 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from bot.slack.surfaces.buttons import BUTTON_VALUE, ActionExpired, Button, Number
 
-CHANGE = (
-    r"^(closed|projects|filters|(tracker|status|priority|category|version)=.+"
-    r"|(project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
-)
+CHANGE = r"^(closed|projects|filters|words|drop=.+|"
+CHANGE += r"(project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
 
 
 class ResultsPage(Button):
@@ -59,8 +57,18 @@ class ClearFilters(ResultsPage):
     action = "search.filters"
 
 
+class SearchWords(ResultsPage):
+    """Searches for all the words, without reading phrases."""
+
+    action = "search.words"
+
+
+class DropPhrase(ResultsPage):
+    action = "search.drop"
+
+
 class FilterInstead(ResultsPage):
-    """Searches by a filter in place of the text, or by another name in a filter."""
+    """Searches by another name in a filter."""
 
     action = "search.filter"
 

@@ -1,8 +1,7 @@
 """`/issues` (docs/commands.md)."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from bot.access.people import Who
 from bot.errors import UserError
@@ -13,6 +12,7 @@ from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.dates import Towards, days, times
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest, parse
+from bot.slack.language.phrase_reader import Names, needs, search
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.store.owner import Owner
 
@@ -43,20 +43,6 @@ SORTS: dict[str, SortField] = {
     "updated": "updated_on",
     "closed": "closed_on",
 }
-VERBS: dict[str, dict[str, Any]] = {
-    "list": {},
-    "issues": {},
-    "show": {},
-    "to": {},
-    "mine": {"to": ("me",)},
-    "my": {"to": ("me",)},
-    "me": {"to": ("me",)},
-    "assigned": {"to": ("me",)},
-    "open": {"status": "open"},
-    "closed": {"status": "closed"},
-    "all": {"status": "any"},
-}
-"""Words that mean a filter if the text has no others."""
 NONE: Mapping[str, Literal["none"]] = {"none": "none"}
 NONE_OR_ANY: Mapping[str, Literal["none", "any"]] = {"none": "none", "any": "any"}
 STATUSES: Mapping[str, Literal["open", "closed", "any"]] = {
@@ -68,14 +54,23 @@ ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
     **dict.fromkeys(("nobody", "none"), "nobody"),
     **dict.fromkeys(("anybody", "any"), "anybody"),
 }
+EVERY_PROJECT = ("all", "any", "*")
 MAX_SORTS = 3
 """The service uses only the first three (docs/service.md, Lists)."""
 
 
-def issues_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Query | OneIssue | Help:
-    """Parse `/issues <text>` with the project's custom `fields`.
+def issues_command(
+    text: str,
+    typist: Typist,
+    fields: Collection[Ref] = (),
+    names: Names | None = None,
+    *,
+    phrases: bool = True,
+) -> Query | OneIssue | Help:
+    """Parse `/issues <text>` with the project's custom `fields`, and the `names` that its phrases may hold.
 
-    Raises UserError, and UnknownOption for a key that may be a custom field name.
+    Without `phrases` its words are all text. Raises UserError, and UnknownOption for a key that may be a
+    custom field name.
     """
     parsed = parse(text, OPTIONS, fields)
     if parsed.plain.lower() == "help" and not parsed.options:
@@ -83,6 +78,9 @@ def issues_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Q
     number = None if parsed.options or parsed.words[1:] else values.issue_number(parsed.text)
     if number and not parsed.words[0].quoted:
         return OneIssue(number)
+    everything = " ".join(parsed.plain.split())
+    if phrases:
+        parsed = search(parsed, names or {}, typist.today)
 
     def time_range(key: str) -> TimeRange | None:
         typed = values.name(parsed, key)
@@ -92,9 +90,9 @@ def issues_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Q
         typed = values.name(parsed, key)
         return days(typed, typist.today, towards) if typed else None
 
-    query = Query(
+    return Query(
         text=" ".join(parsed.plain.split()),
-        project=values.name(parsed, "project"),
+        project="any" if (named := values.name(parsed, "project")) in EVERY_PROJECT else named,
         subproject=_names(parsed, "subproject", NONE),
         tracker=values.names(parsed, "tracker"),
         status=_names(parsed, "status", STATUSES) or None,
@@ -113,12 +111,10 @@ def issues_command(text: str, typist: Typist, fields: Collection[Ref] = ()) -> Q
         query=_query(parsed),
         sort=_sort(parsed),
         custom_fields=values.custom_fields(parsed),
+        everything=everything,
+        phrases=parsed.phrases,
+        unnamed=needs(parsed.words, "search") if phrases and names is None else frozenset(),
     )
-    typed = [word.text.lower() for word in parsed.words]
-    if any(word.quoted for word in parsed.words) or not all(word in VERBS for word in typed):
-        return query
-    meant = {name: value for word in typed for name, value in VERBS[word].items()}
-    return replace(query, text="", **{name: getattr(query, name) or value for name, value in meant.items()})
 
 
 def _names(parsed: Parsed, key: str, keywords: Mapping[str, K]) -> tuple[str, ...] | K:

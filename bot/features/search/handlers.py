@@ -4,7 +4,8 @@ from functools import partial, reduce
 from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName, meant
-from bot.errors import BotError
+from bot.access.vocabulary import vocabulary
+from bot.errors import BotError, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
 from bot.features.issues.handlers import IssueHandlers
@@ -13,26 +14,32 @@ from bot.features.search import views
 from bot.features.search.buttons import (
     AllProjects,
     ClearFilters,
+    DropPhrase,
     FilterInstead,
     IncludeClosed,
     NextPage,
     OpenSearchForm,
     PreviousPage,
     ResultsPage,
+    SearchWords,
     ShowMyIssues,
 )
 from bot.features.search.commands import issues_command
-from bot.features.search.search import Query, Search, changed, correction
+from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
+from bot.slack.language.phrase_reader import Names
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message
+from bot.slack.surfaces.blocks import Block, Message, actions
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
 
-PAGES = (PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead)
+PAGES = (
+    *(PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead),
+    *(SearchWords, DropPhrase),
+)
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 
@@ -53,7 +60,10 @@ class SearchHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        page = ResultsPage(query=command.text)
+        await self.search_for(reply, command.text)
+
+    async def search_for(self, reply: Reply, text: str) -> None:
+        page = ResultsPage(query=text)
         request = await self._request(reply, page)
         match request:
             case OneIssue(number):
@@ -94,13 +104,31 @@ class SearchHandlers:
 
     async def _request(self, reply: Reply, page: ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
-        parse = partial(issues_command, page.query, await reply.typist())
-        return await with_custom_fields(parse, fields_in_project(self.parts, reply))
+        as_phrases = WORDS not in page.changes
+        parse = partial(issues_command, page.query, await reply.typist(), phrases=as_phrases)
+        fields = fields_in_project(self.parts, reply)
+        reply.recovery = partial(self._way_on, page)
+        request = await with_custom_fields(parse, fields)
+        if not isinstance(request, Query) or not (kinds := request.unnamed):
+            return request
+        names: Names = {}
+        for more in (kinds & {"project"}, kinds - {"project"}):  # the project that is named has its own names
+            if more and isinstance(request, Query):
+                project, channel = request.project, reply.channel
+                names = {**names, **await vocabulary(self.parts, reply.owner, project, channel, more)}
+                request = await with_custom_fields(partial(parse, names=names), fields)
+        return request
+
+    async def _way_on(self, page: ResultsPage, error: BotError) -> Block | None:
+        """*Search for “…”* below what can't be a search."""
+        if not isinstance(error, UserError) or WORDS in page.changes:
+            return None
+        return actions([views.as_words(page, page.query)])
 
     async def _names(self, query: Query, page: ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one in the search may mean."""
         if not isinstance(error, AmbiguousName | UnknownName):
-            return None
+            return await self._way_on(page, error)
         found = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
         return views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
 

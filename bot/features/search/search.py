@@ -22,8 +22,6 @@ from bot.store.channels import Channel
 from bot.store.owner import Owner
 
 PAGE = 10
-FEW_WORDS = 3
-"""A text of more words isn't the name of a tracker or a status."""
 NAMED: Mapping[str, tuple[str, Part]] = {
     "tracker_ids": ("tracker", "trackers"),
     "status": ("status", "statuses"),
@@ -62,12 +60,21 @@ class Query:
     query: int | None = None
     sort: tuple[Sort, ...] = ()
     custom_fields: Mapping[int, str] = field(default_factory=dict)
+    everything: str = field(default="", compare=False)
+    """All words, also those of phrases."""
+    phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
+    """Phrases in the text, as typed, and the filters that each stands for."""
+    unnamed: frozenset[str] = field(default=frozenset(), compare=False)
+    """The kinds of names that the text may hold besides."""
 
 
 Change = str
-"""A change that a button offers: `closed`, `projects`, `filters`, a filter in place of the text such as
-`tracker=Bug`, or another name in a filter such as `tracker:bgu=Bug`.
+"""A change that a button offers: `closed`, `projects`, `filters`, `words` for a search by all words, a phrase
+to drop such as `drop=due today`, or another name in a filter such as `tracker:bgu=Bug`.
 """
+WORDS = "words"
+MAX_DROPS = 3
+"""How many phrases are tried to be left out."""
 
 
 def changed(query: Query, change: Change) -> Query:
@@ -76,9 +83,11 @@ def changed(query: Query, change: Change) -> Query:
     name, _, wrong = name.partition(":")
     if wrong:
         return replace(query, **_corrected(name, getattr(query, name), wrong, value))
-    if value:
-        filters: dict[str, Any] = {name: (value,)}
-        return replace(query, text="", **filters)
+    if name == "drop":
+        dropped = {key for said, keys in query.phrases if said == value for key in keys}
+        return replace(query, **{key: getattr(Query(), key) for key in dropped})
+    if name == WORDS:  # the text was read so
+        return query
     if name == "closed":
         return replace(query, status="any")
     if name == "projects":
@@ -140,29 +149,10 @@ class Search:
             )
         async with self.accounts.reading(owner) as session:
             searched = await self._resolve(session, query, channel)
-            page, meant = await asyncio.gather(
-                self.client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE),
-                self._meant(session, searched, offset),
-            )
+            page = await self.client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE)
             wider = () if page.items or offset else await self._wider(session, searched, channel)
-            return Results(page, offset, searched, (*meant, *wider))
-
-    async def _meant(self, session: Session, searched: Resolved, offset: int) -> tuple[Change, ...]:
-        """The filter that the text names: `bugs` may mean the tracker Bug."""
-        query, project = searched.query, searched.project
-        text = query.text.casefold()
-        if offset or not text or len(text.split()) > FEW_WORDS:
-            return ()
-        with suppress(ServiceError):
-            parts = {part: name for name, part in NAMED.values() if not getattr(query, name)}
-            if project is None:
-                parts.pop("categories", None)
-            catalog = await self.catalogs.of(session, project.id if project else None, parts)
-            for part, name in parts.items():
-                for ref in catalog.lists[part]:
-                    if text in (ref.name.casefold(), f"{ref.name.casefold()}s"):
-                        return (f"{name}={ref.name}",)
-        return ()
+            words = (WORDS,) if query.phrases and not offset else ()
+            return Results(page, offset, searched, (*wider, *words))
 
     async def _wider(
         self, session: Session, searched: Resolved, channel: Channel | None
@@ -171,7 +161,9 @@ class Search:
         filters = searched.filters
         if filters.query_id is not None:
             return ()
-        changes = ("closed", "projects", "filters") if filters.status == "open" else ("projects", "filters")
+        changes = [f"drop={said}" for said, _ in searched.query.phrases[:MAX_DROPS]]
+        changes += ["closed"] if filters.status == "open" else []
+        changes += ["projects", "filters"]
 
         async def finds(change: Change) -> bool:
             with suppress(ServiceError, UserError):  # other projects may lack a name

@@ -8,14 +8,16 @@ from bot.features.issues.views import listed
 from bot.features.search.buttons import (
     AllProjects,
     ClearFilters,
+    DropPhrase,
     FilterInstead,
     IncludeClosed,
     NextPage,
     OpenSearchForm,
     PreviousPage,
     ResultsPage,
+    SearchWords,
 )
-from bot.features.search.search import Change, Resolved, Results
+from bot.features.search.search import WORDS, Change, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
@@ -34,11 +36,12 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.surfaces.buttons import OPTION_VALUE
 from bot.slack.text.mrkdwn import cut, day, line
 from bot.slack.text.wording import Wording
+from bot.spelling import series
 
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50
 """How many earlier offsets a page button carries. Its value is limited to 2,000 characters."""
-PLACEHOLDER, NAMES = 150, 10
+PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {
     "tracker_ids": "Tracker",
@@ -75,9 +78,11 @@ def results(found: Results, wording: Wording, page: ResultsPage, today: date, *,
     """
     searched, issues = found.searched, found.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
-    offers = [_offer(change, page) for change in found.offers]
+    offers = [_offer(change, page, searched.query.everything) for change in found.offers]
     if not issues and not found.offset:
-        text = "No issues found."
+        emptied = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
+        each = series([f"“{line(said)}”" for said in emptied])
+        text = f"No issues found. Without {each} there are some." if emptied else "No issues found."
         return Message(text, (section(text), description, actions([*offers, NEW_SEARCH])))
     total = found.page.total_count
     first, last = found.offset + 1, found.offset + len(issues)
@@ -104,11 +109,20 @@ def _turned(kind: type[ResultsPage], page: ResultsPage, offset: int, before: tup
     return kind(query=page.query, changes=page.changes, offset=offset, before=before)
 
 
-def _offer(change: Change, page: ResultsPage) -> Element:
-    """The button that searches with one more change."""
+def _offer(change: Change, page: ResultsPage, words: str) -> Element:
+    """The button that searches with one more change; `words` are all that were typed."""
     name, _, value = change.partition("=")
-    label, kind = OFFERS.get(name) or (f"Filter by {name} {value}", FilterInstead)
-    return button(label, kind(query=page.query, changes=(*page.changes, change)))
+    again = ResultsPage(query=page.query, changes=(*page.changes, change))
+    if name == "drop":
+        return button(f"Without “{cut(value, WORDS_SHOWN)}”", DropPhrase(**vars(again)))
+    if name == WORDS:
+        return button(f"Search for “{cut(words, WORDS_SHOWN)}”", SearchWords(**vars(again)))
+    label, kind = OFFERS[name]
+    return button(label, kind(**vars(again)))
+
+
+def as_words(page: ResultsPage, words: str) -> Element:
+    return _offer(WORDS, page, words)
 
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> Block | None:
@@ -186,7 +200,7 @@ def _span(span: TimeRange | DateRange) -> str:
     since, until = (_day(end) for end in (span.since, span.until))
     if since and until:
         return since if since == until else f"{since} to {until}"
-    return f"since {since}" if since else f"through {until}"
+    return f"on or after {since}" if since else f"on or before {until}"
 
 
 def _day(end: date | datetime | None) -> str:

@@ -9,9 +9,10 @@ from decimal import Decimal
 
 from bot.errors import UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.slack.language import dates, values
+from bot.slack.language import dates, phrase_reader, values
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed, understand
+from bot.slack.language.phrase_reader import Names
 from bot.slack.language.tokens import Word
 from bot.slack.language.values import Help, Typist
 
@@ -36,7 +37,7 @@ Read = tuple[TimeDraft, UserError | None]
 
 OPTIONS = ("project", "activity", "on")
 EDIT = ("edit", "change", "delete", "remove", "undo")
-LOG = ("log", "add", "track", "spent")
+LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book")
 LINKING = ("for", "on", "to", "in", "issue")
 """Words between a duration and its issue, as in `2 hours on issue 42`."""
 MAX_DURATION_WORDS = 4
@@ -45,8 +46,11 @@ MAX_DURATION_WORDS = 4
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
-def timelog_command(text: str, typist: Typist) -> TimelogRequest:
-    """The request in `/timelog <text>`. Raises UserError for a link elsewhere, and for words after `edit`."""
+def timelog_command(text: str, typist: Typist, names: Names | None = None) -> TimelogRequest:
+    """The request in `/timelog <text>`; `names` are those of projects.
+
+    Raises UserError for a link elsewhere, and for words after `edit`.
+    """
     if typist.base_url:
         values.own_text(text, typist.base_url)
     parsed = understand(text, OPTIONS)
@@ -62,7 +66,8 @@ def timelog_command(text: str, typist: Typist) -> TimelogRequest:
         request = Help()
     else:
         try:
-            request, wrong = _time(parsed.after(1) if words and words[0] in LOG else parsed, typist)
+            said = next((n for n, word in enumerate(words) if word not in LOG), 0)
+            request, wrong = _time(phrase_reader.time(parsed.after(said), names or {}, typist.today), typist)
         except UserError as error:
             return Misread(TimeDraft(comment=text), error)
     draft = request if isinstance(request, TimeDraft) else TimeDraft()
@@ -91,6 +96,8 @@ def _on_issue(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
     if ahead := _duration_ahead(parsed.words, typist):
         spent, issue, count = ahead
         return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, typist.today)
+    if parsed.words[1:] and parsed.words[0].text.lower() in LINKING:
+        parsed = parsed.after(1)
     number = values.issue_number(parsed.words[0].text)
     if number is None:
         found, count = _duration(parsed.words, typist.locale)
@@ -131,6 +138,7 @@ def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> Re
         spent_on=on or draft.spent_on or today,
         comment=_comment(comment),
         with_day=_comment(rest) if on and on > today else None,
+        quoted=len(comment.words) == 1 and comment.words[0].quoted,
     )
     return wanted, wrong
 
@@ -184,6 +192,11 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
         with suppress(UserError):
             return hours(" ".join(plain[:count]), locale), count
     return None, 0
+
+
+def may_name_project(text: str) -> bool:
+    """Whether the words may name a project."""
+    return "project" in phrase_reader.needs(understand(text, OPTIONS).words, "time")
 
 
 def _comment(parsed: Parsed) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 
 from bot.access.name_matching import pick
+from bot.access.vocabulary import vocabulary
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
@@ -15,7 +16,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
 from bot.features.timelog import buttons, views
-from bot.features.timelog.commands import EditLastEntry, Misread, timelog_command
+from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
 from bot.features.timelog.timelog import (
     ActivityNeeded,
     Loggable,
@@ -75,7 +76,12 @@ class TimelogHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        match timelog_command(command.text, await reply.typist()):
+        typist = await reply.typist()
+        request = timelog_command(command.text, typist)
+        if isinstance(request, TimeDraft) and request.issue is None and may_name_project(command.text):
+            names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
+            request = timelog_command(command.text, typist, names)
+        match request:
             case Misread(draft, error):
                 reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=draft))
                 raise error

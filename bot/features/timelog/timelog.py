@@ -10,13 +10,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Self
 
 import structlog
 from pydantic import BaseModel, ConfigDict
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.access.name_matching import pick
+from bot.access.name_matching import name_at_edge, pick
 from bot.access.projects import DetailedProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.issues.issues import Issues
@@ -53,7 +54,8 @@ class TimeDraft(BaseModel):
 class TimeToLog(TimeDraft):
     """The time to log. `agreed` is how many minutes on that day the user has confirmed, 0 if not asked, and
     `ahead` whether they have confirmed a day in the future. `with_day` is the comment with the words that
-    name the day. `spent` are the hours on the issue when the user was asked, if known.
+    name the day; one that is `quoted` names no activity. `spent` are the hours on the issue when the user
+    was asked, if known.
     """
 
     hours: Decimal
@@ -61,7 +63,13 @@ class TimeToLog(TimeDraft):
     agreed: int = 0
     ahead: bool = False
     with_day: str | None = None
+    quoted: bool = False
     spent: Decimal | None = None
+
+    def with_activity(self, known: Sequence[Ref]) -> Self:
+        """The same with the activity that its comment names, first or last, unless it has one."""
+        named = None if self.activity or self.quoted else name_at_edge(self.comment, [a.name for a in known])
+        return self.model_copy(update={"activity": named[0], "comment": named[1]}) if named else self
 
 
 @dataclass(frozen=True)
@@ -169,6 +177,7 @@ class Timelog:
         """
         async with self.access.accounts.reading(owner) as session:
             on = await self._on(session, wanted)
+            wanted = wanted.with_activity(on.activities)
             activity = await self._activity(session, on, wanted.activity)
             if look and _was_logged(on, wanted):
                 return Logged(_spent(on, wanted, activity, None), on)

@@ -13,7 +13,13 @@ from bot.slack.language.tokens import Word
 Towards = Literal["past", "future"]
 """Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
 
-_NAMED = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_NAMED = {
+    "today": 0,
+    "yesterday": -1,
+    "tomorrow": 1,
+    **dict.fromkeys(("day before yesterday", "the day before yesterday"), -2),
+    **dict.fromkeys(("day after tomorrow", "the day after tomorrow"), 2),
+}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -25,12 +31,16 @@ _NUMERIC = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")
 _MONTH_DAY = re.compile(r"([a-z]{3,9})\.? ([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?")
 _DAY_MONTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|\.)? ([a-z]{3,9})\.?(?:,? ([0-9]{4}))?")
 _DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dw])")
-_IN_WORDS = re.compile(r"(in )?([0-9]{1,5}) (day|week)s?( ago)?")
+_NUMBERS = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_IN_WORDS = re.compile(rf"(in )?([0-9]{{1,5}}|an?|{'|'.join(_NUMBERS)}) (day|week)s?( ago)?")
 _NEAR_DAY = re.compile(r"(last|this|next) ([a-z]{3,9})")
 _PERIOD = re.compile(r"(last|this|next) (week|month|year)")
 _SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week)s?)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
-_AGO = re.compile(r"[0-9]{1,5} (?:day|week)s? ago")
+_AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(_NUMBERS)}) (?:day|week)s? ago")
+_END_OF = re.compile(r"(?:the )?end of (?:the |this )?(week|month|year)")
 _LONGEST_SAID = 4
 """How many words a day may take: `on 31 Dec 2026`."""
 _TAKES_DAY = frozenset(
@@ -219,6 +229,8 @@ def _day(typed: str, today: date, direction: int) -> date | None:
         return today + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
     if (match := _PERIOD.fullmatch(typed)) and match[1] == "next":
         return _start(match[2], today, 1)
+    if match := _END_OF.fullmatch(typed):
+        return _start(match[1], today, 1) - _ONE
     return _near_day(typed, today, direction) or _calendar_day(typed, today, direction)
 
 
@@ -253,7 +265,8 @@ def _compact(typed: str) -> str:
     match = _IN_WORDS.fullmatch(typed)
     if match is None or (match[1] and match[4]):
         return typed
-    return ("+" if match[1] else "-" if match[4] else "") + match[2] + match[3][0]
+    count = match[2] if match[2].isdigit() else _NUMBERS.index(match[2]) + 1 if match[2] in _NUMBERS else 1
+    return f"{'+' if match[1] else '-' if match[4] else ''}{count}{match[3][0]}"
 
 
 def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) -> date | None:

@@ -21,13 +21,15 @@ _CONTINUED = 4
 """How many more words a date may have: `created:7 days ago .. today`."""
 PROBLEMS = 5
 """How many problems are told at once; what else is wrong comes after those are mended."""
+_SHORT = 3
+"""How many characters of `priority:` are enough."""
+_ALIASES = {"by": "author", "from": "author", "assignee": "to", "for": "to"}
+"""Other names of options, which mean the same."""
 _SYNONYMS = {
     "assign": "to",
     "assigned": "to",
     "assigned_to": "to",
-    "assignee": "to",
     "assignees": "to",
-    "by": "group",
     "date": "on",
     "day": "on",
     "deadline": "due",
@@ -75,6 +77,8 @@ class Parsed:
     problems: tuple[UserError, ...] = ()
     left: tuple[str, ...] = ()
     """Options that the command doesn't have, as typed."""
+    phrases: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Phrases that were understood, as typed, each with the keys of the options that it stands for."""
 
     @property
     def text(self) -> str:
@@ -135,7 +139,7 @@ def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) 
             continue
         typed, value = option
         try:
-            key = typed if _is_known(typed, known) else _custom_field(typed, by_name)
+            key = _known_as(typed, known) or _custom_field(typed, by_name)
         except UserError as error:
             problems += [error] if len(problems) < PROBLEMS else []
             left.append(word.source)
@@ -200,11 +204,6 @@ def option_key(name: str) -> str:
     return re.sub(r"[\W_]+", "-", name.casefold()).strip("-")
 
 
-def same_option(name: str, names: Collection[str]) -> str | None:
-    meant = _SYNONYMS.get(name.lower(), name.lower())
-    return meant if meant in names else None
-
-
 def nearest(name: str, names: Collection[str]) -> str | None:
     """The best match for a misspelled name, if any."""
     name = name.lower()
@@ -240,6 +239,17 @@ def _whole_date(value: Value, following: deque[Word]) -> Value:
             continued = (atom for _ in range(more) for atom in (Atom(" "), *following.popleft().atoms))
             return Value((*value.atoms, *continued))
     return value
+
+
+def _known_as(typed: str, known: Collection[str]) -> str | None:
+    """The option's key, if it is typed in full, by another name, or as a short form of `priority`."""
+    if _is_known(typed, known):
+        return typed
+    minus, name = ("-", typed[1:]) if typed.startswith("-") else ("", typed)
+    if len(name) >= _SHORT and [k for k in known if k.startswith(minus + name)] == [f"{minus}priority"]:
+        return f"{minus}priority"
+    alias = f"{minus}{_ALIASES.get(name)}"
+    return alias if alias in known else None
 
 
 def _is_known(key: str, known: Collection[str]) -> bool:

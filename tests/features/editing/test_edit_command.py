@@ -68,7 +68,7 @@ MISTAKES = {
     "{n} due:someday done:50": ("isn't a date", {"% done": "50%"}),
     "{n} priority:none estimate:soon": ("Priority can't be empty", {"Estimated hours": "soon"}),
     "{n} make it work to:me": ("No status called “make it work”", {"Assignee": "Ana Ruiz"}),
-    "{n} close it soon": ("I don't understand “it soon”", {"Status": "Closed"}),
+    "{n} close it soon": ("I don't understand “soon”", {"Status": "Closed"}),
 }
 
 

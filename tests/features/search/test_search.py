@@ -21,7 +21,7 @@ UNDERSTOOD = {
     "category:search project:webshop": "Category: Search",
     "version:3.0 project:webshop status:any": "Target version: 3.0",
     "created:7d": "Created: ",
-    "updated:>=2026-01-01": "Updated: since <!date^",
+    "updated:>=2026-01-01": "Updated: on or after <!date^",
     "closed:2026-01-01..2030-01-01": "Status: closed",
     "due:<=2030-01-01 sort:due": "· by due date",
     "query:1": "Saved query 1",
@@ -35,7 +35,8 @@ UNDERSTOOD = {
     "my open issues": "Status: open · Assignee: me",
     "assigned to me": "Assignee: me",
     "list project:webshop": "Project: Web Shop · Status: open",
-    "open redirect": "Subject contains “open redirect”",
+    "open redirect": "Subject contains “redirect”",
+    '"open redirect"': "Subject contains “open redirect”",
     '"open"': "Subject contains “open”",
     "priorty:high": "Did you mean `priority:`?",
 }
@@ -63,14 +64,27 @@ async def test_a_misspelled_name_in_a_filter_is_replaced_with_one_press(ana: Per
     assert "Did you mean `severity:`?" in text_of(await ana.ask("/issues severty:major"))
 
 
-async def test_offers_the_filter_that_a_word_may_mean(ana: Person) -> None:
+async def test_a_phrase_is_a_filter_and_its_words_are_one_press_away(ana: Person) -> None:
     found = await ana.ask("/issues bugs project:webshop")
+    assert "Tracker: Bug" in text_of(found)
+    second = await ana.after(ana.press(found, "Next ›"))
+    assert "Tracker: Bug" in text_of(second)
 
-    filtered = await ana.after(ana.press(found, "Filter by tracker Bug"))
+    found = await ana.ask("/issues bugs project:webshop")
+    words = await ana.after(ana.press(found, "Search for “bugs”"))
 
-    assert "Status: open" in text_of(filtered)
-    assert "Tracker: Bug" in text_of(filtered)
-    await ana.after(ana.press(filtered, "Next ›"))
+    assert "Subject contains “bugs”" in text_of(words)
+
+
+async def test_a_phrase_that_leaves_nothing_can_be_left_out(ana: Person) -> None:
+    empty = await ana.ask("/issues immediate bugs due today project:webshop updated:<2020-01-01")
+    assert "No issues found." in text_of(empty)
+
+    empty = await ana.ask("/issues bugs created by dana due yesterday project:webshop")
+    said = "Without “due yesterday” there are some."
+    assert said in text_of(empty)
+    found = await ana.after(ana.press(empty, "Without “due yesterday”"))
+    assert "Due date" not in text_of(found)
 
 
 async def test_an_empty_result_offers_only_searches_that_find_something(office: Office, ana: Person) -> None:

@@ -98,6 +98,11 @@ def logged(spent: str, comment: str = "", day: int = 15, **about: Any) -> TimeTo
     return TimeToLog(hours=Decimal(spent), spent_on=date(2026, 7, day), comment=comment, **about)
 
 
+def quoted(spent: str, comment: str) -> TimeToLog:
+    """Time on issue 42 with a comment in quotes."""
+    return logged(spent, comment).model_copy(update={"quoted": True})
+
+
 def created(subject: str, **more: Any) -> CreateIssue:
     return CreateIssue(Draft(subject=subject, **more))
 
@@ -228,7 +233,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "42 1h 30 tickets sorted": logged("1", "30 tickets sorted"),
         "42 2 30 tickets sorted": logged("2", "30 tickets sorted"),
         "42 2 hours of it": logged("2", "of it"),
-        '42 2 "as it was"': logged("2", "as it was"),
+        '42 2 "as it was"': quoted("2", "as it was"),
         "42 20m Fixed: it": logged("0.3333", "Fixed: it"),
         "1h 30m 42 Pairing": logged("1.5", "Pairing"),
         "90m #42 30 tickets sorted": logged("1.5", "30 tickets sorted"),
@@ -248,7 +253,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "42 1h Moved on sprint 31": logged("1", "Moved on sprint 31"),
         "42 1h Moved on 2 fronts": logged("1", "Moved on 2 fronts"),
         "42 1h tomorrow": logged("1", day=16, issue=42, with_day="tomorrow"),
-        '42 1h "yesterday"': logged("1", "yesterday"),
+        '42 1h "yesterday"': quoted("1", "yesterday"),
         "42 1h yesterday's call": logged("1", "yesterday's call"),
         "42 1h on:mon yesterday": logged("1", "yesterday", day=13),
         "project:web 1h yesterday": logged("1", day=14, project="web"),

@@ -27,6 +27,7 @@ from tests.slack.language.examples import (
     UNDERSTOOD,
     WEDNESDAY,
     logged,
+    quoted,
     same,
 )
 from tests.support.wording import worded
@@ -83,15 +84,13 @@ REFUSED: dict[str, dict[str, str]] = {
         **same("Try `daily 9`", "add web dayly 09:00", "add web 09:00"),
         "add web daily tz:New York": "`America/New_York`",
         "add web daily group:status": "`group:` can be `tracker`, `priority`",
-        "add web daily by:priority": "Did you mean `group:`?",
         "add web daily zone:UTC": "Did you mean `tz:`?",
         "add web daily empty:maybe": "such as `empty:yes`",
         "add web daily tracker:,": "`tracker:` needs a value",
     },
     "options": {
-        "prio:high": "There's no `prio:` option. Did you mean `priority:`?",
+        "prioirty:high": "There's no `prioirty:` option. Did you mean `priority:`?",
         "Projcet:web": "There's no `projcet:` option. Did you mean `project:`?",
-        "assignee:ana": "Did you mean `to:`?",
         "cf_blue:1": "Did you mean `cf_<id>:`?",
         "localhost:3000": "`project:`, `priority:`, `to:`, `watch:`, `desc:`, `start:`, `cf_<id>:`. Put text",
         **same("`project:` needs a value", "project:", 'project:""'),
@@ -121,7 +120,7 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
     "42 1h30 on Feb 30": ("`yesterday`", logged("1.5", "on Feb 30")),
     "42 1h30 date:mon": ("`on:`", logged("1.5", day=13)),
     "42 1h30 note:x": ("`activity:`", logged("1.5", "note:x")),
-    '42 1h30 "open': ("quotation mark", logged("1.5", "open")),
+    '42 1h30 "open': ("quotation mark", quoted("1.5", "open")),
 }
 """What the answer to a mistake after `/timelog` says, and what was understood."""
 

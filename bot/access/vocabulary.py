@@ -1,0 +1,58 @@
+"""The names that a person may use, for reading what they type."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.catalog import Part
+from bot.access.name_matching import AmbiguousName, UnknownName
+from bot.access.projects import KnownProject
+from bot.errors import ServiceError
+from bot.store.channels import Channel
+from bot.store.owner import Owner
+
+PARTS: Mapping[str, Part] = {
+    "tracker": "trackers",
+    "status": "statuses",
+    "priority": "priorities",
+    "category": "categories",
+    "version": "every_version",
+    "person": "people",
+}
+"""What a catalog calls them, by what a phrase does."""
+
+
+async def vocabulary(
+    access: Access, owner: Owner, project: str | None, channel: Channel | None, kinds: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """The names of these kinds, `PARTS` or `project`, in the named project or the channel's.
+
+    What the service doesn't answer is left out. Raises NotLinked.
+    """
+    link = await access.store.links.required(owner)
+    # What is done with the names verifies the key.
+    session = Session(owner, link.key, link.user_id, link.name)
+    found: dict[str, tuple[str, ...]] = {}
+
+    async def projects() -> None:
+        with suppress(ServiceError):
+            visible = await access.projects.visible(session)
+            found["project"] = tuple(name for one in visible for name in (one.name, one.identifier))
+
+    async def names() -> None:
+        with suppress(ServiceError, UnknownName, AmbiguousName):
+            here: KnownProject | None = None
+            if project and project != "any":
+                here = await access.projects.find(session, project)
+            elif not project:
+                here = await access.projects.default_in(session, channel)
+            parts = {kind: part for kind, part in PARTS.items() if kind in kinds}
+            if here is None:
+                parts.pop("category", None)
+            catalog = await access.catalogs.of(session, here.id if here else None, parts.values())
+            found.update({k: tuple(ref.name for ref in catalog.lists[p]) for k, p in parts.items()})
+
+    await asyncio.gather(names(), *([projects()] if "project" in kinds else []))
+    return found

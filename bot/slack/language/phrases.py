@@ -1,0 +1,153 @@
+"""Phrases: what words mean without a colon, as options of the same command (docs/commands.md).
+
+`phrase_reader` reads by these tables what is typed after every command, in a mention and in a direct message.
+"""
+
+from typing import Literal
+
+Where = Literal["search", "new", "change", "time"]
+"""A search, a new issue, a change to one, or time."""
+SEARCH: tuple[Where, ...] = ("search",)
+ISSUE: tuple[Where, ...] = ("new", "change")
+CHANGE: tuple[Where, ...] = ("change",)
+TIME: tuple[Where, ...] = ("time",)
+EVERYWHERE: tuple[Where, ...] = ("search", "new", "change")
+PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
+    # Due dates
+    ("overdue|late", "status:open due:<today", SEARCH),
+    ("past due", "status:open due:<today", SEARCH),
+    ("due soon", "due:7d", SEARCH),
+    ("due|deadline {dates}", "due:{dates}", SEARCH),
+    ("due|deadline on|by|for|is|to? {day}", "due:{day}", ISSUE),
+    ("no|without|clear|remove the? due|deadline date?", "due:none", CHANGE),
+    # Assignees
+    ("unassigned|unowned", "to:nobody", SEARCH),
+    ("not assigned", "to:nobody", SEARCH),
+    ("no|without an? assignee|owner", "to:nobody", SEARCH),
+    ("unassign|unassigned it|this?", "to:none", CHANGE),
+    ("no|without|clear|remove the? assignee", "to:none", CHANGE),
+    ("mine|my", "to:me", SEARCH),
+    ("i'm|i working on", "to:me", SEARCH),
+    ("am i working on", "to:me", SEARCH),
+    ("take|grab it|this?", "to:me", CHANGE),
+    ("assign|assigned it|this? to {person!}", "to:{person}", EVERYWHERE),
+    ("assign {person!}", "to:{person}", CHANGE),
+    ("assignee is? {person!}", "to:{person}", SEARCH),
+    ("give|hand it|this? over? to {person!}", "to:{person}", CHANGE),
+    ("owned by {person!}", "to:{person}", SEARCH),
+    ("for {person}", "to:{person}", SEARCH),
+    ("{owner}", "to:{owner}", SEARCH),
+    # Authors
+    ("created|reported|opened|filed|raised|submitted|written|added by {person!}", "author:{person}", SEARCH),
+    ("by|from {person}", "author:{person}", SEARCH),
+    ("author is? {person!}", "author:{person}", SEARCH),
+    ("that|which? i|i've created|reported|opened|filed|raised|made", "author:me", SEARCH),
+    # Priorities
+    ("{urgent}", "priority:{urgent}", SEARCH),
+    ("{priority} priority|prio", "priority:{priority}", SEARCH),
+    ("make|set it|this? to? urgent", "priority:urgent", CHANGE),
+    ("make|set it|this? to? immediate", "priority:immediate", CHANGE),
+    ("make it|this? {word} priority|prio", "priority:{word}", CHANGE),
+    ("{word} priority|prio", "priority:{word}", CHANGE),
+    ("priority|prio is? {priority!}", "priority:{priority}", ("search", "new")),
+    ("raise|lower|bump|increase|decrease the? priority|prio to? {value}", "priority:{value}", CHANGE),
+    # Trackers, statuses, categories and versions
+    ("{tracker}", "tracker:{tracker}", SEARCH),
+    ("tracker|type is? {tracker!}", "tracker:{tracker}", SEARCH),
+    ("open|unresolved|unfinished", "status:open", SEARCH),
+    ("not|still closed|done|open", "status:open", SEARCH),
+    ("closed", "status:closed", SEARCH),
+    ("all|any|every", "status:any", SEARCH),
+    ("open or|and closed", "status:any", SEARCH),
+    ("any|every|whatever status", "status:any", SEARCH),
+    ("in|with? status is? {status}", "status:{status}", SEARCH),
+    ("{status}", "status:{status}", SEARCH),
+    ("mark|set it|this? as? done|closed|complete|completed|finished|fixed", "step:close", CHANGE),
+    ("close|closed|done it|this?", "step:close", CHANGE),
+    ("reopen|reopened|open it|this? again?", "step:reopen", CHANGE),
+    ("mark|move|set|put it|this? as|to|in|into {value}", "status:{value}", CHANGE),
+    ("in|with? category is? {category}", "category:{category}", SEARCH),
+    ("no|without category", "category:none", SEARCH),
+    ("in|for? version|milestone|release is? {version}", "version:{version}", SEARCH),
+    ("no|without version|milestone", "version:none", SEARCH),
+    ("in|for? {category}", "category:{category}", SEARCH),
+    ("in|for? {version}", "version:{version}", SEARCH),
+    # Projects
+    ("in|on|from|across? project? all|any|every projects?", "project:any", SEARCH),
+    ("everywhere", "project:any", SEARCH),
+    ("in|on|from {project}", "project:{project}", SEARCH),
+    ("in|on project {project!}", "project:{project}", ("search", "new")),
+    ("in|on|for project? {project}", "project:{project}", TIME),
+    ("project is? {project}", "project:{project}", SEARCH),
+    # Times
+    ("created|opened|reported|filed|raised|new|added {times}", "created:{times}", SEARCH),
+    ("updated|changed|modified|touched {times}", "updated:{times}", SEARCH),
+    ("closed|resolved|finished|completed|done|fixed {times}", "closed:{times}", SEARCH),
+    # Order
+    ("newest|latest first?", "sort:created:desc", SEARCH),
+    ("oldest first?", "sort:created:asc", SEARCH),
+    ("recently updated|changed", "sort:updated:desc", SEARCH),
+    ("recently created|opened|added", "sort:created:desc", SEARCH),
+    ("most urgent|important first?", "sort:priority:desc", SEARCH),
+    # Other fields of an issue
+    ("{percent} done|complete|finished?", "done:{percent}", CHANGE),
+    ("set|change progress to? {value}", "done:{value}", CHANGE),
+    ("rename|call it|this? to|as? {rest}", "subject:{rest}", CHANGE),
+    *(
+        (f"set|change|update|edit? the? {said} to|is|=|as|at? {{{slot}}}", f"{key}:{{{slot}}}", CHANGE)
+        for key, said, slot in (
+            ("status", "status|state", "value"),
+            ("to", "assignee|owner|to|assigned", "value"),
+            ("priority", "priority|prio", "value"),
+            ("category", "category", "value"),
+            ("version", "version|milestone", "value"),
+            ("version", "target version", "value"),
+            ("parent", "parent issue?", "value"),
+            ("start", "start date?", "value"),
+            ("due", "due|deadline date?", "value"),
+            ("estimate", "estimate|estimated|hours time|hours?", "value"),
+            ("done", "done", "value"),
+            ("done", "% done", "value"),
+            ("tracker", "tracker|type", "value"),
+            ("subject", "subject|title|name", "rest"),
+        )
+    ),
+)
+"""What is said, the options that it stands for, and where.
+
+What is said has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a name
+that the person may use, and `{person!}` also one that nobody has, which is told then. `{value}` takes what
+follows up to the next phrase, `{rest}` all of it.
+"""
+FILLERS = frozenset(
+    {
+        *("issues", "issue", "tickets", "ticket", "show", "list", "find", "search", "give", "get", "see"),
+        *("all", "the", "with", "and", "that", "which", "are", "is", "were", "was", "of", "me", "please"),
+        *(
+            "what",
+            "what's",
+            "whats",
+            "which",
+            "everything",
+            "anything",
+            "things",
+            "stuff",
+            "have",
+            "i",
+            "for",
+        ),
+        *("to", "those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we"),
+    }
+)
+"""Words that mean nothing in a search beside a phrase or at its start."""
+VERBS = frozenset({"issues", "tickets", "show", "list", "with", "and", "the", "me", "all"})
+"""Fillers that mean nothing at a search's start even if it has no phrase."""
+NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
+"""Fillers that stand for what is searched, wherever they are."""
+URGENT = frozenset({"urgent", "immediate"})
+"""Priorities that are understood without their word."""
+SELF = frozenset({"me", "myself", "@me"})
+AND = frozenset({"and", "&", ",", "then"})
+NOBODY = frozenset({"nobody", "none", "no-one", "noone"})
+POLITE = AND | {"please", "it", "this", "now", "the", "set", "change", "update", "edit"}
+"""Words that mean nothing beside a change."""

@@ -1,0 +1,147 @@
+"""Words without a colon mean options; what belongs to no phrase stays text."""
+
+from collections.abc import Callable
+from datetime import date
+
+import pytest
+
+from bot.features.editing.commands import OPTIONS as CHANGES
+from bot.features.search.commands import OPTIONS as FILTERS
+from bot.slack.language import phrase_reader
+from bot.slack.language.options import Parsed, parse
+
+MONDAY = date(2026, 11, 23)
+NAMES = {
+    "tracker": ("Bug", "Feature", "Support", "Story"),
+    "status": ("New", "In progress", "Resolved", "Closed"),
+    "priority": ("Low", "Normal", "High", "Urgent", "Immediate"),
+    "category": ("Checkout", "Search"),
+    "version": ("2.9", "3.0"),
+    "person": ("Ana Ruiz", "Ben Okafor", "April May"),
+    "project": ("Web Shop", "webshop", "Mobile App"),
+}
+SEARCHES = {
+    "overdue": "status=open due=<today",
+    "what's overdue?": "status=open due=<today",
+    "due today": "due=today",
+    "due this week": "due=this week",
+    "due before friday": "due=<friday",
+    "due by next friday": "due=<=next friday",
+    "due in two weeks": "due=in two weeks",
+    "due by the end of the month": "due=<=end of the month",
+    "unassigned bugs": "to=nobody tracker=Bug",
+    "assigned to me": "to=me",
+    "bugs assigned to ben okafor": "tracker=Bug to=ben okafor",
+    "assigned to <@U2|ben>": "to=@ben",
+    "assigned to zoe": "to=zoe",
+    "for ben": "to=ben",
+    "ben's open bugs": "to=ben status=open tracker=Bug",
+    "my issues": "to=me",
+    "assigned to april": "to=april",
+    "April bugs": "tracker=Bug | April",
+    "by me": "author=me",
+    "created by okafor": "author=okafor",
+    "tickets I created": "author=me",
+    "reported by ana ruiz last week": "author=ana ruiz | last week",
+    "urgent": "priority=Urgent",
+    "high priority bugs": "priority=High tracker=Bug",
+    "priority high": "priority=High",
+    "stories": "tracker=Story",
+    "bugs and features": "tracker=Bug,Feature",
+    "in progress": "status=In progress",
+    "all open bugs": "status=open tracker=Bug",
+    "all issues": "status=any",
+    "open or closed bugs": "status=any tracker=Bug",
+    "closed last week": "closed=last week",
+    "resolved this week": "closed=this week",
+    "created today": "created=today",
+    "new this week": "created=this week",
+    "updated since monday": "updated=>=monday",
+    "updated in the last 7 days": "updated=last 7 days",
+    "bugs in web shop": "tracker=Bug project=Web Shop",
+    "in mobile": "project=mobile",
+    "everything in all projects": "project=any",
+    "login in checkout": "category=Checkout | login",
+    "bugs for 3.0": "tracker=Bug version=3.0",
+    "newest bugs": "sort=created:desc tracker=Bug",
+    "issues with login": "| login",
+    "issues": "|",
+    "show me the list of all the tickets": "status=any",
+    "login page with error": "| login page with error",
+    "to do list": "| to do list",
+    "payment for parcels": "| payment for parcels",
+    "web": "| web",
+    '"high priority" login': "| high priority login",
+    'assigned to "Ben Okafor"': "to=Ben Okafor",
+    "status:closed overdue": "status=closed due=<today",
+}
+SUBJECTS = {
+    "Login broken assign to ben": "to=ben | Login broken",
+    "Login broken due friday priority high assign to Ben Okafor": "due=friday priority=High to=ben okafor"
+    " | Login broken",
+    "Fix it and assign to me and due tomorrow": "to=me due=tomorrow | Fix it",
+    "Login broken in project web shop": "project=Web Shop | Login broken",
+    "Users can't assign to groups": "| Users can't assign to groups",
+    "Pay the amount due": "| Pay the amount due",
+    "Call April by friday": "| Call April by friday",
+    "The high priority": "| The high priority",
+    "assign to me": "| assign to me",
+    'Say "due friday"': "| Say due friday",
+}
+CHANGED = {
+    "close": "step=close",
+    "mark it as done": "step=close",
+    "reopen": "step=reopen",
+    "close and assign to me": "step=close to=me",
+    "assign to ben okafor due friday": "to=ben okafor due=friday",
+    "take it": "to=me",
+    "unassign": "to=none",
+    "set status to in progress": "status=in progress",
+    "set priority to high and assign to me": "priority=high to=me",
+    "high priority": "priority=high",
+    "make it urgent": "priority=urgent",
+    "status in progress due tomorrow": "status=in progress due=tomorrow",
+    "due someday": "due=someday",
+    "no due date": "due=none",
+    "move to feedback": "status=feedback",
+    "50% done": "done=50%",
+    "estimate 3h": "estimate=3h",
+    "rename to Fix due date handling": "subject=Fix due date handling",
+    "change the target version to 3.0 and close": "version=3.0 step=close",
+    "category Search and Browse": "category=Search and Browse",
+    "tracker bug": "tracker=bug",
+    "in progress": "| in progress",
+    "it soon": "| soon",
+}
+
+
+def told(parsed: Parsed) -> str:
+    """The options, and after a bar the words that are left."""
+    options = [f"{key}={','.join(v.text for v in values)}" for key, values in parsed.options.items()]
+    return " ".join([*options, *(["|", parsed.plain] if parsed.words or not options else [])]).strip()
+
+
+READERS: dict[str, tuple[dict[str, str], Callable[[str], Parsed]]] = {
+    "search": (SEARCHES, lambda text: phrase_reader.search(parse(text, FILTERS), NAMES, MONDAY)),
+    "new": (SUBJECTS, lambda text: phrase_reader.subject(parse(text, FILTERS), NAMES, MONDAY)),
+    "change": (CHANGED, lambda text: phrase_reader.change(parse(text, CHANGES), MONDAY)),
+}
+
+
+@pytest.mark.parametrize("where", READERS)
+def test_phrases_are_options_and_the_rest_stays_text(where: str) -> None:
+    meant, read = READERS[where]
+    assert {text: told(read(text)) for text in meant} == meant
+
+
+@pytest.mark.parametrize("where", READERS)
+def test_a_long_text_is_read_in_time(where: str) -> None:
+    names = {kind: [f"{name} {n}" for n in range(5_000) for name in some] for kind, some in NAMES.items()}
+    long = "assign to in due for set " * 600
+    read = {"search": phrase_reader.search, "new": phrase_reader.subject}.get(where)
+    parsed = (
+        read(parse(long, FILTERS), names, MONDAY)
+        if read
+        else phrase_reader.change(parse(long, CHANGES), MONDAY)
+    )
+    assert parsed.words
