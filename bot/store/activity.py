@@ -125,13 +125,8 @@ class TimeEntries:
 
     async def add(self, owner: Owner, entry: Entry) -> None:
         """Record a new entry, replacing an earlier one with this ID, which belonged to another service."""
-        values = _columns(entry) | {
-            **owner.columns,
-            "created_at": datetime.now(UTC),
-            "post_channel_id": None,
-            "post_ts": None,
-            "post_thread_ts": None,
-        }
+        unposted = dict.fromkeys(("post_channel_id", "post_ts", "post_thread_ts"))
+        values = {**_columns(entry), **owner.columns, "created_at": datetime.now(UTC), **unposted}
         identity = {"entry_id": entry.id}
         await self.database.execute(self.database.upsert(TimeEntryRow, identity, values))
 

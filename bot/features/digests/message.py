@@ -68,6 +68,12 @@ NOUNS: dict[Kind, str] = {
     "closed": "closed issues",
     "personal": "issues",
 }
+RESUMED: Mapping[Kind, str] = {
+    "new": "Its next post includes issues opened while it was paused.",
+    "closed": "Its next post includes issues closed while it was paused.",
+    "personal": "Your next one includes what changed while it was paused.",
+}
+"""What the next post of a resumed digest includes, if that depends on the pause."""
 SECTIONS: dict[Section, str] = {
     "overdue": "Overdue",
     "today": "Due today",
@@ -350,15 +356,3 @@ def nothing(digest: Digest) -> str:
         case "personal":
             return f"None of your issues is due, and none changed since {since}. There's nothing to send."
     return f"Nothing new in {project} since {since}, so I didn't post."
-
-
-def resumed(kind: Kind) -> str:
-    """What the next post of a resumed digest includes, if it depends on the pause."""
-    match kind:
-        case "new":
-            return "Its next post includes issues opened while it was paused."
-        case "closed":
-            return "Its next post includes issues closed while it was paused."
-        case "personal":
-            return "Your next one includes what changed while it was paused."
-    return ""

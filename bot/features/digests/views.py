@@ -101,7 +101,7 @@ def text_message(mrkdwn: str) -> Message:
 
 def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Message | None = None) -> Message:
     """A channel's digests with their buttons for `user`, below `said`, the result of the last action."""
-    blocks: list[Block] = list(said.blocks) if said else []
+    blocks: list[Block] = []
     if digests:
         text = f"*{counted(len(digests), 'digest')} in this channel*"
     else:
@@ -118,8 +118,12 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
         actions([button("Add digest", buttons.OpenAddForm(), style=None if digests else "primary")])
     )
     names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:SHOWN])
-    parts = (said.text if said else "", f"{text}: {names}" if digests else text)
-    return Message(" ".join(filter(None, parts)), tuple(blocks))
+    return _below(said, f"{text}: {names}" if digests else text, blocks)
+
+
+def _below(said: Message | None, text: str, blocks: Sequence[Block]) -> Message:
+    """A list below the result of the last action."""
+    return Message(f"{said.text} {text}" if said else text, (*(said.blocks if said else ()), *blocks))
 
 
 def _entry(digest: Digest, user: Owner, wording: Wording) -> str:
@@ -276,7 +280,7 @@ def paused(digest: Digest, user: Owner, wording: Wording) -> str:
 
 def resumed(planned: Planned) -> str:
     digest = planned.digest
-    parts = (digest_message.resumed(digest.plan.kind), f"Next: {moment(planned.times[0])}")
+    parts = (digest_message.RESUMED.get(digest.plan.kind), f"Next: {moment(planned.times[0])}")
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 
@@ -349,19 +353,19 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
 
 def personal_listing(digest: Digest | None, wording: Wording, said: Message | None = None) -> Message:
     """The user's own digest with its buttons, or an offer to set it up, below the result of an action."""
-    blocks: list[Block] = list(said.blocks) if said else []
+    blocks: list[Block]
     if digest is None:
         text = "You don't have a personal digest yet."
         about = (
             "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
             "changed since the last one. I send it only if there are any."
         )
-        blocks += [section(text), context(about)]
-        blocks.append(actions([button("Set up", buttons.SetUpPersonal(), style="primary")]))
+        set_up = button("Set up", buttons.SetUpPersonal(), style="primary")
+        blocks = [section(text), context(about), actions([set_up])]
     else:
         text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
-        blocks += [section(text), _buttons(digest, digest.owner)]
-    return Message(" ".join(filter(None, (said.text if said else "", text))), tuple(blocks))
+        blocks = [section(text), _buttons(digest, digest.owner)]
+    return _below(said, text, blocks)
 
 
 def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
