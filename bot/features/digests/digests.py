@@ -184,19 +184,13 @@ class Digests:
 
     async def preview(self, user: Owner, wanted: WantedPlan, channel: Channel | None) -> Preview:
         """What a digest with this plan would have shown. Raises UserError, NotLinked, ServiceError."""
+        now = await self._store.processes.now()
         async with self._accounts.reading(user) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
-            return await self._preview(session, await self.plans.of(session, project, wanted))
-
-    async def preview_of(self, user: Owner, digest: Digest) -> Preview:
-        """What a digest would have shown of the issues that `user` can see. Raises as `preview` does."""
-        async with self._accounts.reading(user) as session:
-            return await self._preview(session, digest.plan)
-
-    async def _preview(self, session: Session, plan: Plan) -> Preview:
-        now = await self._store.processes.now()
-        filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
-        page = await self._client.list_issues(session.key, replace(filters, sort=plans.LATEST[plan.kind]))
+            plan = await self.plans.of(session, project, wanted)
+            filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
+            latest = replace(filters, sort=plans.LATEST[plan.kind])
+            page = await self._client.list_issues(session.key, latest)
         issues = tuple(issue for issue in page.items if plans.passes(plan, issue))
         more = page.total_count > len(page.items)
         if plan.kind not in plans.HAPPENED:

@@ -318,17 +318,15 @@ class DigestHandlers:
 
     async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
         if isinstance(press.button, PreviewDigest):
-            digest = await find_digest(reply, self.digests, press.button.digest)
-            return await self.digests.preview_of(reply.owner, digest)
-        if press.view is None:
+            plan = (await find_digest(reply, self.digests, press.button.digest)).plan
+            wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
+        elif press.view is None:
             raise ActionExpired
-        metadata = DigestMetadata.of(press.view)
-        if metadata.digest is None:
-            return await self.digests.preview(
-                reply.owner, digest_form.submitted(press.view.json), reply.channel
-            )
-        plan = (await find_digest(reply, self.digests, metadata.digest)).plan
-        wanted = replace(digest_form.submitted_change(press.view, plan), project=f"#{plan.project_id}")
+        elif digest_id := DigestMetadata.of(press.view).digest:
+            plan = (await find_digest(reply, self.digests, digest_id)).plan
+            wanted = replace(digest_form.submitted_change(press.view, plan), project=f"#{plan.project_id}")
+        else:
+            wanted = digest_form.submitted(press.view.json)
         return await self.digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
