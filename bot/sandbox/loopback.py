@@ -57,11 +57,14 @@ class Listener:
 
 @web.middleware
 async def loopback_only(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Reject requests with a foreign Host header, which guards against DNS rebinding."""
+    """Reject other websites: a foreign Origin, or after DNS rebinding, a foreign Host."""
     try:
         name = urlsplit(f"//{request.host}").hostname
     except ValueError:
         name = None
     if not is_loopback(name):
         raise web.HTTPForbidden(text="The sandbox accepts requests from this machine only.")
+    own = str(request.url.origin())
+    if request.headers.get("Origin", own) != own:
+        raise web.HTTPForbidden(text="Other sites can't use the sandbox.")
     return await handler(request)

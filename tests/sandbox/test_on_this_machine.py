@@ -102,7 +102,7 @@ async def test_sandbox_makes_no_outside_connections_and_uses_no_real_token(
     assert not (tmp_path / "real.db").exists()
 
 
-async def test_reference_service_is_on_loopback_and_rejects_foreign_host_headers() -> None:
+async def test_reference_service_is_on_loopback_and_rejects_foreign_hosts_and_sites() -> None:
     with pytest.raises(ValueError, match="loopback"):
         await Tracker().start(str(IPv4Address(0)))
     tracker = Tracker()
@@ -114,6 +114,9 @@ async def test_reference_service_is_on_loopback_and_rejects_foreign_host_headers
         for name, status in names.items():
             headers = {"Host": f"{name}:{port}"}
             async with session.get(f"{tracker.url}/projects.json", headers=headers) as answer:
+                assert answer.status == status
+        for site, status in {"https://evil.example": 403, "null": 403, tracker.url: 404}.items():
+            async with session.post(f"{tracker.url}/issues/1", headers={"Origin": site}) as answer:
                 assert answer.status == status
 
     await tracker.stop()

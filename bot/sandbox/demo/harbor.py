@@ -140,26 +140,10 @@ def _add_project(data: Data, project: HarborProject, now: datetime) -> None:
 
 
 def _custom_fields() -> tuple[CustomField, ...]:
-    bugs = frozenset({BUG})
-    return (
-        CustomField(
-            SEVERITY,
-            "Severity",
-            format="list",
-            options=SEVERITIES,
-            required=True,
-            is_filter=True,
-            tracker_ids=bugs,
-            project_ids=frozenset({MOBILE}),
-        ),
-        CustomField(CUSTOMER, "Customer reference", is_filter=True, tracker_ids=bugs | {SUPPORT}),
-        CustomField(
-            BROWSERS,
-            "Browsers",
-            format="list",
-            options=BROWSER_NAMES,
-            multiple=True,
-            tracker_ids=bugs,
-            project_ids=frozenset({WEBSHOP}),
-        ),
-    )
+    severity = CustomField(SEVERITY, "Severity", "list", SEVERITIES, required=True, is_filter=True)
+    customer = CustomField(CUSTOMER, "Customer reference", is_filter=True)
+    browsers = CustomField(BROWSERS, "Browsers", "list", BROWSER_NAMES, multiple=True)
+    severity.tracker_ids = browsers.tracker_ids = frozenset({BUG})
+    severity.project_ids, browsers.project_ids = frozenset({MOBILE}), frozenset({WEBSHOP})
+    customer.tracker_ids = frozenset({BUG, SUPPORT})
+    return severity, customer, browsers

@@ -146,12 +146,8 @@ def _add(data: Data, plan: Plan, now: datetime, rng: SeededRandom) -> None:
 
 def report(data: Data, plan: Plan, now: datetime, rng: SeededRandom, parent: Issue | None = None) -> Issue:
     """Add the planned issue, with the progress it could have made by now."""
-    members = [m.user_id for m in data.memberships.values() if m.project_id == plan.project_id]
-    workers = [
-        m.user_id
-        for m in data.memberships.values()
-        if m.project_id == plan.project_id and "edit_issues" in data.roles[m.role_ids[0]].rights
-    ]
+    members = data.members(plan.project_id)
+    workers = [m.user_id for m in members if "edit_issues" in data.roles[m.role_ids[0]].rights]
     tracker_id = plan.tracker_id
     if tracker_id not in data.projects[plan.project_id].tracker_ids:
         tracker_id = TASK
@@ -164,7 +160,7 @@ def report(data: Data, plan: Plan, now: datetime, rng: SeededRandom, parent: Iss
         tracker_id=tracker_id,
         status_id=NEW,
         priority_id=rng.one(range(LOW, IMMEDIATE + 1), (15, 55, 20, 8, 2)),
-        author_id=rng.one(members),
+        author_id=rng.one(members).user_id,
         subject=plan.subject,
         description=_description(tracker_id, plan.subject, rng),
         category_id=category.id if parent or rng.chance(85) else None,
@@ -196,7 +192,7 @@ def _progress(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> Non
         issue.updated_on = max(issue.updated_on, issue.created_on)
     most = _MAX_DONE[issue.status_id]
     issue.done_ratio = 100 if issue.status_id == CLOSED else rng.randint(0, most // 10) * 10
-    watchers = [m.user_id for m in data.memberships.values() if m.project_id == issue.project_id]
+    watchers = [member.user_id for member in data.members(issue.project_id)]
     issue.watcher_ids = set(rng.sample(watchers, rng.randint(0, 2)))
 
 
@@ -335,7 +331,7 @@ def _picture(rng: SeededRandom) -> bytes:
 
 
 def _notes(data: Data, issue: Issue, rng: SeededRandom) -> None:
-    members = [m.user_id for m in data.memberships.values() if m.project_id == issue.project_id]
+    members = [member.user_id for member in data.members(issue.project_id)]
     span = issue.updated_on - issue.created_on
     moments = sorted(issue.created_on + span * rng.random() for _ in range(rng.randint(0, 3)))
     issue.notes = [Note(rng.one(members), rng.one(PROSE["notes"]), m.replace(microsecond=0)) for m in moments]
@@ -353,11 +349,8 @@ def _time(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> None:
     for _ in range(rng.randint(1, 4)):
         moment = min(rng.office_time(issue.created_on.date(), end.date()), now)
         entry = _entry(data, issue.project_id, worker, moment, rng)
-        entry.issue_id, entry.activity_id, entry.comments = (
-            issue.id,
-            activity,
-            rng.one(PROSE["time_comments"]) or None,
-        )
+        entry.issue_id, entry.activity_id = issue.id, activity
+        entry.comments = rng.one(PROSE["time_comments"]) or None
 
 
 def _project_time(data: Data, now: datetime, rng: SeededRandom) -> None:

@@ -101,17 +101,17 @@ class Body(dict[str, Any]):
 
 
 class Call:
-    """A request and its requester.
+    """A request and its requester: `user`, or whose key it carries.
 
     Raises HttpError(401) when a login is required and missing. When the REST API is off, keys are ignored and
     the status is 403 instead of 401.
     """
 
-    def __init__(self, request: web.Request) -> None:
+    def __init__(self, request: web.Request, user: User | None = None) -> None:
         self.request = request
         self.service = request.app[SERVICE]
         self.data = self.service.data
-        user = self.service.user_with(request.headers.get(self.service.key_header))
+        user = user or self.service.user_with(request.headers.get(self.service.key_header))
         if user is None and self.service.login_required:
             raise HttpError(401)
         self.viewer = Viewer(self.data, user)

@@ -311,9 +311,11 @@ class Data:
         user = self.users.get(user_or_group_id)
         return user.name if user else self.groups[user_or_group_id].name
 
+    def members(self, project_id: int) -> list[Membership]:
+        return [m for m in self.memberships.values() if m.project_id == project_id]
+
     def member(self, project_id: int, user_id: int) -> Membership | None:
-        found = (m for m in self.memberships.values() if (m.project_id, m.user_id) == (project_id, user_id))
-        return next(found, None)
+        return next((m for m in self.members(project_id) if m.user_id == user_id), None)
 
     def join(self, project: Project, user: User, *role_ids: int) -> Membership:
         row = Membership(free_id(self.memberships), project.id, user.id, role_ids)
@@ -321,8 +323,7 @@ class Data:
 
     def assignable(self, project: Project) -> set[int]:
         """Return the IDs of active members, and of groups whose users are all members."""
-        members = {m.user_id for m in self.memberships.values() if m.project_id == project.id}
-        active = {uid for uid in members if self.users[uid].status == ACTIVE_USER}
+        active = {m.user_id for m in self.members(project.id) if self.users[m.user_id].status == ACTIVE_USER}
         return active | {g.id for g in self.groups.values() if g.user_ids and g.user_ids <= active}
 
     def fields(self, project_id: int, tracker_id: int) -> list[CustomField]:

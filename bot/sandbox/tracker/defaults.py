@@ -11,20 +11,12 @@ MANAGER, DEVELOPER, REPORTER = 1, 2, 3
 _READ = {"view_issues", "view_time_entries"}
 _REPORT = _READ | {"add_issues", "add_watchers", "log_time", "edit_own_time_entries"}
 _DEVELOP = _REPORT | {
-    "edit_issues",
-    "add_notes",
-    "manage_subtasks",
-    "set_own_issues_private",
-    "view_private_notes",
-    "set_notes_private",
+    *("edit_issues", "add_notes", "manage_subtasks", "set_own_issues_private"),
+    *("view_private_notes", "set_notes_private"),
 }
 _MANAGE = _DEVELOP | {
-    "view_private_issues",
-    "set_issues_private",
-    "log_time_for_others",
-    "edit_time_entries",
-    "add_project",
-    "add_subprojects",
+    *("view_private_issues", "set_issues_private", "log_time_for_others", "edit_time_entries"),
+    *("add_project", "add_subprojects"),
 }
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import partial
 from math import inf
+from operator import attrgetter
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,17 +22,6 @@ from bot.sandbox.tracker.dates import span
 Test = Callable[[Issue], bool]
 Value = Callable[[Issue], Any]
 
-_OPERATORS = {  # longer ones first, as `!` is a prefix of `!*`
-    "list": ("=", "!"),
-    "optional": ("!*", "=", "!", "*"),
-    "status": ("=", "!", "o", "c", "*"),
-    "integer": (">=", "<=", "><", "!*", "=", "*"),
-    "tree": ("!*", "=", "~", "*"),
-    "number": (">=", "<=", "><", "!*", "=", "*"),
-    "text": ("!~", "!*", "~", "^", "$", "*"),
-    "string": ("!~", "!*", "~", "=", "!", "^", "$", "*"),
-    "date": (">=", "<=", "><", "!*", "=", "*"),
-}
 _VALUELESS = frozenset({"*", "o", "c"})
 _MAX_WORDS = 5
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?", re.ASCII)
@@ -103,7 +93,7 @@ def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
         if operator not in _VALUELESS and not any(values):
             errors.append(f"{label} cannot be blank")
             continue
-        build = _has_value if operator == "*" else _BUILDERS[kind]
+        build = _has_value if operator == "*" else _KINDS[kind][0]
         try:
             test = build(_Filter(name, label, operator, values, value, context))
         except ValidationError as error:
@@ -145,7 +135,7 @@ def _in_scope(field: CustomField, context: FilterContext) -> bool:
 
 
 def _parse(expression: str, kind: str) -> tuple[str, list[str]]:
-    operator = next((o for o in _OPERATORS[kind] if expression.startswith(o)), None)
+    operator = next((o for o in _KINDS[kind][1] if expression.startswith(o)), None)
     rest = expression if operator is None else expression[len(operator) :]
     return operator or "=", rest.split("|")
 
@@ -277,17 +267,18 @@ def _date(parsed: _Filter) -> Test:
     return test
 
 
-_BUILDERS: dict[str, Callable[[_Filter], Test]] = {
-    "list": _list,
-    "optional": _list,
-    "status": _status,
-    "integer": _integer,
-    "number": _number,
-    "tree": _tree,
-    "text": _text,
-    "string": _text,
-    "date": _date,
+_KINDS: dict[str, tuple[Callable[[_Filter], Test], tuple[str, ...]]] = {
+    "list": (_list, ("=", "!")),
+    "optional": (_list, ("!*", "=", "!", "*")),
+    "status": (_status, ("=", "!", "o", "c", "*")),
+    "integer": (_integer, (">=", "<=", "><", "!*", "=", "*")),
+    "tree": (_tree, ("!*", "=", "~", "*")),
+    "number": (_number, (">=", "<=", "><", "!*", "=", "*")),
+    "text": (_text, ("!~", "!*", "~", "^", "$", "*")),
+    "string": (_text, ("!~", "!*", "~", "=", "!", "^", "$", "*")),
+    "date": (_date, (">=", "<=", "><", "!*", "=", "*")),
 }
+"""How each kind of filter is tested, and its operators: longer ones first, as `!` is a prefix of `!*`."""
 
 
 def order(issues: list[Issue], sort: str, data: Data) -> list[Issue]:
@@ -318,26 +309,18 @@ def _keys(data: Data) -> dict[str, Value]:
     def person(row_id: int | None) -> tuple[bool, str] | None:
         return None if row_id is None else (row_id in data.users, data.principal(row_id).casefold())
 
-    keys: dict[str, Value] = {
-        "id": lambda i: i.id,
+    plain = ("id", "start_date", "due_date", "done_ratio", "estimated_hours")
+    moments = ("created_on", "updated_on", "closed_on")
+    keys: dict[str, Value] = {key: attrgetter(key) for key in (*plain, *moments)}
+    keys |= {key: attrgetter(f"{key}_id") for key in ("tracker", "status", "priority", "parent")}
+    keys |= {
         "project": lambda i: data.projects[i.project_id].name.casefold(),
-        "tracker": lambda i: i.tracker_id,
-        "status": lambda i: i.status_id,
-        "priority": lambda i: i.priority_id,
-        "parent": lambda i: i.parent_id,
         "subject": lambda i: i.subject.casefold(),
         "author": lambda i: person(i.author_id),
         "assigned_to": lambda i: person(i.assigned_to_id),
         "category": lambda i: name(data.categories, i.category_id),
         "fixed_version": lambda i: name(data.versions, i.version_id),
-        "start_date": lambda i: i.start_date,
-        "due_date": lambda i: i.due_date,
-        "done_ratio": lambda i: i.done_ratio,
-        "estimated_hours": lambda i: i.estimated_hours,
         "spent_hours": lambda i: minutes.get(i.id, 0),
-        "created_on": lambda i: i.created_on,
-        "updated_on": lambda i: i.updated_on,
-        "closed_on": lambda i: i.closed_on,
     }
     return keys | {f"cf_{n}": _custom_text(n) for n in data.custom_fields}
 

@@ -12,10 +12,13 @@ from bot.sandbox import SERVICE_NAME
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _STYLE = files("bot.sandbox.tracker").joinpath("style.css").read_text(encoding="utf-8")
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'self'"
 )
-_NOTE = "You have an administrator's view, including private projects and issues. These pages are read-only."
-_EMPTY_ELEMENTS = frozenset({"img", "link", "meta"})
+_NOTE = (
+    "You have an administrator's view, including private projects and issues. "
+    "At the end of an issue's page, change it as any person."
+)
+_EMPTY_ELEMENTS = frozenset({"img", "input", "link", "meta"})
 _COLUMN_CLASSES = {"Subject": "long", "Issue": "long", "Comment": "long", "Hours": "num"}
 _PLACES = (("/", "Overview"), ("/issues", "Issues"), ("/time_entries", "Time"))
 
@@ -66,7 +69,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
 
 
 def page(title: str, *children: Child, here: str = "", status: int = 200) -> web.Response:
-    """Return a complete read-only page that loads nothing from other hosts."""
+    """Return a complete page that loads nothing from other hosts."""
     current, gap = {here: "page"}, Html(" &nbsp; ")
     links = [join(el("a", text, href=href, aria_current=current.get(href)), gap) for href, text in _PLACES]
     frame = el(
@@ -90,7 +93,7 @@ def page(title: str, *children: Child, here: str = "", status: int = 200) -> web
         "Content-Security-Policy": _POLICY,
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
+        "Referrer-Policy": "same-origin",
     }
     body = "<!doctype html>" + frame
     return web.Response(text=body, content_type="text/html", status=status, headers=headers)

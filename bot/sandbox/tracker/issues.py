@@ -87,15 +87,22 @@ async def show_issue(call: Call) -> web.Response:
 async def update_issue(call: Call) -> web.Response:
     """Optional operation: change attributes, add files (by token) and a note; ignores what may not be set.
 
-    A requester who may only add notes can't change attributes, and a note takes its own right. Responds 404
-    (unknown), 401, 403 (hidden or not allowed), 422 with error messages, or without one for an outdated
-    `lock_version`.
+    Responds 404 (unknown), 401, 403 (hidden or not allowed), 422 with error messages, or without one for an
+    outdated `lock_version`.
     """
-    issue = call.found(call.data.issues)
+    change(call, call.found(call.data.issues), await call.body("issue"))
+    return call.updated()
+
+
+def change(call: Call, issue: Issue, sent: Body) -> None:
+    """Change an issue and its history as the requester.
+
+    A requester who may only add notes can't change attributes, and a note takes its own right. Raises
+    HttpError and ValidationError, the latter without errors for an outdated `lock_version`.
+    """
     project = call.data.projects[issue.project_id]
     edits, notes = (call.viewer.may(right, project) for right in ("edit_issues", "add_notes"))
     call.require(call.viewer.sees_issue(issue) and (edits or notes))
-    sent = await call.body("issue")
     if as_int(sent.get("lock_version", len(issue.notes))) != len(issue.notes):
         raise ValidationError
     draft = Draft(call, sent if edits else Body(uploads=sent.get("uploads")), issue)
@@ -116,7 +123,6 @@ async def update_issue(call: Call) -> web.Response:
         file.issue_id = issue.id
     for row in fields(Issue):
         setattr(issue, row.name, getattr(changed, row.name))
-    return call.updated()
 
 
 def _touch_parent(call: Call, issue: Issue) -> None:

@@ -1,6 +1,6 @@
-"""The service's web pages: read-only, with an administrator's view of all data."""
+"""The service's web pages, with an administrator's view of all data; issues can be changed as any person."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
@@ -8,13 +8,20 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from bot.sandbox.tracker.access import Viewer
-from bot.sandbox.tracker.call import SERVICE, ValidationError, as_int
+from bot.sandbox.tracker.call import SERVICE, Body, Call, HttpError, ValidationError, as_int
 from bot.sandbox.tracker.data import ACTIVE_PROJECT, Attachment, Data, Issue, Note, Project, TimeEntry
-from bot.sandbox.tracker.filters import FilterContext, tests
+from bot.sandbox.tracker.filters import FilterContext, order, tests
 from bot.sandbox.tracker.html import Child, Html, el, join, markdown, page, table
+from bot.sandbox.tracker.issues import change
 
 ROWS = 50
 _COLUMNS = ("#", "Project", "Tracker", "Status", "Priority", "Subject", "Assignee", "Updated")
+_CHANGED = {
+    "status_id": "Status",
+    "assigned_to_id": "Assignee",
+    "priority_id": "Priority",
+    "due_date": "Due date",
+}
 _INLINE = frozenset({"image/png", "image/jpeg", "image/gif"})
 
 
@@ -23,6 +30,7 @@ def routes() -> list[web.RouteDef]:
         web.get("/", _overview),
         web.get("/issues", _issues),
         web.get("/issues/{id:[0-9]{1,18}}", _issue),
+        web.post("/issues/{id:[0-9]{1,18}}", _change),
         web.get("/projects/{id:[a-zA-Z0-9_-]{1,100}}", _project),
         web.get("/time_entries", _time_entries),
         web.get("/my/account", _account),
@@ -80,31 +88,22 @@ def _kind(project: Project) -> Html:
 
 
 async def _issues(request: web.Request) -> web.Response:
-    """List issues by the page's own choices, or by the API's filters where a link asks for them."""
+    """List issues by the API's filters: those of a link, or of the page's own choices."""
     data, query = request.app[SERVICE].data, dict(request.query)
-    start = max(as_int(query.pop("from", "")) or 0, 0)
-    if "set_filter" in query:
-        project = data.project(query.get("project_id", ""))
-        try:
-            wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
-        except ValidationError as invalid:
-            return page("Issues", el("h1", "These filters aren't valid"), el("p", " ".join(invalid.errors)))
-        found = [i for i in data.issues.values() if all(test(i) for test in wanted)]
-        found.sort(key=lambda i: (i.created_on, i.id), reverse=True)
+    start, linked = max(as_int(query.pop("from", "")) or 0, 0), "set_filter" in query
+    project = data.project(query.get("project_id", ""))
+    try:
+        wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
+    except ValidationError as invalid:
+        return page("Issues", el("h1", "These filters aren't valid"), el("p", " ".join(invalid.errors)))
+    matching = [i for i in data.issues.values() if all(test(i) for test in wanted)]
+    found = order(matching, "created_on:desc" if linked else "updated_on:desc", data)
+    if linked:
         where = f" in {project.name}" if project else ""
         head = el("h1", f"{_count(found)}{where} matching this link's filters")
     else:
-        project = data.project(query["project"]) if query.get("project") else None
-        every = query.get("status") == "any"
-        found = [
-            i
-            for i in data.issues.values()
-            if (project is None or i.project_id == project.id)
-            and (every or not data.statuses[i.status_id].is_closed)
-        ]
-        found.sort(key=lambda i: (i.updated_on, i.id), reverse=True)
-        query = {"project": project.identifier if project else "", "status": "any" if every else "open"}
-        title = el("h1", _count(found, "" if every else "open "))
+        query = {"project_id": "", "status_id": "open"} | query
+        title = el("h1", _count(found, "open " if query["status_id"] == "open" else ""))
         head = join(title, _choices(data, query))
     shown = _issue_table(data, found[start : start + ROWS])
     return page("Issues", head, shown, _pager(query, start, len(found)), here="/issues")
@@ -117,8 +116,8 @@ def _count(found: list[Issue], kind: str = "") -> str:
 def _choices(data: Data, here: dict[str, str]) -> Html:
     projects = sorted(data.projects.values(), key=lambda p: p.name)
     rows = {
-        "project": [("", "All projects"), *((p.identifier, p.name) for p in projects)],
-        "status": [("open", "Open"), ("any", "All")],
+        "project_id": [("", "All projects"), *((p.identifier, p.name) for p in projects)],
+        "status_id": [("open", "Open"), ("*", "All")],
     }
 
     def choice(name: str, value: str, text: str) -> Html:
@@ -162,11 +161,77 @@ def _issue_table(data: Data, issues: Iterable[Issue]) -> Html:
 
 
 async def _issue(request: web.Request) -> web.Response:
-    data = request.app[SERVICE].data
-    issue = data.issues.get(int(request.match_info["id"]))
+    return _issue_page(request, request.query)
+
+
+def _issue_page(request: web.Request, filled: Mapping[str, str], problem: str = "") -> web.Response:
+    service = request.app[SERVICE]
+    issue = service.data.issues.get(int(request.match_info["id"]))
     if issue is None:
         return missing()
-    return page(f"#{issue.id} {issue.subject}", _issue_body(data, issue))
+    form = _form(service.data, issue, filled, problem) if service.issue_updates else None
+    body = join(_issue_body(service.data, issue), _section("Change this issue", form))
+    return page(f"#{issue.id} {issue.subject}", body, status=422 if problem else 200)
+
+
+async def _change(request: web.Request) -> web.Response:
+    """Save an issue's form as the chosen person, by the API's rules."""
+    service, sent = request.app[SERVICE], Body(await request.post())
+    issue = service.data.issues.get(int(request.match_info["id"]))
+    user = sent.row("as", service.data.users)
+    if issue is None or user is None or not service.issue_updates:
+        return missing()
+    try:
+        change(Call(request, user), issue, sent)
+    except HttpError:
+        return _issue_page(request, sent, f"{user.name} can't change this issue.")
+    except ValidationError as invalid:
+        problem = (
+            ". ".join(invalid.errors) or "This issue has changed since you opened it. Check it and save again"
+        )
+        return _issue_page(request, sent, f"{problem}.")
+    kept = [name for key, name in _CHANGED.items() if sent.text(key) != str(getattr(issue, key) or "")]
+    if kept:
+        return _issue_page(
+            request, {"as": sent["as"]}, f"{user.name} can't change {' and '.join(kept)} here."
+        )
+    raise web.HTTPSeeOther(f"/issues/{issue.id}?as={user.id}#change")
+
+
+def _form(data: Data, issue: Issue, filled: Mapping[str, str], problem: str) -> Html:
+    """Return the form that changes an issue; `filled` keeps the chosen person and the comment."""
+    assignable = data.assignable(data.projects[issue.project_id]) | {issue.assigned_to_id or 0} - {0}
+    choices: dict[str, tuple[Iterable[tuple[int | str, str]], object]] = {
+        "as": (((u.id, u.name) for u in data.users.values()), filled.get("as")),
+        "status_id": (((s.id, s.name) for s in data.statuses.values()), issue.status_id),
+        "assigned_to_id": (
+            [("", "Unassigned"), *((n, data.principal(n)) for n in sorted(assignable))],
+            issue.assigned_to_id,
+        ),
+        "priority_id": (((p.id, p.name) for p in data.priorities.values()), issue.priority_id),
+    }
+    fields = [(_CHANGED.get(key, "As"), _select(key, *choice)) for key, choice in choices.items()]
+    fields.append(("Due date", el("input", name="due_date", type="date", value=str(issue.due_date or ""))))
+    fields.append(("Comment", el("textarea", filled.get("notes"), name="notes", rows="3")))
+    return el(
+        "form",
+        el("p", problem, cls="problem", role="alert") if problem else None,
+        [el("label", el("span", label), field) for label, field in fields],
+        el("input", type="hidden", name="lock_version", value=str(len(issue.notes))),
+        el("button", "Save"),
+        method="post",
+        action=f"/issues/{issue.id}#change",
+        id="change",
+        cls="card change",
+    )
+
+
+def _select(name: str, choices: Iterable[tuple[int | str, str]], chosen: object) -> Html:
+    options = [
+        el("option", text, value=str(value), selected="" if str(value) == str(chosen or "") else None)
+        for value, text in choices
+    ]
+    return el("select", options, name=name)
 
 
 async def _project(request: web.Request) -> web.Response:
@@ -176,8 +241,7 @@ async def _project(request: web.Request) -> web.Response:
         return missing()
     members = [
         (data.users[m.user_id].name, ", ".join(data.roles[r].name for r in m.role_ids))
-        for m in data.memberships.values()
-        if m.project_id == project.id
+        for m in data.members(project.id)
     ]
     versions = [
         (v.name, str(v.due or ""), "open" if v.is_open else "closed")
@@ -192,7 +256,9 @@ async def _project(request: web.Request) -> web.Response:
         el("h1", project.name, " ", _kind(project)),
         el("p", project.description),
         el("p", "Identifier ", el("code", project.identifier), f" · categories: {categories or 'none'}"),
-        el("h2", "Recently updated · ", el("a", "All issues", href=_list({"project": project.identifier}))),
+        el(
+            "h2", "Recently updated · ", el("a", "All issues", href=_list({"project_id": project.identifier}))
+        ),
         _issue_table(data, latest),
         el("h2", "Versions"),
         table(("Name", "Due", "State"), versions),

@@ -10,17 +10,7 @@ from aiohttp import web
 
 from bot.sandbox.tracker import shapes
 from bot.sandbox.tracker.call import Body, Call, Operation, ValidationError, is_blank, too_long
-from bot.sandbox.tracker.data import (
-    ACTIVE_PROJECT,
-    MODULES,
-    Data,
-    Group,
-    Membership,
-    Project,
-    User,
-    free_id,
-    put,
-)
+from bot.sandbox.tracker.data import ACTIVE_PROJECT, MODULES, Data, Group, Membership, Project, User, free_id
 from bot.sandbox.tracker.defaults import MANAGER
 
 MAX_NAME, MAX_IDENTIFIER = 255, 100
@@ -114,9 +104,9 @@ def _known(sent: object, known: tuple[int, ...]) -> tuple[int, ...]:
 def _members(call: Call, project: Project, creator: User) -> None:
     data = call.data
     if project.inherit_members and project.parent_id is not None:
-        for row in [m for m in data.memberships.values() if m.project_id == project.parent_id]:
-            new_id, inherited = free_id(data.memberships), frozenset(row.role_ids)
-            put(data.memberships, Membership(new_id, project.id, row.user_id, row.role_ids, inherited))
+        for row in data.members(project.parent_id):
+            heir = data.join(project, data.users[row.user_id], *row.role_ids)
+            heir.inherited = frozenset(row.role_ids)
     if creator.admin:
         return
     own = data.member(project.id, creator.id)
@@ -155,7 +145,7 @@ async def memberships(call: Call) -> web.Response:
     """
     project, data = call.project(), call.data
     call.require(call.viewer.admin or bool(call.viewer.user and data.member(project.id, call.viewer.user.id)))
-    members = [row for row in data.memberships.values() if row.project_id == project.id]
+    members = data.members(project.id)
     users = {row.user_id for row in members}
     groups = [group for group in data.groups.values() if group.user_ids and group.user_ids <= users]
 

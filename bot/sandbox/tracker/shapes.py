@@ -6,18 +6,7 @@ from urllib.parse import quote
 
 from bot.sandbox import picked
 from bot.sandbox.tracker.access import Viewer, next_statuses
-from bot.sandbox.tracker.data import (
-    MODULES,
-    Attachment,
-    Data,
-    Issue,
-    Named,
-    Note,
-    Project,
-    Status,
-    TimeEntry,
-    User,
-)
+from bot.sandbox.tracker.data import MODULES, Attachment, Data, Issue, Named, Project, Status, TimeEntry, User
 from bot.sandbox.tracker.dates import iso, stamp
 
 Shape = dict[str, Any]
@@ -207,8 +196,8 @@ class Issues:
         if "journals" in self._include:
             shape["journals"] = [
                 _journal(data, row, number)
-                for number, note in enumerate(row.notes, 1)
-                if self._sees_note(row, note)
+                for number in range(1, len(row.notes) + 1)
+                if self._sees_note(row, number)
             ]
         if "allowed_statuses" in self._include:
             allowed = sorted(next_statuses(data, self._viewer, row))
@@ -223,7 +212,8 @@ class Issues:
             found.append(shape | ({"children": below} if below else {}))
         return found
 
-    def _sees_note(self, row: Issue, note: Note) -> bool:
+    def _sees_note(self, row: Issue, number: int) -> bool:
+        note = row.notes[number - 1]
         own = self._viewer.user is not None and note.user_id == self._viewer.user.id
         project = self._data.projects[row.project_id]
         return own or not note.is_private or self._viewer.may("view_private_notes", project)

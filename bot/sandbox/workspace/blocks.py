@@ -356,14 +356,8 @@ COMMON: dict[str, Rule] = {
 VIEWS: dict[str, Rule] = {
     "modal": fields(
         {"title": plain(24), "blocks": anything},
-        {
-            **COMMON,
-            "close": plain(24),
-            "submit": plain(24),
-            "clear_on_close": boolean,
-            "notify_on_close": boolean,
-            "submit_disabled": boolean,
-        },
+        {**COMMON, "close": plain(24), "submit": plain(24)}
+        | dict.fromkeys(("clear_on_close", "notify_on_close", "submit_disabled"), boolean),
     ),
     "home": fields({"blocks": anything}, COMMON),
 }

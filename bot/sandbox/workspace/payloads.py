@@ -52,10 +52,8 @@ def user_object(state: State, user: User, *, locale: bool) -> JsonObject:
     """Return a user in the format of `users.info`."""
     now = state.clock.now()
     profile: JsonObject = {
-        "real_name": user.real_name,
-        "real_name_normalized": user.real_name,
-        "display_name": user.name,
-        "display_name_normalized": user.name,
+        **dict.fromkeys(("real_name", "real_name_normalized"), user.real_name),
+        **dict.fromkeys(("display_name", "display_name_normalized"), user.name),
         "first_name": user.first_name,
         "last_name": user.last_name,
         "title": user.title,

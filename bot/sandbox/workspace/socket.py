@@ -56,11 +56,6 @@ class SocketDelivery:
                 {
                     "type": "hello",
                     "num_connections": len(self._connections),
-                    "debug_info": {
-                        "host": "sandbox",
-                        "build_number": 1,
-                        "approximate_connection_time": 18060,
-                    },
                     "connection_info": {"app_id": self.state.app.id},
                 }
             )

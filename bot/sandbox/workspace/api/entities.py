@@ -14,34 +14,19 @@ TYPES = tuple(f"slack#/entities/{name}" for name in ("task", "file", "item", "in
 TITLE = fields({"text": string(3000, 1)}, {"edit": anything})
 ATTRIBUTES = fields(
     {"title": TITLE},
-    {
-        "display_id": string(255),
-        "display_type": string(255),
-        "product_name": string(255),
-        "product_icon": anything,
-        "locale": string(20),
-        "full_size_preview": anything,
-        "metadata_last_modified": anything,
-    },
+    dict.fromkeys(("display_id", "display_type", "product_name"), string(255))
+    | dict.fromkeys(("product_icon", "full_size_preview", "metadata_last_modified"), anything)
+    | {"locale": string(20)},
 )
 CUSTOM = fields(
     {"key": string(255, 1), "label": string(255, 1), "type": string(255, 1)},
-    {
-        "value": anything,
-        "link": string(3000),
-        "long": anything,
-        "format": string(20),
-        "tag_color": string(20),
-    },
+    {"link": string(3000), "value": anything, "long": anything}
+    | dict.fromkeys(("format", "tag_color"), string(20)),
 )
 PAYLOAD = fields(
     {"attributes": ATTRIBUTES},
-    {
-        "fields": anything,
-        "custom_fields": items(CUSTOM, 0, 100),
-        "display_order": anything,
-        "actions": anything,
-    },
+    {"custom_fields": items(CUSTOM, 0, 100)}
+    | dict.fromkeys(("fields", "display_order", "actions"), anything),
 )
 REFERENCE = fields({"id": pattern(r"[0-9a-zA-Z\-_:!/=]+", "an id without dots")}, {"type": string(255)})
 ENTITY = fields(
