@@ -72,6 +72,59 @@ async def test_composer_formats_and_edits_messages(ana: Visitor) -> None:
     await expect(ana.composer).to_have_value("")
 
 
+async def test_usage_hints_are_complete_on_a_small_laptop(ana: Visitor) -> None:
+    await ana.page.set_viewport_size({"width": 1280, "height": 800})
+    cut_off = (
+        "(node) => [...node.querySelectorAll('*')].some((part) => part.scrollWidth > part.clientWidth + 1)"
+    )
+    await ana.composer.fill("")
+    await ana.composer.press_sequentially("/")
+    suggestions = ana.page.get_by_role("listbox", name="Suggestions")
+    commands = [
+        await name.inner_text() for name in await suggestions.get_by_role("option").locator("b").all()
+    ]
+    assert "/issue" in commands
+    assert not await suggestions.evaluate(cut_off)
+    for command in commands:
+        await ana.composer.fill(f"{command} ")
+        hint = ana.page.get_by_role("note")
+        await expect(hint).to_contain_text(command)
+        assert not await hint.evaluate(cut_off), command
+
+
+async def test_focus_starts_in_the_composer_and_returns_after_dialogs(ana: Visitor) -> None:
+    await expect(ana.composer).to_be_focused()
+    await ana.send("/issue")
+    await ana.press(ana.form("New issue"), "Cancel")
+    await expect(ana.form("New issue")).to_be_hidden()
+    await expect(ana.composer).to_be_focused()
+
+    search = ana.page.get_by_role("button", name="Search messages")
+    await search.click()
+    await ana.page.keyboard.press("Escape")
+    await expect(search).to_be_focused()
+
+    await ana.go_to("# webshop")
+    message = ana.message("A customer can't pay").first
+    await ana.use_shortcut(message, "Create an issue")
+    form = ana.form("New issue")
+    await expect(form.get_by_label("Subject")).not_to_be_empty()
+    await ana.press(form, "Create")
+    await expect(form).to_be_hidden()  # and the message is redrawn with one more reply
+    await expect(message.get_by_role("button", name="More actions")).to_be_focused()
+
+
+async def test_examples_start_with_what_the_user_has_not_done(ana: Visitor) -> None:
+    examples = ana.page.get_by_role("region", name="Try this").get_by_role("listitem")
+    await expect(examples.filter(has_text="/tracker link")).to_contain_text("Done")  # Ana is linked
+    await ana.send("/tracker help")
+    await expect(examples.filter(has_text="/tracker help")).to_contain_text("Done")
+
+    done = ["Done" in text for text in await examples.all_inner_texts()]
+    assert done == sorted(done)
+    assert not done[0]
+
+
 async def test_reload_keeps_the_draft(ana: Visitor) -> None:
     await ana.go_to("# webshop")
     await ana.composer.fill("Half a thought")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Exchange, Retry
-from bot.sandbox.workspace.model import Details, JsonObject, Message, User
+from bot.sandbox.workspace.model import Channel, Details, JsonObject, Message, User
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
@@ -53,6 +53,15 @@ def home_opened(exchange: Exchange, user: User) -> None:
 def user_changed(exchange: Exchange, user: User) -> None:
     profile = payloads.user_object(exchange.state, user, locale=True)
     _deliver(exchange, "user_change", {"user": profile})
+
+
+def joined(exchange: Exchange, channel: Channel, user: User, *, inviter: User) -> None:
+    """Report that a person or the app joined a channel, if the app is in it."""
+    state = exchange.state
+    if state.app.bot_user_id in channel.members:
+        kind = "C" if channel.kind == "channel" else "G"
+        about = {"user": user.id, "channel": channel.id, "channel_type": kind, "team": user.team_id}
+        _deliver(exchange, "member_joined_channel", about | {"inviter": inviter.id})
 
 
 def entity_opened(exchange: Exchange, user: User, message: Message, url: str) -> None:

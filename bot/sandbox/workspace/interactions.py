@@ -5,7 +5,7 @@ Slack's own `/invite` adds users and apps to a channel. For modals, see https://
 
 import re
 
-from bot.sandbox.workspace import payloads
+from bot.sandbox.workspace import events, payloads
 from bot.sandbox.workspace.blocks import OPTION, elements_of, fields, items
 from bot.sandbox.workspace.delivery import Exchange, Gone, PageError
 from bot.sandbox.workspace.forms import VALUE_KEYS, entered, faults, update_view
@@ -26,11 +26,12 @@ def command(exchange: Exchange, user: User, channel: Channel, typed: str) -> Non
     state = exchange.state
     name, _, text = typed.strip().partition(" ")
     if name == INVITE.command:
-        _invite(state, user, channel, typed)
+        _invite(exchange, user, channel, typed)
         return
     known = next((known for known in state.app.commands if known.command == name), None)
     if known is None:
         raise PageError(f"{name} is not a valid command.")
+    user.commands.add(typed.strip())
     text = text.strip()
     payload: JsonObject = {
         "token": payloads.VERIFICATION_TOKEN,
@@ -196,8 +197,9 @@ async def suggest(
     return {"options": as_object(answer.payload)["options"]}
 
 
-def _invite(state: State, user: User, channel: Channel, typed: str) -> None:
+def _invite(exchange: Exchange, user: User, channel: Channel, typed: str) -> None:
     """Add everyone mentioned in `typed` and confirm to `user`; raises PageError when no one can be added."""
+    state = exchange.state
     if channel.kind == "im":
         raise PageError("You can't add people to a direct message.")
     mentioned = [state.users[found] for found in MENTIONED.findall(as_command(state, typed))]
@@ -211,6 +213,7 @@ def _invite(state: State, user: User, channel: Channel, typed: str) -> None:
             state.toast(user.id, f"{invited.real_name} is from another company and can't join {where}.")
         else:
             state.invite(channel.id, invited.id)
+            events.joined(exchange, channel, invited, inviter=user)
             state.toast(user.id, f"{invited.real_name} joined {where}.", "info")
 
 

@@ -21,7 +21,10 @@ class Team:
 
 @dataclass(slots=True)
 class User:
-    """A workspace member, or an external member of a shared channel (with another `team_id`)."""
+    """A workspace member, or an external member of a shared channel (with another `team_id`).
+
+    `commands` are the ones they sent, with their text.
+    """
 
     id: str
     name: str
@@ -37,6 +40,7 @@ class User:
     is_choice: bool = False
     is_deactivated: bool = False
     note: Note = ""
+    commands: set[str] = field(default_factory=set)
 
     @property
     def first_name(self) -> str:

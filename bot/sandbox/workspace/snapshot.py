@@ -118,7 +118,8 @@ def snapshot(
     return {
         "version": state.version,
         "team": picked(state.team, "id", "name"),
-        "me": _person(state, user, linked),
+        "me": _person(state, user, linked)
+        | {"commands": sorted(user.commands), "is_linked": user.id in linked},
         "people": [_person(state, known, linked) for known in state.users.values()],
         "app": picked(state.app, "id", "bot_user_id", "name")
         | {

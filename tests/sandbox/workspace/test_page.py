@@ -4,7 +4,7 @@ import pytest
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.workspace.server import Workspace
-from tests.sandbox.workspace.harness import SERVICE_URL, Page
+from tests.sandbox.workspace.harness import SERVICE_URL, App, Page
 
 GENERAL, SHOP, LEADERS = "C0GENERAL01", "C0WEBSHOP01", "C0LEADERS01"
 
@@ -52,6 +52,40 @@ async def test_only_people_of_the_workspace_can_be_invited(page: Page, workspace
     assert told["text"] == "Lena Fuchs is from another company and can't join #leadership."
     assert leaders.members >= {"U0BEN0001", workspace.state.app.bot_user_id}
     assert "U0LENA0001" not in leaders.members
+
+
+async def test_app_hears_who_joins_its_channels(app: App, page: Page, workspace: Workspace) -> None:
+    for invited in ("@Ben Okafor", "@Issue Bot", "@Gwen Adair"):  # Ben comes before the app
+        await page.post("command", channel=LEADERS, text=f"/invite {invited}")
+
+    heard = [(await app.next())["event"] for _ in range(2)]
+    assert {event["user"] for event in heard} == {workspace.state.app.bot_user_id, "U0GWEN001"}
+    expected = {
+        "type": "member_joined_channel",
+        "channel": LEADERS,
+        "channel_type": "G",
+        "inviter": page.user,
+    }
+    assert all(event.items() >= expected.items() for event in heard)
+
+
+async def test_replies_count_without_the_parent_deleted_and_private_ones(app: App, page: Page) -> None:
+    parent = (await page.post("message", channel=GENERAL, text="Parent"))["ts"]
+
+    async def count() -> int:
+        found = {message["ts"]: message for message in (await page.state())["messages"][GENERAL]}
+        return int(found[parent]["reply_count"])
+
+    counts = [await count()]
+    reply = (await page.post("message", channel=GENERAL, text="One", thread_ts=parent))["ts"]
+    counts.append(await count())
+    own = (await app.web.chat_postMessage(channel=GENERAL, text="Two", thread_ts=reply))["ts"]
+    await app.web.chat_postEphemeral(channel=GENERAL, user=page.user, text="Private", thread_ts=parent)
+    counts.append(await count())
+    await app.web.chat_delete(channel=GENERAL, ts=own)
+    counts.append(await count())
+
+    assert counts == [0, 1, 2, 1]
 
 
 async def test_upload_size_is_limited(page: Page, workspace: Workspace) -> None:

@@ -37,6 +37,7 @@ export class Composer {
     this.listId = uid("complete");
     this.area = h("textarea", {
       rows: 1, "aria-autocomplete": "list", "aria-controls": this.listId, spellcheck: "true",
+      dataset: { focus: inThread ? "reply" : "composer" },
       on: { input: () => this.typed(), keydown: (event) => this.key(event), click: () => this.complete(), blur: () => this.offer(null) },
     });
     this.list = h("div", { class: "complete", role: "listbox", id: this.listId, "aria-label": "Suggestions", hidden: true });

@@ -6,14 +6,13 @@ import { closePopup, popupOpen } from "./menu.js";
 import { plain, textNodes } from "./mrkdwn.js";
 
 const stack = [];
-let before = null;
 
 /** Puts a dialog on top; `onEscape` runs when Esc is pressed. */
 export function showDialog(overlay, onEscape) {
-  if (!stack.length) before = document.activeElement;
+  const before = document.activeElement;
   closePopup();
   document.getElementById("modals").append(overlay);
-  stack.push({ overlay, onEscape });
+  stack.push({ overlay, onEscape, before });
   overlay.addEventListener("keydown", (event) => {
     if (event.key === "Tab") cycle(event, overlay);
   });
@@ -23,11 +22,21 @@ export function showDialog(overlay, onEscape) {
 export function hideDialog(overlay) {
   const at = stack.findIndex((entry) => entry.overlay === overlay);
   if (at < 0) return;
-  stack.splice(at, 1);
+  const [{ before }] = stack.splice(at, 1);
   closePopup();
   overlay.remove();
   settle();
-  if (!stack.length && before && before.isConnected) before.focus({ preventScroll: true });
+  if (stack[at]) stack[at].before = before; // closed from below
+  else comeBack(before);
+}
+
+/** Focuses the element that had the focus; if that was redrawn, its successor; if that is gone too, the composer. */
+function comeBack(before) {
+  const named = (name) => name && [...document.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === name);
+  for (const node of [before, named(before.dataset.focus), named("composer")]) {
+    if (node && node.isConnected) node.focus({ preventScroll: true });
+    if (document.activeElement === node && node !== document.body) return;
+  }
 }
 
 /** Whether a dialog blocks the workspace. */
@@ -37,7 +46,7 @@ export function dialogOpen() {
 
 function settle() {
   document.body.classList.toggle("with-dialog", dialogOpen());
-  for (const node of document.querySelectorAll(".sidebar, .channel, .thread, .switcher, .examples")) node.inert = dialogOpen();
+  for (const node of document.querySelectorAll(".sidebar, .channel, .thread, .switcher, .search-button, .examples")) node.inert = dialogOpen();
   for (const [index, { overlay }] of stack.entries()) {
     overlay.inert = index < stack.length - 1;
     overlay.classList.toggle("beneath", index < stack.length - 1);

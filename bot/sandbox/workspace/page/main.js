@@ -2,6 +2,7 @@
 
 import { showChannel, channelCard, mainComposer } from "./channel.js";
 import { showDetails } from "./details.js";
+import { dialogOpen } from "./dialog.js";
 import { h } from "./dom.js";
 import "./finder.js";
 import { showMessage } from "./jump.js";
@@ -96,6 +97,7 @@ async function start() {
     await refresh();
   }
   connect();
+  if (!dialogOpen()) mainComposer.area.focus();
   if (isAppChannel(channelById(store.channel))) openChannel(store.channel, store.tab);
   window.addEventListener("hashchange", () => {
     const next = readHash();

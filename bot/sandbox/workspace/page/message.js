@@ -49,7 +49,7 @@ function toolbar(message, inThread) {
   if (message.ephemeral || message.pending) return null;
   const anchor = h("button", {
     type: "button", class: "icon-button", "aria-label": "More actions", "aria-haspopup": "menu", "aria-expanded": "false",
-    title: "More actions", on: { click: () => more(message, anchor, inThread) },
+    title: "More actions", dataset: { focus: `more/${inThread}/${message.ts}` }, on: { click: () => more(message, anchor, inThread) },
   }, icon("more"));
   return h("div", { class: "toolbar", role: "group", "aria-label": "Message actions" },
     inThread ? null : h("button", {
@@ -60,7 +60,7 @@ function toolbar(message, inThread) {
 
 function replies(message, all) {
   const mine = all.filter((m) => m.thread_ts === message.ts && m.ts !== message.ts && !m.ephemeral);
-  const count = Math.max(message.reply_count || 0, mine.length);
+  const { reply_count: count } = message;
   if (!count) return null;
   const people = [...new Map(mine.map((m) => [m.user, author(m).who])).values()].slice(0, 4);
   const last = mine[mine.length - 1];
@@ -79,7 +79,7 @@ function unfurl(preview, index, message) {
   });
   if (!preview.has_details) return box;
   return h("div", { class: "unfurl" }, box, h("button", {
-    type: "button", class: "text-button", on: { click: () => openDetails(message, preview.url) },
+    type: "button", class: "text-button", dataset: { focus: key }, on: { click: () => openDetails(message, preview.url) },
   }, "View details"));
 }
 

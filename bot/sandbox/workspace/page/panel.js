@@ -9,15 +9,16 @@ import { toast } from "./toast.js";
 export const panel = h("aside", { class: "card panel", id: "panel", "aria-label": "Sandbox" });
 let shown = "";
 
+/** Commands, what they do, and how to tell from the commands sent that the user has done it. */
 const EXAMPLES = [
   ["/tracker link", "Link your account with a key from below"],
-  ["/issue", "Open the form for a new issue"],
-  ["/issue new Gift wrapping at checkout project:webshop tracker:feature", "Create an issue in one line"],
-  ["/issues status:open to:me", "Find open issues assigned to you"],
-  ["/issue 42", "Show an issue"],
-  ["/timelog 42 1h30 Pairing with Ben", "Log time"],
-  ["/digest add webshop weekdays 09:00", "Post new issues here every weekday"],
-  ["/tracker help", "See all commands"],
+  ["/issue", "Open the form for a new issue", /^\/issue$/],
+  ["/issue new Gift wrapping at checkout project:webshop tracker:feature", "Create an issue in one line", /^\/issue new ./],
+  ["/issues status:open to:me", "Find open issues assigned to you", /^\/issues\b/],
+  ["/issue 42", "Show an issue", /^\/issue #?\d+$/],
+  ["/timelog 42 1h30 Pairing with Ben", "Log time", /^\/timelog\b/],
+  ["/digest add webshop weekdays 09:00", "Post new issues here every weekday", /^\/digest (add|me) ./],
+  ["/tracker help", "See all commands", /^\/tracker help$/],
 ];
 
 async function copy(key, button) {
@@ -53,10 +54,15 @@ function violation(entry) {
     h("p", {}, entry.detail), entry.where ? h("p", { class: "violation-where" }, entry.where) : null);
 }
 
-function tryThis(app, fill) {
-  return h("section", {}, h("h3", {}, icon("spark", 17), "Try this"),
-    h("ul", { class: "examples", inert: dialogOpen() }, EXAMPLES.map(([text, note]) => h("li", {},
-      h("button", { type: "button", class: "example", on: { click: () => fill(text) } }, h("code", {}, text), h("span", {}, note))))),
+/** The examples, those that the user hasn't done first. */
+function tryThis({ app, me }, fill) {
+  const examples = EXAMPLES.map(([text, note, form]) => ({
+    text, note, done: form ? me.commands.some((command) => form.test(command)) : me.is_linked,
+  }));
+  return h("section", { "aria-label": "Try this" }, h("h3", {}, icon("spark", 17), "Try this"),
+    h("ul", { class: "examples", inert: dialogOpen() }, examples.sort((a, b) => a.done - b.done).map(({ text, note, done }) => h("li", {},
+      h("button", { type: "button", class: `example${done ? " done" : ""}`, dataset: { focus: `example/${text}` }, on: { click: () => fill(text) } },
+        h("code", {}, text), h("span", {}, done ? `Done · ${note}` : note))))),
     h("p", { class: "quiet" }, "Or open ", h("b", {}, "⋯ More actions"), ` on a message to create an issue from it.`));
 }
 
@@ -81,8 +87,8 @@ function rules(broken) {
 /** `fill` puts an example into the composer. */
 export function showPanel(fill) {
   panel.hidden = !store.panelOpen;
-  const { panel: data, app, people } = store.state;
-  const sig = JSON.stringify([data, app.name, store.user, people.map((p) => p.id)]);
+  const { panel: data, app, me, people } = store.state;
+  const sig = JSON.stringify([data, app.name, me, people.map((p) => p.id)]);
   if (sig === shown) return;
   shown = sig;
   const broken = data.violations;
@@ -94,7 +100,7 @@ export function showPanel(fill) {
         store.panelOpen = false;
         changed();
       } } }, icon("close"))),
-    h("div", { class: "panel-body" }, broken.length ? rules(broken) : null, tryThis(app, fill), keys(data),
+    h("div", { class: "panel-body" }, broken.length ? rules(broken) : null, tryThis(store.state, fill), keys(data),
       broken.length ? null : rules(broken))));
   panel.querySelector(".panel-body").scrollTop = top;
 }

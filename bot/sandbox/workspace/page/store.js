@@ -107,7 +107,7 @@ function newest(channel) {
 }
 
 function markRead() {
-  if (document.hidden || !showsMessages()) return;
+  if (document.hidden || !showsMessages() || !store.lastRead[store.user]) return;
   store.lastRead[store.user][store.channel] = newest(store.channel);
   keep(READ, store.lastRead);
 }
