@@ -20,6 +20,7 @@ from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
 from bot.features.search.handlers import SearchHandlers
+from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers
 from bot.features.templates.templates import Templates
 from bot.slack.incoming.feature import Feature
@@ -95,6 +96,6 @@ class IssueCommand:
         match error:
             case NotUnderstood(draft=draft):
                 return await FormOpening(self.parts).offer(reply, draft, error)
-            case commands.UnknownSubcommand(draft=draft):
-                return await FormOpening(self.parts).offer_new(reply, draft)
+            case commands.UnknownSubcommand(text=text, draft=draft):
+                return await FormOpening(self.parts).offer_new(reply, draft, search_button(text))
         return None

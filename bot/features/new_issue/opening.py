@@ -21,7 +21,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, Shortcut
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import JSON, Block, button_row, shortened
+from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import loading
 from bot.slack.text.mrkdwn import without_keys
@@ -143,10 +143,10 @@ class FormOpening:
         needed = fields if isinstance(error, IssueRefused) else ()
         return await reply.offer(OpenDraft(draft=draft, wrong=fields, needed=needed), error)
 
-    async def offer_new(self, reply: Reply, draft: Draft) -> Block:
-        """A button that opens the form with a draft in which nothing is wrong."""
+    async def offer_new(self, reply: Reply, draft: Draft, *others: Element) -> Block:
+        """A button that opens the form with a draft in which nothing is wrong, and other buttons."""
         label = f"Create issue “{shortened(without_keys(draft.subject), 50)}”"
-        return button_row(label, await reply.save(OpenDraft(draft=draft)))
+        return actions([button(label, await reply.save(OpenDraft(draft=draft))), *others])
 
     async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:
         """*Open form*: the form with the draft that was saved."""

@@ -63,6 +63,12 @@ class SearchWords(ResultsPage):
     action = "search.words"
 
 
+class SearchInstead(ResultsPage):
+    """Searches for what was typed after another command."""
+
+    action = "search.instead"
+
+
 class DropPhrase(ResultsPage):
     action = "search.drop"
 

@@ -21,6 +21,7 @@ from bot.features.search.buttons import (
     OpenSearchForm,
     PreviousPage,
     ResultsPage,
+    SearchInstead,
     SearchWords,
     ShowMyIssues,
 )
@@ -38,7 +39,7 @@ from bot.slack.surfaces.forms import FormResult, loading
 
 PAGES = (
     *(PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead),
-    *(SearchWords, DropPhrase),
+    *(SearchWords, DropPhrase, SearchInstead),
 )
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 

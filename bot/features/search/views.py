@@ -15,6 +15,7 @@ from bot.features.search.buttons import (
     OpenSearchForm,
     PreviousPage,
     ResultsPage,
+    SearchInstead,
     SearchWords,
 )
 from bot.features.search.search import WORDS, Change, Resolved, Results
@@ -119,6 +120,11 @@ def _offer(change: Change, page: ResultsPage, words: str) -> Element:
         return button(f"Search for “{cut(words, WORDS_SHOWN)}”", SearchWords(**vars(again)))
     label, kind = OFFERS[name]
     return button(label, kind(**vars(again)))
+
+
+def search_button(text: str) -> Element:
+    """The button that searches for a text that was typed elsewhere, its phrases included."""
+    return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
 
 
 def as_words(page: ResultsPage, words: str) -> Element:

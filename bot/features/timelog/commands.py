@@ -43,6 +43,11 @@ LINKING = ("for", "on", "to", "in", "issue")
 MAX_DURATION_WORDS = 4
 """As in `1 h 30 min`."""
 
+MAX_WORDS_BEFORE = 5
+"""How many words may stand before a duration."""
+_WITH_UNIT = re.compile(
+    r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?)(?![a-z])|[0-9]{1,2}:[0-9]{2}$"
+)
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
@@ -119,12 +124,25 @@ def _on_project(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
 
 def _with_duration(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
     spent, count = _duration(parsed.words, typist.locale)
+    at = _duration_within(parsed.words) if spent is None else 0
+    if at:  # the comment comes first
+        spent, count = _duration(parsed.words[at:], typist.locale)
+        parsed = parsed.without(at, count)
+        count = 0
     if spent is None:
         try:
             spent, count = hours(parsed.words[0].text, typist.locale), 1
         except UserError as error:
             return draft.model_copy(update={"comment": _comment(parsed)}), error
     return _complete(parsed.after(count), draft, spent, typist.today)
+
+
+def _duration_within(words: Sequence[Word]) -> int:
+    """Where a duration with a unit begins after other words: `testing 1h`; 0 for none."""
+    for at in range(1, min(len(words), MAX_WORDS_BEFORE + 1)):
+        if not words[at].quoted and _WITH_UNIT.match(words[at].text):
+            return at
+    return 0
 
 
 def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> Read:

@@ -235,17 +235,27 @@ def _dates(slot: str, typed: str, today: date) -> str | None:
     return None
 
 
+class HalfPhrase(UserError):
+    """A search ends where a phrase lacks its name or date."""
+
+    says = "Type a name or a date after “{said}”, or search for the words."
+    said: str
+
+
 def search(parsed: Parsed, names: Names, today: date) -> Parsed:
     """The search with its phrases as options; what is left is text.
 
-    An option that was typed as one stays as it is.
+    An option that was typed as one stays as it is. Raises HalfPhrase.
     """
     reader = Reader("search", names, today)
     found = list(_phrases(reader, parsed.words))
     taken = {n for one in found for n in range(one.at, one.at + one.count)}
     left = [n for n in range(len(parsed.words)) if n not in taken]
     nothing = _fillers(parsed.words, left, phrases=bool(found))
-    return _with(parsed, [parsed.words[n] for n in left if n not in nothing], found)
+    text = [parsed.words[n] for n in left if n not in nothing]
+    if text and tuple(map(_plain, text)) in HALVES:
+        raise HalfPhrase(" ".join(word.text for word in text))
+    return _with(parsed, text, found)
 
 
 def _phrases(reader: Reader, words: Sequence[Word]) -> Iterator[Phrase]:
@@ -354,3 +364,10 @@ KINDS = {f"{{{kind}{end}}}": kind for kind in _NAMED for end in ("", "!")}
 KINDS |= {"{urgent}": "priority", "{owner}": "person"}
 _NAMING = frozenset({"to", "for", "by", "from", "assignee", "author", "assign", "give", "hand"})
 ROWS = _rows()
+HALVES = {
+    row.words[:-1]
+    for rows in ROWS["search"].values()
+    for row in rows
+    if row.words[-1].startswith("{") and not row.words[0].startswith("{")
+}
+"""How phrases begin that end with a slot."""
