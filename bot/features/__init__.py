@@ -17,6 +17,7 @@ from bot.features.home.handlers import HomeHandlers
 from bot.features.issue_command.handlers import IssueCommand
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.link_cards.handlers import LinkHandlers
+from bot.features.mentions.handlers import MentionHandlers
 from bot.features.new_issue.handlers import CreateFormHandlers
 from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
@@ -38,7 +39,7 @@ HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
     *(AccountHandlers, Uninstall, ProjectHandlers, UserHandlers, IssueHandlers, TrackerHandlers),
     *(AssignmentMessenger, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
     *(SearchHandlers, RelatedHandlers, EditHandlers, FormOpening, CreateFormHandlers, DigestHandlers),
-    *(AssignHandlers, IssueCommand, LinkHandlers, HomeHandlers),
+    *(AssignHandlers, IssueCommand, MentionHandlers, LinkHandlers, HomeHandlers),
 )
 """From the lowest to the highest."""
 

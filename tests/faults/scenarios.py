@@ -16,7 +16,7 @@ from tests.faults.scenario import SCENARIOS, Scenario
 
 for module in (
     *("issue", "search", "home", "file", "thread", "comment", "template"),
-    *("editing", "time", "digest", "account"),
+    *("editing", "time", "digest", "account", "mention"),
 ):
     import_module(f"tests.faults.{module}_scenarios")
 

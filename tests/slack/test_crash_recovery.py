@@ -16,6 +16,7 @@ from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.slack.incoming.feature import Interrupted
+from bot.slack.surfaces.drafts import saveable
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -76,10 +77,15 @@ async def leave_behind(office: Office, payload: JSON | str, age: timedelta = tim
     await office.bot.database.execute(old)
 
 
-async def told_of_crashes(ana: Person) -> list[str]:
-    """Delays until all requests are settled; returns what Ana was told of those that were lost."""
+async def told_messages(ana: Person) -> list[JSON]:
+    """Delays until all requests are settled; returns the messages that Ana sees."""
     await until(lambda: none_held(ana.office.bot))
-    return [text for text in map(text_of, await ana.messages()) if LOST in text]
+    return await ana.messages()
+
+
+async def told_of_crashes(ana: Person) -> list[str]:
+    """As `told_messages`, with the texts of those about lost requests."""
+    return [text for text in map(text_of, await told_messages(ana)) if LOST in text]
 
 
 @pytest.mark.parametrize("ana", [Delays(completed=60)], indirect=True)  # so that only the stop records them
@@ -203,3 +209,20 @@ async def test_replica_stays_alive_while_slack_is_slow(ana: Person) -> None:
     await until(told, 30)
 
     assert taken == {}
+
+
+async def test_a_lost_mention_is_told_in_its_thread(ana: Person) -> None:
+    thread = await ana.say("Checkout is slow again")
+    await ana.say("Same here", thread)
+    state = ana.office.workspace.state
+    said = {
+        "user": ANA.slack_id,
+        "channel": ana.office.channel_id("general"),
+        "text": "<@U0ISSUEBOT> 12 close",
+    }
+    mention = {"type": "app_mention", "ts": state.new_ts(), "thread_ts": thread["ts"], **said}
+
+    await leave_behind(ana.office, saveable(payloads.event(state, mention, shared=False)))
+
+    [told] = [m for m in await told_messages(ana) if LOST in text_of(m)]
+    assert (told["ephemeral"], told["thread_ts"]) == (True, thread["ts"])

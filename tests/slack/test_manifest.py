@@ -31,8 +31,8 @@ NEEDED: dict[str, set[str]] = {
     "users_info": {"users:read", "users:read.email"},
 }
 """The scopes that Slack documents for each method: https://docs.slack.dev/reference/methods."""
-NEEDED_BESIDE = {"commands", "links:read"}
-"""What slash commands and shortcuts, and the event link_shared, need."""
+NEEDED_BESIDE = {"commands", "links:read", "app_mentions:read"}
+"""What slash commands and shortcuts, and the events link_shared and app_mention, need."""
 
 
 def test_manifest_yml_is_the_default_output() -> None:
@@ -56,7 +56,8 @@ def test_the_manifest_lists_exactly_the_handled_features() -> None:
     assert {s["callback_id"] for s in features["shortcuts"]} == REGISTERED["shortcut"]
 
     def events(**how: Any) -> set[str]:
-        return set(manifest(**how)["settings"]["event_subscriptions"]["bot_events"])
+        subscribed = manifest(**how)["settings"]["event_subscriptions"]["bot_events"]
+        return {name.removesuffix(".im") for name in subscribed}
 
     assert events(url=ADDRESS, several=True) == REGISTERED["event"]
     assert REGISTERED["event"] - events() == {"team_access_revoked"}  # only organizations' apps are told

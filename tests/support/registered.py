@@ -39,7 +39,7 @@ REGISTERED: dict[str, set[str]] = {
     "command": {*ROUTES.commands},
     "shortcut": {*ROUTES.shortcuts},
     "action": {*map(str, ROUTES.buttons), *RESUMING},
-    "event": {*ROUTES.events, *ROUTES.retryable_events},
+    "event": {*ROUTES.events, *ROUTES.retryable_events, *ROUTES.messages},
     "form": {*ROUTES.forms},
     "closed": {*ROUTES.closed},
     "options": {*ROUTES.options},

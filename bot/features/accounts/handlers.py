@@ -44,6 +44,10 @@ class AccountHandlers:
         await reply.privately(views.account(reply.wording, link.name if link else None))
 
     async def open_link(self, reply: Reply) -> None:
+        """`/tracker link`: the form, or after a message its button."""
+        if reply.form_needs_press:
+            await reply.privately(views.link_offer(f"Link your {reply.wording.service} account."))
+            return
         await reply.show(views.link_form(reply.wording, reply.place), for_anyone=True)
 
     async def ask(self, reply: Reply, why: str, saved: str) -> None:

@@ -122,8 +122,9 @@ class IssueHandlers:
             raise UserError("#{number} wasn't shared: {why}.", number=number, why=NOT_ANNOUNCED[announced])
         return None
 
-    async def about(self, reply: Reply, message: JSON) -> Issue | None:
-        """The issue that a message is likeliest about, of those that the user can see.
+    async def about(self, reply: Reply, message: JSON, thread: Sequence[JSON] | None = None) -> Issue | None:
+        """The issue that a message is likeliest about, of those that the user can see; `thread` is its thread
+        if that was read.
 
         That is one created from its thread or from itself, else one that its thread's first message or the
         bot's posts in it name, else the one that it names. Raises NotLinked and ServiceError if
@@ -136,7 +137,8 @@ class IssueHandlers:
                 reply.owner.team_id, reply.place.channel_id or "", ts
             )
             likely += (issue.issue_id for issue in made)
-        thread = await _thread(reply, root) if "thread_ts" in message else []
+        if thread is None:
+            thread = await self.thread(reply, root) if "thread_ts" in message else []
         posts = (post for post in thread[1:] if post.get("bot_id"))
         named = (issue_named(text_of(each), base_url) for each in (*thread[:1], *posts, message))
         likely = list(dict.fromkeys([*likely, *filter(None, named)]))[:LIKELY]
@@ -145,6 +147,17 @@ class IssueHandlers:
         async with self.parts.accounts.reading(reply.owner) as session:
             visible = await Issues(self.parts).several(session, likely)
         return next((visible[number] for number in likely if number in visible), None)
+
+    @staticmethod
+    async def thread(reply: Reply, root: str) -> list[JSON]:
+        """The start of a thread; empty if the bot can't read it."""
+        channel = reply.place.channel_id or ""
+        try:
+            answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=READ)
+        except SLACK_FAILED:
+            return []
+        messages: list[JSON] = answer.get("messages") or []
+        return messages
 
     async def announce(self, reply: Reply, made: Created, *, followed: bool = False) -> Announcement:
         """Announce a created issue in the conversation where it was requested, if everyone may see it.
@@ -175,13 +188,3 @@ class IssueHandlers:
         await delete_own(reply, post.user_id, Place(reply.place.channel_id), post.ts, own=own)
         said = sentence(f"The post is deleted. The issue stays in {reply.wording.service}.")
         await reply.privately(said, replace=True)
-
-
-async def _thread(reply: Reply, root: str) -> list[JSON]:
-    channel = reply.place.channel_id or ""
-    try:
-        answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=READ)
-    except SLACK_FAILED:
-        return []
-    messages: list[JSON] = answer.get("messages") or []
-    return messages

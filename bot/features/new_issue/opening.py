@@ -76,18 +76,22 @@ class FormOpening:
     async def open_with_message(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue* in a list of related issues: the form replaces the list."""
         job = await FileJobs(self.parts).message(reply, press.button.job)
-        await self._open_for_message(reply.at(Place.from_json(job.place)), job.message)
+        place = Place.from_json(job.place)
+        await self._open_for_message(reply.at(place), job.message, whole=press.button.whole)
 
-    async def _open_for_message(self, reply: Reply, message: JSON) -> None:
-        """The form filled from a message in the reply's channel."""
+    async def _open_for_message(self, reply: Reply, message: JSON, *, whole: bool = False) -> None:
+        """The form filled from a message in the reply's channel; `whole` includes its thread."""
         await reply.show(loading(TITLE))
         channel, ts = reply.place.channel_id or "", message["ts"]
-        thread = Place(channel, message.get("thread_ts") or ts, reply.place.response_url)
+        thread = reply.place.in_thread(str(message.get("thread_ts") or ts))
         inclusion = ThreadInclusion(self.parts)
         draft, files, offered = await asyncio.gather(
             draft_from_message(reply, message), self._files_of(reply, message), inclusion.look(reply, message)
         )
-        saved = await inclusion.save(reply, offered, message, draft.description) if offered else None
+        saved = None
+        if offered:
+            offered = offered.model_copy(update={"checked": whole})
+            saved = await inclusion.save(reply, offered, message, draft.description)
         metadata = NewIssueMetadata(source=Source(channel, ts), files=files, thread=saved)
         await self.open_form(reply.at(thread), draft, metadata)
 

@@ -45,7 +45,7 @@ class Unread(StrEnum):
 
 
 class OfferedThread(BaseModel):
-    """A thread that a form offers to include; `total` is 0 if unknown.
+    """A thread that a form offers to include, `checked` at first; `total` is 0 if unknown.
 
     `parent` is the description that the form starts with, if it is the thread's first message.
     """
@@ -58,6 +58,7 @@ class OfferedThread(BaseModel):
     parent: str = ""
     unread: Unread | None = None
     scope: str = ""
+    checked: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ def form_field(offered: OfferedThread) -> Block:
     if offered.unread:
         return context(prose(_how_to_include(offered.unread, offered.scope)))
     many = f"{offered.total} messages" if offered.total > 1 else "All messages"
-    box = forms.checkbox(FIELD, "Include the thread", checked=False)
+    box = forms.checkbox(FIELD, "Include the thread", checked=offered.checked)
     return forms.field(FIELD, "Thread", box, hint=f"{many}, with their authors, times, and files")
 
 

@@ -19,8 +19,16 @@ class SearchEverywhere(Button):
     job: str
 
 
+class FindRelated(Button):
+    """Lists the issues that the message may be about."""
+
+    action = "related.find"
+    job: str
+
+
 class CreateFromMessage(Button):
-    """Opens the form for a new issue, filled from the message."""
+    """Opens the form for a new issue, filled from the message, with its `whole` thread."""
 
     action = "related.create"
     job: str
+    whole: bool = False

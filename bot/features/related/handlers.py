@@ -7,7 +7,7 @@ from bot.features.files.jobs import FileJobs
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
 from bot.features.related import views
-from bot.features.related.buttons import SearchEverywhere, ShareInThread
+from bot.features.related.buttons import FindRelated, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found, RelatedIssues
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, Shortcut
@@ -27,6 +27,7 @@ class RelatedHandlers:
         return Feature(
             shortcuts={"find_from_message": self.find_from_message},
             buttons={
+                FindRelated: self.find_pressed,
                 SearchEverywhere: self.everywhere_pressed,
                 ShareInThread: self.share_pressed,
             },
@@ -38,6 +39,13 @@ class RelatedHandlers:
             self._find(reply, message), self.jobs.save_message(reply, message)
         )
         await self._show(reply, found, job_id, files=bool(message.get("files")))
+
+    async def find_pressed(self, press: ButtonPress[FindRelated], reply: Reply) -> None:
+        """*Find related issues* below an answer: those that the saved message may be about."""
+        await reply.open(loading(views.TITLE))
+        job = await self.jobs.message(reply, press.button.job)
+        found = await self._find(reply, job.message)
+        await self._show(reply, found, press.button.job, files=bool(job.files))
 
     async def everywhere_pressed(self, press: ButtonPress[SearchEverywhere], reply: Reply) -> None:
         """*All projects*: replace the list with one of all projects."""

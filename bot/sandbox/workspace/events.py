@@ -5,6 +5,7 @@ Sources: https://docs.slack.dev/apis/events-api and …/reference/events.
 
 import re
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Exchange, Retry
@@ -12,6 +13,7 @@ from bot.sandbox.workspace.model import Channel, Details, JsonObject, Message, U
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
+OF_THREADS = ("reply_count", "reply_users", "latest_reply")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
 
@@ -83,10 +85,60 @@ def entity_opened(exchange: Exchange, user: User, message: Message, url: str) ->
     _deliver(exchange, "entity_details_requested", about, message)
 
 
+def _with_app(exchange: Exchange, channel: Channel) -> bool:
+    """Return whether a conversation is a user's direct messages with the app."""
+    return channel.kind == "im" and exchange.state.app.bot_user_id in channel.members
+
+
+def _message(exchange: Exchange, message: Message) -> JsonObject:
+    """Return a message as its events have it."""
+    state = exchange.state
+    shown = payloads.message(state, message)
+    about = {key: value for key, value in shown.items() if key not in ("type", *OF_THREADS)}
+    if message.files:
+        about["subtype"] = "file_share"
+    if state.channels[message.channel].is_ext_shared:
+        team = state.users[message.user].team_id
+        about |= {"user_team": team, "source_team": team}
+    return about | {"client_msg_id": str(uuid4()), "channel": message.channel}
+
+
+def _deliver_message(exchange: Exchange, kind: str, inner: JsonObject) -> None:
+    """Deliver a message, or a change of one, if the app subscribes to its kind."""
+    state = exchange.state
+    if kind in state.app.events:
+        name, _, place = kind.partition(".")
+        more = {"channel_type": place} if place else {}
+        shared = state.channels[inner["channel"]].is_ext_shared
+        payload = payloads.event(state, {"type": name, **inner, **more}, shared=shared)
+        exchange.background_tasks.start(_tell(exchange, payload))
+
+
+def edited(exchange: Exchange, message: Message) -> None:
+    """Report that a user edited a message: a direct one to the app, or one that mentions it."""
+    inner = _message(exchange, message) | {"event_ts": exchange.state.new_ts()}
+    if _with_app(exchange, exchange.state.channels[message.channel]):
+        changed = {"subtype": "message_changed", "hidden": True, "message": {"type": "message", **inner}}
+        changed |= {"ts": inner["event_ts"], "event_ts": inner["event_ts"], "channel": message.channel}
+        _deliver_message(exchange, "message.im", changed)
+    elif mentions_app(exchange, message):
+        _deliver_message(exchange, "app_mention", inner)
+
+
+def mentions_app(exchange: Exchange, message: Message) -> bool:
+    bot = exchange.state.app.bot_user_id
+    return f"<@{bot}>" in message.text and bot in exchange.state.channels[message.channel].members
+
+
 def posted(exchange: Exchange, message: Message) -> None:
-    """Report the links in a user's message that the app subscribes to."""
+    """Report a user's message to the app, and the links in it, as far as the app subscribes to them."""
     state = exchange.state
     channel = state.channels[message.channel]
+    inner = _message(exchange, message) | {"event_ts": message.ts}
+    if _with_app(exchange, channel):
+        _deliver_message(exchange, "message.im", inner)
+    elif mentions_app(exchange, message):
+        _deliver_message(exchange, "app_mention", inner)
     service = urlsplit(state.service_url).netloc
     links = []
     for url in dict.fromkeys(LINK.findall(message.text)):

@@ -221,6 +221,7 @@ class PageApi:
             raise PageError("Type a message first.")
         message.text, message.edited = as_message(self._state, text), self._state.new_ts()
         self._state.changed(self._state.channels[message.channel].members)
+        events.edited(self.exchange, message)
 
     async def _direct(self, user: User, body: JsonObject) -> JsonObject:
         other = self._state.users.get(str(body.get("with")))

@@ -7,7 +7,14 @@ import json
 import structlog
 from slack_bolt.response import BoltResponse
 
-from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, OptionsRequest, SlashCommand
+from bot.slack.incoming.interaction import (
+    Event,
+    FormSubmission,
+    Interaction,
+    OptionsRequest,
+    SlashCommand,
+    UserMessage,
+)
 from bot.store.deliveries import Deliveries
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
@@ -28,7 +35,10 @@ def delivery_key(interaction: Interaction) -> str | None:
     body = interaction.payload
     if isinstance(interaction, OptionsRequest):
         return None
-    if isinstance(interaction, Event):
+    if isinstance(interaction, UserMessage):  # a mention in a direct message may come as two events
+        content = {"message": interaction.event.get("ts"), "channel": interaction.place.channel_id}
+        content["team"] = interaction.owner.team_id
+    elif isinstance(interaction, Event):
         if interaction.name in UNCLAIMED_EVENTS:
             return None
         content = {name: interaction.event.get(name) for name in IN_EVENT} | {"team": body.get("team_id")}
@@ -55,7 +65,7 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
             inputs = (block["block_id"] for block in view.json["blocks"] if block.get("type") == "input")
             errors = {"response_action": "errors", "errors": {next(inputs, ""): text}}
             return BoltResponse(status=200, body=errors)
-        case Event():
+        case Event() | UserMessage():
             return BoltResponse(status=503, body="")
     return BoltResponse(status=200, body="")
 

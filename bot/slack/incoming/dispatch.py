@@ -9,7 +9,8 @@ working" notices are handled here and nowhere else.
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -31,6 +32,7 @@ from bot.slack.incoming.failures import (
     log_failure,
     log_if_undelivered,
     measured,
+    tell,
 )
 from bot.slack.incoming.feature import Feature, Form, FormExpired, FormSentAlready, Interrupted, merged
 from bot.slack.incoming.interaction import (
@@ -42,9 +44,11 @@ from bot.slack.incoming.interaction import (
     OptionsRequest,
     Shortcut,
     SlashCommand,
+    UserMessage,
     form_claim,
     read,
 )
+from bot.slack.incoming.lines import Lines, TooManyMessages
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.outgoing.web_client import for_team
@@ -67,6 +71,9 @@ Route = Callable[[Any, Reply], Awaitable[Any]]
 """A handler of any kind; each is typed where its feature registers it."""
 
 
+Tables = tuple[Mapping[str, Route], ...]
+
+
 @dataclass(eq=False)
 class Dispatch(AsyncMiddleware):
     features: Feature
@@ -76,6 +83,7 @@ class Dispatch(AsyncMiddleware):
     in_flight: Tasks
     delays: Delays
     completed: CompletedDeliveries = field(init=False)
+    lines: Lines = field(default_factory=Lines, init=False)
 
     def __post_init__(self) -> None:
         self.completed = CompletedDeliveries(self.store.deliveries, self.delays.completed)
@@ -92,10 +100,13 @@ class Dispatch(AsyncMiddleware):
         """The response to a request; Bolt's own 404 if no feature handles it."""
         interaction: Interaction | None = req.context.get("interaction")
         handler = self._handler(interaction)
-        if isinstance(interaction, Event) and interaction.ignored:
-            return BoltResponse(status=200, body="")
         if interaction is None or handler is None:
             return await next()
+        if isinstance(interaction, UserMessage):
+            known = interaction.bot_user_id or req.context.bot_user_id or ""
+            interaction = replace(interaction, bot_user_id=known)
+        if interaction.ignored:
+            return BoltResponse(status=200, body="")
         interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
         reply = Reply(req.context.client, interaction, self.platform)
         delivery = delivery_key(interaction)
@@ -118,8 +129,9 @@ class Dispatch(AsyncMiddleware):
                 return features.closed.get(name)
             case OptionsRequest(name=name):
                 return features.options.get(name)
-            case Event(name=name):
-                return features.retryable_events.get(name) or features.events.get(name)
+            case Event(name=name) | UserMessage(name=name):
+                tables: Tables = (features.retryable_events, features.events, features.messages)
+                return next((table[name] for table in tables if name in table), None)
         return None
 
     async def _claim(
@@ -174,6 +186,13 @@ class Dispatch(AsyncMiddleware):
                 return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")
             case Event():
                 self._start(self._handle_event(interaction, reply, handler), delivery)
+            case UserMessage(owner=owner):
+                if turn := self.lines.join(owner):
+                    self._start(self._run(interaction, reply, handler, turn), delivery)
+                elif self.lines.must_tell(owner):
+                    self._start(log_if_undelivered(tell(reply, TooManyMessages())), delivery)
+                elif delivery:
+                    self.completed.add(delivery)
             case _:
                 self._start(self._run(interaction, reply, handler), delivery)
         return BoltResponse(status=200, body="")
@@ -185,9 +204,16 @@ class Dispatch(AsyncMiddleware):
 
     # One method for each kind of handler
 
-    async def _run(self, interaction: Interaction, reply: Reply, handler: Route) -> None:
+    async def _run(
+        self,
+        interaction: Interaction,
+        reply: Reply,
+        handler: Route,
+        turn: AbstractAsyncContextManager[None] = nullcontext(),  # noqa: B008 - it has no state
+    ) -> None:
+        """Run a handler when it is its turn."""
         with measured(interaction) as act:
-            async with self.failures.reported(act, reply, self.delays.last_answer):
+            async with self.failures.reported(act, reply, self.delays.last_answer), turn:
                 notifying = asyncio.create_task(self._notify_if_slow(reply))
                 try:
                     if saved := await handler(interaction, reply):
@@ -304,7 +330,7 @@ class Dispatch(AsyncMiddleware):
             interaction, owner=reply.owner, trigger_id=reply.interaction.trigger_id, installation=(None, None)
         )
         resumed = Reply(reply.slack, interaction, self.platform)
-        resumed.view_id = reply.view_id
+        resumed.view_id, resumed.answered = reply.view_id, reply.answered
         if not isinstance(handler, Form):
             await self._run(interaction, resumed, handler)
 

@@ -137,7 +137,10 @@ class Failures:
             act.failed(error)
             await log_if_undelivered(tell(reply, error))
         except FormNotShown as error:
-            act.failed(error)
+            if reply.form_needs_press:
+                act.outcome = "form_offered"
+            else:
+                act.failed(error)
             await log_if_undelivered(_offer_form(reply, reason(error)))
         except NotDelivered as error:
             act.failed(error)
@@ -229,6 +232,8 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
             await tell(reply, UserError("Slack didn't open the form. Try again."))
         return
     said = "Slack timed out before the form opened." if why in TOO_LATE else "Slack didn't open the form."
+    if reply.form_needs_press:
+        said = "Here's the form."
     request = ResumeRequest(payload=saveable(reply.interaction.payload))
     row = button_row("Open form", await reply.save(request))
     await reply.privately(Message(said, (section(said), row)))
@@ -236,7 +241,7 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
 
 async def _below(reply: Reply, error: BotError) -> list[Block]:
     """The typed command, if it is worth repeating, and buttons that lead on from the error."""
-    line = reply.interaction.typed if reply.give_back else None
+    line = reply.interaction.typed if reply.give_back and not reply.place.said_there else None
     below = [typed(line)] if line and " " in line else []
     if reply.recovery:
         try:

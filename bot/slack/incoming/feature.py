@@ -82,6 +82,8 @@ class Feature:
     forms: Mapping[str, Form] = field(default_factory=dict)
     closed: Mapping[str, Handler[interaction.FormClosed]] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
+    messages: Mapping[str, Handler[interaction.UserMessage]] = field(default_factory=dict)
+    """By the type of the event."""
     events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     retryable_events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     """Events that must not be lost: Slack repeats them until the handler succeeds."""

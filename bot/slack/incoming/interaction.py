@@ -7,21 +7,22 @@
     ├── FormSubmission      a modal was submitted
     ├── FormClosed          a modal with `notify_on_close` was closed
     ├── OptionsRequest      a select asks for options while a user types
+    ├── UserMessage         a mention of the bot, or a direct message to it
     └── Event               something happened in the workspace
 
 Sources: https://docs.slack.dev/reference/interaction-payloads, https://docs.slack.dev/reference/events and
 https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
-import json
+import re
 import time
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import structlog
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.errors import UserError
+from bot.slack.incoming.shapes import Malformed, is_slack_check
 from bot.slack.language.tokens import as_typed
 from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces.blocks import JSON
@@ -31,6 +32,10 @@ from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
+MESSAGES = ("app_mention", "message")
+"""The events that are messages to the bot."""
+NEW_MESSAGES = frozenset({None, "file_share", "thread_broadcast"})
+"""The subtypes of messages that a person has just written."""
 COMMAND_LENGTH = 8_000
 """The longest command that is parsed: parsing takes a few milliseconds per thousand characters."""
 
@@ -54,8 +59,13 @@ class Interaction:
 
     @property
     def typed(self) -> str | None:
-        """The command as it was typed, to quote it; None for anything but commands."""
-        return f"{self.name} {as_typed(self.raw)}".strip() if isinstance(self, SlashCommand) else None
+        """What the user typed, to quote it; None for anything but commands and messages."""
+        return None
+
+    @property
+    def ignored(self) -> bool:
+        """Whether it means nothing to the bot."""
+        return False
 
     @property
     def modal(self) -> View | None:
@@ -81,6 +91,10 @@ class SlashCommand(Interaction):
                 longest=f"{COMMAND_LENGTH:,}",
             )
         return self.raw
+
+    @property
+    def typed(self) -> str:
+        return f"{self.name} {as_typed(self.raw)}".strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +165,45 @@ class Event(Interaction):
 
     @property
     def ignored(self) -> bool:
-        """Whether it means nothing to the bot: Slack tells of everyone's status, and only leaving matters."""
+        """Slack tells of everyone's status, and only leaving matters."""
         return self.name == "user_change" and not self.event["user"].get("deleted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserMessage(Interaction):
+    """A mention of the bot, or a direct message to it; `event` is Slack's."""
+
+    kind = "event"
+    event: JSON = field(repr=False)
+    bot_user_id: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text as Slack wrote it, without the mentions of the bot and the spaces around them."""
+        text, bot = str(self.event.get("text") or ""), re.escape(self.bot_user_id)
+        if not bot and self.name != "app_mention":
+            return text.strip()
+        mention = rf"<@{bot}(?:\|[^<>]*)?>" if bot else r"<@[A-Z0-9]+>"
+        said, *others = re.split(mention, text, maxsplit=0 if bot else 1)
+        for after in others:
+            said, rest = said.rstrip(" \t"), after.lstrip(" \t")
+            starts_line = not said or said.endswith("\n")
+            said += re.sub(r"^[,:][ \t]+", "", rest) if starts_line else f" {rest}"
+        return said.strip()
+
+    @property
+    def typed(self) -> str:
+        return as_typed(self.text)
+
+    @property
+    def ignored(self) -> bool:
+        """Whether it isn't a new message of a person of this company."""
+        event = self.event
+        written = event.get("user") not in (None, "USLACKBOT", self.bot_user_id) and event.get("ts")
+        new = event.get("subtype") in NEW_MESSAGES and not (event.get("edited") or event.get("hidden"))
+        to_bot = self.name == "app_mention" or event.get("channel_type") == "im"
+        here = event.get("channel") and not event.get("bot_id")
+        return not (written and new and to_bot and here) or _is_foreign(self.payload)
 
 
 def read(body: JSON) -> Interaction | None:
@@ -164,6 +215,10 @@ def read(body: JSON) -> Interaction | None:
         thread_ts=message.get("thread_ts") or container.get("thread_ts"),
         response_url=body.get("response_url"),
         home=view.get("type") == "home",
+        # Slack shows ephemeral messages only in active threads.
+        said_there=bool(
+            body.get("said_there") or (container.get("is_ephemeral") and container.get("thread_ts"))
+        ),
     )
     common: dict[str, Any] = {
         "owner": _owner(body),
@@ -176,7 +231,7 @@ def read(body: JSON) -> Interaction | None:
         case {"command": str(name)}:
             return SlashCommand(name=name, raw=str(body.get("text") or ""), **common)
         case {"event": dict(event)}:
-            return Event(name=str(event.get("type")), event=event, **common)
+            return _event(body, event, common)
         case {"type": "shortcut" | "message_action"}:
             return Shortcut(name=str(body["callback_id"]), message=message, **common)
         case {"type": "block_actions"}:
@@ -198,6 +253,31 @@ def read(body: JSON) -> Interaction | None:
     return None
 
 
+def _event(body: JSON, event: JSON, common: dict[str, Any]) -> Event | UserMessage:
+    name = str(event.get("type"))
+    if name not in MESSAGES:
+        return Event(name=name, event=event, **common)
+    bots = (each.get("user_id") for each in body.get("authorizations") or () if each.get("is_bot"))
+    place = Place(event.get("channel"), event.get("thread_ts"), said_there=True)
+    return UserMessage(
+        name=name, event=event, bot_user_id=next(bots, None) or "", **common | {"place": place}
+    )
+
+
+def _is_foreign(body: JSON) -> bool:
+    """Whether a message's author is of another company; unknown authors of shared channels are."""
+    event, authorization = body["event"], (body.get("authorizations") or [{}])[0]
+    at = ["context_team_id", "context_enterprise_id"]
+    if not (shared := bool(body.get("is_ext_shared_channel"))):  # its workspace may be the other company's
+        at += ["team_id", "enterprise_id"]
+    home = {authorization.get("team_id"), authorization.get("enterprise_id"), *map(body.get, at)} - {None}
+    author = event.get("user_team") or event.get("source_team") or event.get("team")
+    if author is None:
+        return shared
+    in_organization = any(str(each).startswith("E") for each in home)
+    return author not in home and (shared or not in_organization)
+
+
 def _owner(body: JSON) -> Owner:
     """The user who caused a payload; users of other companies have their own team (docs/slack.md, Shared
     channels and people).
@@ -210,9 +290,13 @@ def _owner(body: JSON) -> Owner:
         user = event.get("user")
         user = user if isinstance(user, dict) else {"id": user}
         known = {key: value for key, value in body.items() if value}
-        if known.get("authorizations") and not known.get("is_ext_shared_channel"):
-            for key in ("enterprise_id", "team_id"):
-                known.setdefault(key, known["authorizations"][0].get(key))
+        shared, ids = known.get("is_ext_shared_channel"), ("enterprise_id", "team_id")
+        if shared and event.get("type") in MESSAGES:  # those of other companies are ignored
+            shared, body = False, {key: value for key, value in body.items() if key not in ids}
+            known = body | {"team_id": body.get("context_team_id")}
+        if known.get("authorizations") and not shared:
+            for key in ids:
+                known[key] = known.get(key) or known["authorizations"][0].get(key)
         body = known
     where = body.get("team") or {}  # None in an organization-wide installation, as is a view's
     enterprise = (body.get("enterprise") or {}).get("id") or body.get("enterprise_id")
@@ -223,216 +307,9 @@ def _owner(body: JSON) -> Owner:
     return Owner(enterprise or None, team, user.get("id") or body.get("user_id") or "")
 
 
-# The shape of payloads, as far as the bot relies on it; anything else is rejected.
-
-Id = Annotated[str, Field(pattern=r"^[!-~]{1,255}$")]
-Moment = Annotated[str, Field(pattern=r"^[0-9]{1,12}(\.[0-9]{1,12})?$")]
-Parts = list[dict[str, Any]]
-REQUIRED = {
-    "command": ("user_id", "trigger_id"),
-    "block_actions": ("user", "actions", "trigger_id"),
-    "view_submission": ("user", "view"),
-    "view_closed": ("user", "view"),
-    "shortcut": ("user", "callback_id", "trigger_id"),
-    "message_action": ("user", "callback_id", "trigger_id", "channel", "message"),
-    "block_suggestion": ("user", "action_id", "block_id"),
-    "event_callback": ("event",),
-}
-"""Required fields by payload type; a command has no type of its own."""
-REQUIRED_OF_EVENT = {
-    "app_home_opened": ("user",),
-    "link_shared": ("message_ts", "links"),
-    "entity_details_requested": ("user", "trigger_id"),
-    "team_access_revoked": ("team_ids",),
-    "user_change": ("user",),
-}
-
-
-class Malformed(Exception):
-    """An invalid payload; the message names the place and never quotes the payload."""
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, defer_build=True, hide_input_in_errors=True)
-
-    def require(self, *names: str) -> Self:
-        """The same part. Raises ValueError if one of these fields is missing."""
-        if missing := [name for name in names if getattr(self, name) is None]:
-            raise ValueError(f"without {missing[0]}")
-        return self
-
-
-class _Installed(_Part):
-    """An installation; Bolt reads an event's from any payload."""
-
-    team_id: Id | None = None
-    enterprise_id: Id | None = None
-
-
-class _Identified(_Installed):
-    id: Id
-
-
-class _Text(_Part):
-    text: str
-
-
-class _Option(_Part):
-    value: str
-    text: _Text | None = None
-
-
-class _Entered(_Part):
-    value: str | None = None
-    selected_option: _Option | None = None
-    selected_options: list[_Option] | None = None
-    selected_conversation: str | None = None
-    selected_date: str | None = None
-    files: Parts | None = None
-
-
-class _Action(_Entered):
-    action_id: str
-    action_ts: Moment | None = None
-
-
-class _Container(_Part):
-    channel_id: Id | None = None
-    message_ts: Moment | None = None
-    thread_ts: Moment | None = None
-
-
-class _Shown(_Part):
-    type: str
-    elements: Parts | None = None
-
-
-class _Message(_Part):
-    ts: Moment
-    thread_ts: Moment | None = None
-    text: str | None = None
-    user: Id | None = None
-    blocks: list[_Shown] | None = None
-    attachments: Parts | None = None
-    files: Parts | None = None
-
-
-class _Block(_Part):
-    type: str
-    block_id: str
-    label: _Text | None = None
-    text: _Text | None = None
-    element: dict[str, Any] | None = None
-
-    @model_validator(mode="after")
-    def _check_complete(self) -> Self:
-        return self.require("label", "element") if self.type == "input" else self
-
-
-class _State(_Part):
-    values: dict[str, dict[str, _Entered]] = {}
-
-
-class _View(_Identified):
-    type: str
-    hash: str
-    callback_id: str = ""
-    private_metadata: str = ""
-    title: _Text | None = None
-    blocks: list[_Block]
-    state: _State = _State()
-
-    @model_validator(mode="after")
-    def _check_complete(self) -> Self:
-        return self.require("title") if self.type == "modal" else self
-
-
-class _Link(_Part):
-    url: str
-
-
-class _Reference(_Part):
-    type: str | None = None
-    id: str | None = None
-
-
-class _Changed(_Identified):
-    deleted: bool = False
-
-
-class _Event(_Part):
-    type: str
-    user: Id | _Changed | None = None
-    channel: Id | None = None
-    tab: str | None = None
-    source: str | None = None
-    links: list[_Link] | None = None
-    message_ts: str | None = None
-    trigger_id: str | None = None
-    external_ref: _Reference | None = None
-    view: _View | None = None
-    team_ids: list[Id] | None = None
-
-    @model_validator(mode="after")
-    def _check_complete(self) -> Self:
-        if isinstance(self.user, str if self.type == "user_change" else _Changed):
-            raise ValueError("user of another type")  # noqa: TRY004 - what pydantic turns into an error
-        return self.require(*REQUIRED_OF_EVENT.get(self.type, ()))
-
-
-class _Payload(_Installed):
-    type: str | None = None
-    command: str | None = None
-    callback_id: str | None = None
-    action_id: str | None = None
-    block_id: str | None = None
-    user_id: Id | None = None
-    channel_id: Id | None = None
-    authorizations: list[_Installed] | None = None
-    user: _Identified | None = None
-    team: _Identified | None = None
-    enterprise: _Identified | None = None
-    channel: _Identified | None = None
-    container: _Container | None = None
-    message: _Message | None = None
-    view: _View | None = None
-    actions: Annotated[list[_Action], Field(min_length=1)] | None = None
-    event: _Event | None = None
-    text: str | None = None
-    value: str | None = None
-    action_ts: Moment | None = None
-    trigger_id: str | None = None
-    response_url: str | None = None
-
-    @model_validator(mode="after")
-    def _check_complete(self) -> Self:
-        kind = "command" if self.command is not None else self.type
-        if kind not in REQUIRED or (self.event and kind != "event_callback") or self.type == "command":
-            raise ValueError("unknown type")
-        return self.require(*REQUIRED[kind])
-
-
 def parse(body: object) -> Interaction | None:
-    """Check a payload and parse it; None for Slack's own checks (`url_verification`, `ssl_check`).
-
-    Raises Malformed for a payload that matches none of the shapes that the bot handles.
-    """
-    if not isinstance(body, dict):
-        raise Malformed("not an object")
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-        slack_checks = body.get("type") == "url_verification" or "ssl_check" in body
-        if slack_checks and "command" not in body and "event" not in body:
-            return None
-        _Payload.model_validate(body)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        what = first["msg"] if first["type"] == "value_error" else first["type"]
-        # No deeper: those names may come from the payload.
-        raise Malformed(" ".join([what, *map(str, first["loc"][:2])])) from None
-    except (UnicodeEncodeError, RecursionError) as error:
-        raise Malformed(type(error).__name__) from None
-    return read(body)
+    """Check a payload and parse it; None for Slack's own checks. Raises Malformed."""
+    return None if is_slack_check(body) or not isinstance(body, dict) else read(body)
 
 
 def log_malformed(error: Exception) -> None:

@@ -9,7 +9,7 @@ are never retried if the first attempt may have succeeded.
 
 from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
@@ -38,12 +38,27 @@ OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 
 @dataclass(frozen=True)
 class Place:
-    """Where to answer: a conversation, a thread in it, or the Home tab."""
+    """Where to answer: a conversation, a thread in it, or the Home tab.
+
+    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread.
+    """
 
     channel_id: str | None = None
     thread_ts: str | None = None
     response_url: str | None = field(default=None, repr=False)
     home: bool = False
+    said_there: bool = False
+
+    @property
+    def direct(self) -> bool:
+        """Whether the user wrote the bot a direct message, which only they read."""
+        return self.said_there and (self.channel_id or "").startswith("D")
+
+    def in_thread(self, ts: str) -> "Place":
+        """A thread there, which may have no replies yet; the same place for a direct message."""
+        if self.direct:
+            return self
+        return replace(self, thread_ts=ts, said_there=self.said_there and ts == self.thread_ts)
 
     def as_json(self) -> JSON:
         """For a view's `private_metadata` or saved input."""
@@ -55,7 +70,7 @@ class Place:
         known = data if isinstance(data, dict) else {}
         names = ("channel_id", "thread_ts", "response_url")
         texts = {name: known[name] for name in names if isinstance(known.get(name), str)}
-        return cls(**texts, home=known.get("home") is True)
+        return cls(**texts, home=known.get("home") is True, said_there=known.get("said_there") is True)
 
 
 class Announced(Enum):
@@ -178,13 +193,20 @@ async def privately(
     """
     arguments = message.as_arguments()
     failed = ("could not answer, trying another way", "answer.failed")
+    # Slack shows ephemeral messages only in active threads, as one is where the user has just written.
+    thread = place.thread_ts if place.said_there else None
     extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
+    if thread and not replace:
+        extra["thread_ts"] = thread
     if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
         return
-    if place.channel_id:
-        # Not in the thread: Slack shows ephemeral messages only in active ones.
+    if place.direct:
+        there = slack.chat_postMessage(channel=place.channel_id or "", thread_ts=thread, **arguments)
+        if await _accepted(there, *failed):
+            return
+    elif place.channel_id:
         there = slack.chat_postEphemeral(
-            channel=place.channel_id, user=user_id, **_without_unfurls(arguments)
+            channel=place.channel_id, user=user_id, thread_ts=thread, **_without_unfurls(arguments)
         )
         if await _accepted(there, *failed):
             return

@@ -39,7 +39,7 @@ S = TypeVar("S", bound=SavedDraft)
 class FormNotShown(SlackApiError):
     """Slack didn't open or update a form. Nothing was done yet: results are delivered in another way too."""
 
-    def __init__(self, why: BaseException) -> None:
+    def __init__(self, why: BaseException | None = None) -> None:
         super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call] # slack_sdk's
 
 
@@ -123,6 +123,11 @@ class Reply:
         return Channel(self.owner.team_id, self.place.channel_id) if self.place.channel_id else None
 
     @property
+    def form_needs_press(self) -> bool:
+        """Whether no form can open until the user presses a button, as after a message."""
+        return self.interaction.place.said_there and not (self.interaction.trigger_id or self.view_id)
+
+    @property
     def in_form(self) -> bool:
         """Whether a button in a form was pressed, so that the answer belongs in a form too."""
         return isinstance(self.interaction, ButtonPress) and self.interaction.modal is not None
@@ -185,6 +190,8 @@ class Reply:
     ) -> tuple[Announced, str | None]:
         """As `announce`, with the post's `ts` if Slack returns it."""
         self.answered.set()
+        if self.place.direct:
+            return Announced.NOWHERE, None
         if channel := self.place.channel_id:
             from_form = isinstance(self.interaction, FormSubmission) or self.in_form
             by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
@@ -259,6 +266,8 @@ class Reply:
         """Open a form with a unique `external_id`, to find it if Slack's response is lost."""
         if not for_anyone:
             await self.platform.store.links.required(self.owner)
+        if self.form_needs_press:
+            raise FormNotShown
         name = secrets.token_hex(16)
         trigger_id = self.interaction.trigger_id or ""
         try:

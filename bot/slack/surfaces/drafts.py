@@ -4,6 +4,7 @@
 draft back. What is saved has no tokens and no triggers.
 """
 
+import re
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -25,8 +26,12 @@ SAVED = (
     "message",
     "actions",
     "view",
+    "said_there",
 )
 SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
+SAVED_OF_EVENT = ("type", "channel", "channel_type")
+MAY_HOLD_KEY = re.compile(r"[0-9a-fA-F]{40}|\b(?:link|login|signin|connect|auth|key)\b", re.IGNORECASE)
+"""Messages that somebody may have typed a key into."""
 
 
 class SavedDraft(Button):
@@ -71,7 +76,19 @@ def saveable(payload: JSON) -> JSON:
         saved["view"] = without_secrets(view)
     if "message" in saved:
         saved["message"] = message_saveable(saved["message"])
+    if isinstance(event := payload.get("event"), dict):  # a message to the bot
+        saved["event"] = event_saveable(event)
+        known = payload.get("authorizations") or ()
+        saved["authorizations"] = [{key: each.get(key) for key in ("user_id", "is_bot")} for each in known]
     return saved
+
+
+def event_saveable(event: JSON) -> JSON:
+    """The parts of a message to the bot that are needed to answer it, without keys and tokens."""
+    plain = {key: value for key, value in event.items() if key not in ("blocks", "attachments")}
+    saved = message_saveable(plain) | {key: event[key] for key in SAVED_OF_EVENT if key in event}
+    text = str(event.get("text") or "")
+    return saved | {"text": without_keys(text) if MAY_HOLD_KEY.search(text) else text}
 
 
 def message_saveable(message: JSON) -> JSON:

@@ -77,9 +77,10 @@ SCOPES = {
     "im:read": "the same for direct messages",
     "im:write": "open direct messages for personal digests",
     "mpim:read": "the same for group messages",
+    "app_mentions:read": "answer mentions",
     "channels:history": "read threads for issues and comments, and find a digest posted before a crash",
     "groups:history": "the same for private channels",
-    "im:history": "the same for direct messages",
+    "im:history": "answer direct messages",
     "mpim:history": "the same for group messages",
     "users:read": "read users' names, languages, and time zones, and notice who is deactivated",
     "users:read.email": "compare a linked account's email, and fill in the form for a new account",
@@ -88,7 +89,7 @@ SCOPES = {
     "files:read": "download files to attach to issues",
 }
 
-OPTIONAL = frozenset(scope for scope in SCOPES if scope.endswith(":history"))
+OPTIONAL = frozenset({"channels:history", "groups:history", "mpim:history"})
 """The scopes that administrators may decline."""
 
 DESCRIPTION = "Create, find, and track issues in Slack, under your own name."
@@ -100,6 +101,8 @@ LONG_DESCRIPTION = (
 )
 EVENTS = (
     "app_home_opened",
+    "app_mention",
+    "message.im",
     "link_shared",
     "entity_details_requested",
     "app_uninstalled",

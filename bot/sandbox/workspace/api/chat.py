@@ -51,6 +51,10 @@ def post_ephemeral(state: State, given: Arguments) -> JsonObject:
         raise ApiError("user_not_in_channel", "The user isn't in the channel.")
     said = content(state, given.all, "chat.postEphemeral")
     thread = thread_of(state, channel, given.text("thread_ts"))
+    first = state.find(channel.id, thread) if thread else None
+    if first and not state.replies(first):
+        detail = "Slack shows ephemeral messages only in threads that have replies."
+        state.violate("chat.postEphemeral", "inactive_thread", detail)
     return {"message_ts": post(state, channel, said, to=user, thread=thread).ts}
 
 

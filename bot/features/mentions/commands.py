@@ -1,0 +1,187 @@
+"""Which command a message to the bot means; the command's own grammar reads the rest (docs/commands.md)."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+
+from bot.errors import UserError
+from bot.service.conventions import SUBJECT_LENGTH
+from bot.service.conventions import issue_number as linked_issue
+from bot.slack.incoming.interaction import COMMAND_LENGTH
+from bot.slack.language import values
+from bot.slack.language.durations import hours
+from bot.slack.language.options import Parsed
+from bot.slack.language.phrase_reader import is_search
+from bot.slack.language.tokens import UnclosedQuote, as_typed, words
+from bot.slack.surfaces.blocks import shortened
+from bot.slack.text.mrkdwn import decode
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command, without its slash and prefix, and the text after it."""
+
+    command: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Only the bot's name."""
+
+
+@dataclass(frozen=True)
+class Wordless:
+    """Only emoji or punctuation."""
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """No command: a new issue with this subject and description, or a search for the subject.
+
+    `long` is whether it has more characters than a command may have.
+    """
+
+    subject: str
+    description: str = ""
+    long: bool = False
+
+
+Meant = Run | Nothing | Wordless | Unclear
+COMMANDS = ("issue", "issues", "timelog", "digest", "tracker")
+SYNONYMS = {"digests": "digest", "ticket": "issue", "tickets": "issues"}
+NEW = frozenset({"new", "create", "add"})
+CHANGE = frozenset(
+    (
+        *("show", "view", "open", "edit", "change", "update", "set", "comment", "note", "attach"),
+        *("close", "closed", "done", "resolve", "reopen", "assign", "unassign"),
+        *("follow", "unfollow", "watch", "unwatch", "mark", "move", "give", "take", "raise", "lower"),
+    )
+)
+"""Verbs before an issue's number."""
+LISTS = {"projects": "tracker", "digests": "digest", "templates": "issue"}
+LIST = frozenset({"list", "show"})
+SEARCH = frozenset({"search", "find"})
+LOG = frozenset({"log", "time", "track", "spent"})
+ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "connect", "disconnect"})
+ACCOUNT = frozenset({"projects", "project", "default", "user"})
+TEMPLATES = frozenset({"template", "templates"})
+GREETINGS = frozenset({"hi", "hello", "hey", "thanks", "thank you", "?", "what can you do"})
+FEW = 3
+"""How many words may follow a noun of `/tracker`, since more are a sentence."""
+_FIRST = re.compile(r"(<[^<>\n]*>|\S+)(.*)", re.DOTALL)
+_EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
+_AN_ISSUE = re.compile(r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?:\s*:\s*|\s*$)", re.IGNORECASE)
+_ISSUE = re.compile(r"(?:(?:on|for|the|issue|ticket|bug)\s+){0,2}", re.IGNORECASE)
+_LOGGED = re.compile(r"(?:time\s+)?(?:(?:on|for|to|issue)\s+){0,2}", re.IGNORECASE)
+_FILTERS = re.compile(r"(?:(?!https?:)-?[a-z_0-9]+:\S+\s*)+", re.IGNORECASE)
+_LINKING = frozenset({"on", "for", "to", "in", "issue"})
+_DURATION_WORDS = 4
+
+
+def meant(text: str, base_url: str, today: date, prefix: str = "") -> Meant:
+    """What a message means, without the bot's mention; `base_url` is the service's."""
+    if not text:
+        return Nothing()
+    if not any(character.isalnum() for character in _EMOJI.sub("", text)):
+        return Nothing() if text == "?" else Wordless()
+    first, rest = _split(text)
+    word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
+    if len(text) > COMMAND_LENGTH:
+        return _unclear(rest if word in NEW else text, long=True)
+    if (command := SYNONYMS.get(word, word)) in COMMANDS and not first.endswith(":"):
+        return Run(command, rest)
+    about = _about_time(word, text, rest, base_url) or _about_issue(word, first, rest, base_url)
+    return about or _about_others(word, text, rest, today) or _unclear(text)
+
+
+def _only_search_phrases(text: str, today: date) -> bool:
+    """Whether the whole text is phrases or filters of a search."""
+    try:
+        parsed = Parsed(words(text), {})
+    except UnclosedQuote:
+        return False
+    return is_search(parsed, today) or _FILTERS.fullmatch(text) is not None
+
+
+def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:
+    if word in NEW:
+        return Run("issue", f"new {_AN_ISSUE.sub('', rest, count=1)}".strip())
+    if _number(first, base_url):
+        return Run("issue", f"{first} {rest}".strip())
+    if word in CHANGE:
+        about = rest[len(_leading(_ISSUE, rest)) :]
+        if _number(_split(about)[0], base_url):
+            return Run("issue", f"{word} {about}")
+    if word in TEMPLATES or (word == "attach" and not rest):
+        return Run("issue", f"{word} {rest}".strip())
+    return None
+
+
+def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
+    if word in LOG:
+        spent = rest[len(_leading(_LOGGED, rest)) :]
+        known = _number(_split(spent)[0], base_url) or any(_durations(spent.split()))
+        return Run("timelog", spent.removeprefix("time")) if known or spent in ("", "edit", "time") else None
+    typed = text.split()
+    for count in _durations(typed):
+        linking = _LINKING.intersection(word.lower() for word in typed[count : count + 2])
+        about = typed[count + len(linking) :]
+        if about and _number(about[0], base_url):
+            return Run("timelog", text)
+    return None
+
+
+def _about_others(word: str, text: str, rest: str, today: date) -> Run | None:
+    """A search, a digest, an account, or help."""
+    said = rest.lower()
+    if word in SEARCH:
+        return Run("issues", rest)
+    if word in LIST:
+        return Run(LISTS[said], said) if said in LISTS else Run("issues", rest)
+    if _only_search_phrases(text, today):
+        return Run("issues", text)
+    if word == "help" and said.removeprefix("/") in COMMANDS:
+        return Run(said.removeprefix("/"), "help")
+    secret = word in ("link", "login", "connect") and len(rest.split()) == 1  # refused there
+    few = word in ACCOUNT and (word == "projects" or rest) and len(rest.split()) <= FEW
+    if (word in ALONE and not rest) or secret or few:
+        return Run("tracker", f"{word} {rest}".strip())
+    return Run("tracker", "help") if text.lower().rstrip("!?. ") in GREETINGS else None
+
+
+def _unclear(text: str, *, long: bool = False) -> Unclear:
+    first, _, below = text.strip().partition("\n")
+    subject, whole = " ".join(as_typed(first).split()), as_typed(text).strip()
+    fits = len(subject) <= SUBJECT_LENGTH
+    description = as_typed(below).strip() if fits else whole
+    return Unclear(shortened(subject, SUBJECT_LENGTH), description, long)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The first word or link of a text as Slack wrote it, and what follows it."""
+    found = _FIRST.match(text.strip())
+    return (found[1], found[2].strip()) if found else ("", "")
+
+
+def _leading(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.match(text)
+    return found[0] if found else ""
+
+
+def _number(word: str, base_url: str) -> int | None:
+    """The issue in `42`, `#42` or a link to the service."""
+    target = decode(word.strip("<>").partition("|")[0]).rstrip(":,")
+    return linked_issue(base_url, target) if "://" in target else values.issue_number(target)
+
+
+def _durations(typed: list[str]) -> Iterator[int]:
+    """How many words the duration at the start may take, the most first; a bare number is none."""
+    for count in range(min(len(typed), _DURATION_WORDS), 0, -1):
+        duration = " ".join(typed[:count])
+        if not duration.isdecimal():
+            with suppress(UserError):
+                hours(duration)
+                yield count

@@ -1,0 +1,119 @@
+"""Answers messages to the bot: the command that one means runs next, as if it had been typed."""
+
+import re
+from functools import partial
+
+from bot.features.files.jobs import FileJobs, name_of
+from bot.features.help import views as help_views
+from bot.features.issues.fields import Draft
+from bot.features.issues.handlers import IssueHandlers
+from bot.features.mentions import views
+from bot.features.mentions.buttons import OpenDraftThere, RunCommand
+from bot.features.mentions.commands import Nothing, Run, Unclear, Wordless, meant
+from bot.features.new_issue.form import TITLE
+from bot.features.new_issue.opening import FormOpening
+from bot.features.parts import Parts
+from bot.features.related.buttons import CreateFromMessage
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
+from bot.slack.language.values import reject_api_key
+from bot.slack.outgoing.posting import Place
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON, sentence
+from bot.slack.surfaces.forms import loading
+from bot.slack.workspaces.messages import names_of
+
+_UNNAMED = re.compile(r"<([@#])([A-Z0-9]{2,30})\|?>")
+_KINDS = {"@": "user", "#": "channel"}
+
+
+class MentionHandlers:
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.jobs, self.issues = parts, FileJobs(parts), IssueHandlers(parts)
+
+    def feature(self) -> Feature:
+        return Feature(
+            messages=dict.fromkeys(MESSAGES, self.answer),
+            buttons={RunCommand: self.run_pressed, OpenDraftThere: self.create_pressed},
+        )
+
+    async def answer(self, message: UserMessage, reply: Reply) -> JSON | None:
+        """Returns the command that the message means, which runs next; answers any other message."""
+        reject_api_key(message.text)
+        text = await _with_names(reply, message.text)
+        files = message.event.get("files") or ()
+        match meant(text, reply.wording.base_url, await reply.today(), reply.wording.prefix):
+            case Run(command, rest):
+                if rest.startswith("new ") and files:
+                    await reply.privately(sentence(views.FILES_LEFT))
+                return _payload(reply, command, rest)
+            case Unclear() as unclear:
+                await self._ask(reply, message, unclear)
+            case Nothing() | Wordless() if files:
+                await self._ask(reply, message, Unclear(name_of(files[0])))
+            case Nothing() if reply.place.thread_ts:
+                await self._offer_thread(reply, message)
+            case Nothing():
+                await reply.privately(help_views.overview(reply.wording.command))
+            case Wordless():
+                await reply.privately(views.wordless())
+        return None
+
+    async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:
+        """Ask what a message means; its text is saved with the buttons, and its files."""
+        create: CreateFromMessage | OpenDraftThere
+        if message.event.get("files"):
+            cleaned = message.event | {"text": message.text}
+            create = CreateFromMessage(job=await self.jobs.save_message(reply, cleaned))
+        else:
+            draft = Draft(subject=unclear.subject, values={"desc": unclear.description})
+            create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
+        search, said = None, views.LONG if unclear.long else views.UNCLEAR
+        if not message.text:
+            said = views.FILES
+        elif not unclear.long:
+            quoted = unclear.subject.replace('"', " ").removesuffix("…")
+            search = await reply.save(RunCommand(payload=_payload(reply, "issues", f'"{quoted}"')))
+        await reply.privately(views.unclear(said, unclear.subject, create, search))
+
+    async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
+        """What can be done with the thread: its first message stands for it, if the bot can read it."""
+        thread = str(reply.place.thread_ts)
+        read = await self.issues.thread(reply, thread)
+        about = await self.issues.about(reply, message.event, read)
+        first = next((each for each in read if each.get("ts") == thread), message.event)
+        job = await self.jobs.save_message(reply, first | {"thread_ts": thread})
+        await reply.privately(views.thread_menu(job, thread, about, reply.wording))
+
+    async def run_pressed(self, press: ButtonPress[RunCommand], _reply: Reply) -> JSON:
+        return press.button.payload
+
+    async def create_pressed(self, press: ButtonPress[OpenDraftThere], reply: Reply) -> None:
+        """*Create issue “…”*: the form with the message's text."""
+        reply.place = Place.from_json(press.button.place)
+        await reply.open(loading(TITLE))
+        await FormOpening(self.parts).open_form(reply, press.button.draft)
+
+
+def _payload(reply: Reply, command: str, text: str) -> JSON:
+    """A command as Slack would send it from where the message is."""
+    place = reply.place
+    return {
+        "command": reply.wording.command(command),
+        "text": text,
+        "channel_id": place.channel_id,
+        "container": {"thread_ts": place.thread_ts},
+        "said_there": place.said_there,
+    }
+
+
+async def _with_names(reply: Reply, text: str) -> str:
+    """The text with the names of whom it mentions beside their IDs, as in a command."""
+    mentioned = dict.fromkeys((_KINDS[kind], found) for kind, found in _UNNAMED.findall(text))
+    names = await names_of(reply, mentioned) if mentioned else {}
+
+    def named(names: dict[str, str], match: re.Match[str]) -> str:
+        name = re.sub(r"[<>&|]", " ", names.get(match[2], ""))
+        return f"<{match[1]}{match[2]}|{name}>"
+
+    return _UNNAMED.sub(partial(named, names), text)

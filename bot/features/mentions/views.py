@@ -1,0 +1,59 @@
+"""The answers to messages that no command answers."""
+
+from collections.abc import Sequence
+
+from bot.features.help.views import help_button
+from bot.features.issues.buttons import CommentOnIssue, FollowIssue, OpenTimeForm
+from bot.features.issues.views import title
+from bot.features.related.buttons import CreateFromMessage, FindRelated
+from bot.service.models import Issue
+from bot.slack.surfaces.blocks import Element, Message, actions, button, section, shortened
+from bot.slack.surfaces.buttons import Button
+from bot.slack.text.mrkdwn import prose
+from bot.slack.text.wording import Wording
+
+QUOTED = 50
+WORDLESS = "I need words to work with. Type what you want, such as `new Login page is blank` or `42`."
+UNCLEAR = "I don't recognize that command. Did you mean one of these?"
+LONG = "That's too long for a command. You can put it into an issue's description."
+FILES = "What should I do with your files?"
+FILES_LEFT = (
+    "I don't attach files from here. To attach them, choose *More actions › Attach files to an issue* on "
+    "your message."
+)
+
+
+def unclear(text: str, subject: str, create: Button, search: Button | None) -> Message:
+    """Says `text`, and offers what a message may mean; `search` is left out where it can't help."""
+    quoted, said = shortened(subject, QUOTED), prose(text)
+    buttons = [button(f"Create issue “{quoted}”", create, style="primary")]
+    if search:
+        buttons.append(button(f"Search for “{quoted}”", search))
+    return Message(said, (section(said), actions([*buttons, help_button()])))
+
+
+def wordless() -> Message:
+    said = prose(WORDLESS)
+    return Message(said, (section(said), actions([help_button()])))
+
+
+def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:
+    """What can be done with a thread, saved as `job`, which may be about an issue."""
+    about = f"This thread is about {title(issue, wording)}." if issue else ""
+    said = f"{about} What should I do with it?".strip() if issue else "What should I do with this thread?"
+    rows: list[Sequence[Element]] = [
+        [
+            button("Create an issue", CreateFromMessage(job=job, whole=True)),
+            button("Find related issues", FindRelated(job=job)),
+        ]
+    ]
+    if issue:
+        rows.insert(
+            0,
+            [
+                button(f"Comment on #{issue.id}", CommentOnIssue(issue=issue.id)),
+                button("Follow in this thread", FollowIssue(issue=issue.id, thread=thread_ts)),
+                button("Log time", OpenTimeForm(issue=issue.id)),
+            ],
+        )
+    return Message(said, (section(said), *map(actions, rows)))

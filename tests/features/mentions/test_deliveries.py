@@ -1,0 +1,156 @@
+"""Which messages are answered, how often and in which order."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bot.slack.incoming.lines import MOST, TooManyMessages
+from bot.slack.surfaces.drafts import saveable
+from tests.features.mentions.talking import Talker, deliver
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, until
+from tests.support.wording import worded
+
+GENERAL = "C0GENERAL01"
+SAID: dict[str, Any] = {"user": "U0ANA0001", "channel": GENERAL, "ts": "1700000000.000100"}
+MENTION: dict[str, Any] = SAID | {"text": "<@U0ISSUEBOT> whoami"}
+
+
+async def answers(talker: Talker, channel: str = GENERAL) -> list[str]:
+    await talker.office.idle()
+    said = (text_of(m) for m in await talker.messages(channel) if m["is_bot"])
+    return [text for text in said if "linked as" in text]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"subtype": "message_changed", "hidden": True},
+        {"subtype": "message_deleted"},
+        {"subtype": "bot_message"},
+        {"subtype": "channel_join"},
+        {"edited": {"user": "U0ANA0001", "ts": "1.1"}},
+        {"bot_id": "B0OTHER"},
+        {"hidden": True},
+        {"user": "U0ISSUEBOT"},
+        {"user": "USLACKBOT"},
+        {"user": None},
+        {"ts": None},
+        {"user_team": "T0OTHER"},
+        {"source_team": "T0OTHER"},
+        {"team": "T0OTHER"},
+        {"channel": None},
+    ],
+)
+async def test_what_nobody_here_has_just_written_does_nothing(
+    office: Office, talker: Talker, about: dict[str, Any]
+) -> None:
+    await deliver(office, "app_mention", **MENTION | about)
+    direct = SAID | {"channel": talker.direct_channel, "channel_type": "im", "text": "whoami"}
+    await deliver(office, "message", **direct | about)
+
+    assert await answers(talker) == []
+    assert await answers(talker, talker.direct_channel) == []
+
+
+@pytest.mark.parametrize(("team", "answered"), [("T0HARBOR01", 1), ("T0OTHER", 0), (None, 0)])
+async def test_outsiders_in_a_shared_channel_get_no_answer(
+    office: Office, talker: Talker, team: str | None, answered: int
+) -> None:
+    envelope = {"team_id": "T0OTHER"}  # where the event happened
+
+    await deliver(office, "app_mention", shared=True, about=envelope, **MENTION, user_team=team)
+
+    assert len(await answers(talker)) == answered
+
+
+@pytest.mark.parametrize("about", [{"subtype": "file_share"}, {"subtype": "thread_broadcast"}, {}])
+async def test_a_message_is_answered_once_under_whatever_event(
+    office: Office, talker: Talker, about: dict[str, Any]
+) -> None:
+    direct = SAID | {"channel": talker.direct_channel, "text": "<@U0ISSUEBOT> whoami"} | about
+    for name in ("message", "app_mention", "message"):  # each has its own event ID
+        await deliver(office, name, channel_type="im", **direct)
+
+    assert len(await answers(talker, talker.direct_channel)) == 1
+
+
+async def test_messages_of_a_channel_without_a_mention_are_ignored(office: Office, talker: Talker) -> None:
+    await deliver(office, "message", channel_type="channel", **SAID | {"text": "whoami"})
+
+    assert await answers(talker) == []
+
+
+async def test_an_edited_message_is_not_answered_again(office: Office, talker: Talker, ana: Person) -> None:
+    ts = await talker.send(talker.direct_channel, "whoami")
+    mention = await talker.send(GENERAL, "@Issue Bot whoami")
+    await office.idle()
+
+    await ana._post("edit", channel=talker.direct_channel, ts=ts, text="whoami please")
+    await ana._post("edit", channel=GENERAL, ts=mention, text="@Issue Bot whoami please")
+
+    assert len(await answers(talker, talker.direct_channel)) == 1
+    assert len(await answers(talker)) == 1
+
+
+async def test_the_mention_of_an_unknown_bot_user_is_removed(office: Office, talker: Talker) -> None:
+    of_a_person = [{"team_id": "T0HARBOR01", "user_id": "U0ANA0001", "is_bot": False}]
+
+    await deliver(office, "app_mention", about={"authorizations": of_a_person}, **MENTION)
+
+    assert len(await answers(talker)) == 1
+
+
+async def test_a_persons_messages_are_answered_in_their_order(office: Office, talker: Talker) -> None:
+    words = [f"gadget{n}" for n in range(8)]
+    for word in words:
+        await talker.send(talker.direct_channel, f"search {word}")
+    await office.idle()
+
+    said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
+    found = [next(word for word in words if word in text) for text in said if "gadget" in text]
+    assert found == words
+
+
+async def test_a_full_line_is_told_once_and_holds_up_nobody_else(wired: Person) -> None:
+    office, talker, wire = wired.office, Talker(wired), wired.office.wire
+    assert wire is not None
+    office.workspace.state.rate_limits = False
+    await office.link("U0CHRIS01", KEYS["chris"])
+    other = Talker(Person(office, "U0CHRIS01"))
+    wire.seconds = 60
+    wire.fail("slow")
+    for _ in range(MOST + 4):
+        await talker.send(talker.direct_channel, "12")
+        await asyncio.sleep(0)
+
+    assert "Chris" in await _said(other, "whoami")
+    wire.released.set()
+    await office.idle()
+
+    said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
+    assert sum(worded(TooManyMessages()) in text for text in said) == 1
+    assert sum("#12 Delivery costs" in text for text in said) == MOST + 1
+
+
+async def _said(talker: Talker, text: str) -> str:
+    """The answer while other work is in flight."""
+    await talker.send(talker.direct_channel, text)
+
+    async def answer() -> list[JSON]:
+        return [m for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
+
+    return text_of((await until(answer))[-1])
+
+
+def test_what_is_saved_of_a_message_has_no_key() -> None:
+    event = {"type": "message", "channel_type": "im", "text": f"link {KEYS['ben']}", **SAID}
+    payload = {"type": "event_callback", "token": "t", "authorizations": [{"user_id": "U1", "is_bot": True}]}
+
+    saved = saveable(payload | {"event": event | {"blocks": [{"text": KEYS["ben"]}]}})
+
+    assert KEYS["ben"] not in str(saved)
+    assert saved["event"]["channel"] == GENERAL

@@ -1,0 +1,152 @@
+"""Which command a message means."""
+
+from datetime import date
+
+import pytest
+
+from bot.features.mentions.commands import Meant, Nothing, Run, Unclear, Wordless, meant
+
+TODAY = date(2026, 11, 23)
+URL = "https://tracker.example/app"
+LINK = f"<{URL}/issues/42|#42>"
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "rest"),
+    [
+        # The commands' own names
+        ("issue", "issue", ""),
+        ("Issue 42", "issue", "42"),
+        ("/issue new Login is blank", "issue", "new Login is blank"),
+        ("/dev-issue 42", "issue", "42"),
+        ("issues login", "issues", "login"),
+        ("timelog 42 1h", "timelog", "42 1h"),
+        ("digest add webshop daily 9", "digest", "add webshop daily 9"),
+        ("tracker projects", "tracker", "projects"),
+        # New issues
+        ("new Login is blank", "issue", "new Login is blank"),
+        ("New: Login is blank", "issue", "new Login is blank"),
+        ("create Login is blank\nSince today\n\nTwice", "issue", "new Login is blank\nSince today\n\nTwice"),
+        ("add Login is blank project:webshop", "issue", "new Login is blank project:webshop"),
+        ("new\nLogin is blank\nSince today", "issue", "new Login is blank\nSince today"),
+        ("create an issue: Login is blank", "issue", "new Login is blank"),
+        ("create an issue", "issue", "new"),
+        ("new issue tracker", "issue", "new issue tracker"),
+        ("new 42", "issue", "new 42"),
+        # An issue
+        ("42", "issue", "42"),
+        ("#42", "issue", "#42"),
+        (LINK, "issue", LINK),
+        (f"{LINK} close", "issue", f"{LINK} close"),
+        ("42 close", "issue", "42 close"),
+        ("42 comment Same here\nToday", "issue", "42 comment Same here\nToday"),
+        ("close 42", "issue", "close 42"),
+        ("Reopen #42", "issue", "reopen #42"),
+        ("close issue 42", "issue", "close 42"),
+        ("comment 42 Same here", "issue", "comment 42 Same here"),
+        ("comment on 42 Same here", "issue", "comment 42 Same here"),
+        ("show 42", "issue", "show 42"),
+        ("edit 42", "issue", "edit 42"),
+        ("assign 42 to ana", "issue", "assign 42 to ana"),
+        ("follow 42", "issue", "follow 42"),
+        ("mark 42 as done", "issue", "mark 42 as done"),
+        ("attach 42", "issue", "attach 42"),
+        ("attach", "issue", "attach"),
+        ("template", "issue", "template"),
+        ("template new", "issue", "template new"),
+        # Searches
+        ("search login", "issues", "login"),
+        ("find login page", "issues", "login page"),
+        ("list", "issues", ""),
+        ("mine", "issues", "mine"),
+        ("my issues", "issues", "my issues"),
+        ("show my issues", "issues", "my issues"),
+        ("status:open to:me", "issues", "status:open to:me"),
+        ("overdue", "issues", "overdue"),
+        ("unassigned due this week", "issues", "unassigned due this week"),
+        # Time
+        ("log 42 1h", "timelog", "42 1h"),
+        ("log 1h on 42", "timelog", "1h on 42"),
+        ("log time on 42 1h pairing", "timelog", "42 1h pairing"),
+        ("time 42 90m", "timelog", "42 90m"),
+        ("time", "timelog", ""),
+        ("log time", "timelog", ""),
+        ("1h 42", "timelog", "1h 42"),
+        ("1h 30m on 42 pairing", "timelog", "1h 30m on 42 pairing"),
+        ("2 hours on issue 42", "timelog", "2 hours on issue 42"),
+        ("1:30 #42", "timelog", "1:30 #42"),
+        # Digests, accounts, help
+        ("digest", "digest", ""),
+        ("help", "tracker", "help"),
+        ("help issues", "issues", "help"),
+        ("Hello!", "tracker", "help"),
+        ("whoami", "tracker", "whoami"),
+        ("link", "tracker", "link"),
+        ("link 0123456789abcdef", "tracker", "link 0123456789abcdef"),
+        ("projects", "tracker", "projects"),
+        ("list projects", "tracker", "projects"),
+        ("project webshop", "tracker", "project webshop"),
+        ("default webshop", "tracker", "default webshop"),
+    ],
+)
+def test_the_first_word_chooses_the_command(text: str, command: str, rest: str) -> None:
+    prefix = "dev-" if "dev-" in text else ""
+
+    assert meant(text, URL, TODAY, prefix) == Run(command, rest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the login page is blank",
+        "log in page is blank",
+        "link to the docs is broken",
+        "project page is very slow",
+        "my login is broken",
+        "5m rows crash the export",
+        "close the door",
+        "<https://github.example/issues/42> fails",
+        "issue: what is this?",
+        "assign to",
+        '"half a quote',
+        "user interface looks odd since Monday",
+    ],
+)
+def test_what_is_no_command_may_be_an_issue_or_a_search(text: str) -> None:
+    found = meant(text, URL, TODAY)
+
+    assert isinstance(found, Unclear)
+    assert not found.long
+    assert not found.description
+
+
+def test_lines_below_the_first_are_the_description() -> None:
+    found = meant("Login is blank\nSince today\n\nTwice &amp; more", URL, TODAY)
+
+    assert found == Unclear("Login is blank", "Since today\n\nTwice & more")
+
+
+@pytest.mark.parametrize("before", ["", "new "])
+def test_nothing_of_a_long_message_is_lost(before: str) -> None:
+    line = " ".join(["word"] * 2_400)
+
+    found = meant(f"{before}{line}", URL, TODAY)
+
+    assert isinstance(found, Unclear)
+    assert found.long
+    assert found.description == line
+    assert line.startswith(found.subject.removesuffix("…"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", Nothing()),
+        ("?", Nothing()),
+        (":tada:", Wordless()),
+        ("😀 :+1::skin-tone-2:", Wordless()),
+        ("…!", Wordless()),
+    ],
+)
+def test_a_message_may_have_no_words(text: str, found: Meant) -> None:
+    assert meant(text, URL, TODAY) == found
