@@ -5,7 +5,7 @@ from tests.faults.scenario import Steps, press, scenario
 from tests.faults.scene import IDS, NUMBER, Scene
 from tests.support.reading import JSON
 
-BOT = "@Issue Bot"
+BOT = "@issuebot"
 
 
 async def mentioned(s: Scene, text: str, thread: JSON | None = None) -> JSON:

@@ -18,6 +18,7 @@ from bot.features.digests.buttons import Act
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.response_urls import ResponseUrls
+from bot.slack.incoming.interaction import MESSAGES
 from tests.hostile.recording import GONE, name_of
 from tests.hostile.target import (
     ALL_FORMS,
@@ -61,7 +62,7 @@ IN_FORMS_ONLY = (
 )
 TRYING_ALL = (BEN.user_id, CHRIS.user_id)
 """Another user, and the administrator, who sees hidden issues."""
-WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter")
+WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter", "words", "instead", "drop")
 SEARCHES = tuple(f"search.{way}" for way in WAYS)
 
 
@@ -73,7 +74,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
     posts = (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")
     resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
     drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "comment.open_saved")
-    related = ("related.everywhere", "related.create")
+    related = ("related.everywhere", "related.create", "related.find", "mention.create", "mention.run")
     shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
     about = ("time.open", "time.issue", "comment.open", "comment.issue", "template.issue")
     empty = ("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields")
@@ -263,6 +264,9 @@ def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
                 "trigger_id": triggers.issue(user_id or LENA),
             }
             inner.append({"type": "entity_details_requested", "user": user_id, **asked})
+        said = {"user": user_id, "channel_type": "im", "text": f"<@U0ISSUEBOT> {target.hidden}"}
+        for kind, channel in product(MESSAGES, (target.where, target.office.channel_id("partners"), None)):
+            inner.append({"type": kind, "channel": channel, "ts": state.new_ts(), **said})
         opened = {"type": "app_home_opened", "user": user_id, "channel": target.where}
         inner += [opened | {"tab": tab} for tab in ("home", "messages", "", None)]
     for event in inner:
