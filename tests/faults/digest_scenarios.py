@@ -108,6 +108,11 @@ async def removed(s: Scene, _who: str) -> JSON:
     return await s.after(s.ana.command("/digest remove"))
 
 
+async def replacing(s: Scene, _who: str) -> JSON:
+    await s.after(s.ana.command(f"/digest me daily {AT}"))
+    return await s.after(s.ana.command(f"/digest me daily {CHANGED}"))
+
+
 SET: About = {"effect": digests_set, "said": "is set up"}
 PAUSED: About = {"effect": digests_paused, "said": "is paused", "refused": HIDDEN}
 RESUMED: About = {"effect": digests_going, "said": "is active again", "refused": HIDDEN}
@@ -184,6 +189,14 @@ submit(
     form_behind("My digest", answer("/digest me"), "Set up"),
     {"Time": AT},
     **PERSONAL,
+)
+press(
+    "replace a personal digest",
+    "digest.replace",
+    replacing,
+    "Replace",
+    effect=personal_changed,
+    said="digest is set up",
 )
 submit(
     "change a personal digest",

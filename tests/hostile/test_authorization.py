@@ -83,6 +83,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
         ((*RESUMING, *resumed, *drafts, *related), target.kept),
         (("digest.project",), tuple(f"4:{saved}" for saved in target.kept)),
         (("digest.schedule",), ("weekly",)),
+        (("digest.replace",), ("UTC:daily 09:30",)),
         (("digest.preview",), (digest,)),
         (tuple(Act), (digest, f"{digest}:{ANA.user_id}")),
         (("time.edit", "time.share", "time.delete"), (str(target.entry.id),) * 2),

@@ -26,6 +26,14 @@ class SetUpPersonal(Button):
     action = "digest.set_up"
 
 
+class ReplacePersonal(Button):
+    """Gives the user's personal digest another schedule."""
+
+    action = "digest.replace"
+    zone: str
+    schedule: str
+
+
 class OpenFilledForm(SavedDraft):
     action = "digest.open_form"
     command = "digest"

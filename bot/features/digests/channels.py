@@ -80,7 +80,14 @@ async def direct_messages(reply: Reply) -> Channel:
     return Channel(reply.owner.team_id, str(opened["channel"]["id"]))
 
 
-async def find_digest(reply: Reply, digests: Digests, digest_id: int | None) -> Digest:
+async def digests_here(reply: Reply, digests: Digests) -> tuple[Digest, ...]:
+    """The channel's digests. Raises UserError if there are none."""
+    if found := await digests.listed(reply.channel) if reply.channel else ():
+        return found
+    raise UserError("This channel has no digests. Add one with `{/digest} add <project> daily 9`.")
+
+
+async def find_digest(reply: Reply, digests: Digests, digest_id: int) -> Digest:
     """A digest that the user may act on: someone else's only while they are in its channel."""
     try:
         digest = await digests.one(reply.owner, reply.channel, digest_id)

@@ -203,22 +203,12 @@ class Digests:
         """The channel's digests; everyone in it may see them."""
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
-    async def one(self, user: Owner, channel: Channel | None, digest_id: int | None) -> Digest:
+    async def one(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
         """A digest that the user may act on: their own from anywhere, someone else's from its channel if
-        they see its project. Without `digest_id`, the channel's only digest.
+        they see its project.
 
         Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
         """
-        if digest_id is None:
-            here = await self.listed(channel) if channel else ()
-            if not here:
-                raise UserError(
-                    "This channel has no digests. Add one with `{/digest} add <project> daily 9`."
-                )
-            if len(here) > 1:
-                which = ", ".join(f"{digest.id} ({digest.plan.project})" for digest in here)
-                raise UserError("Which digest? Add its number: {which}.", which=which)
-            digest_id = here[0].id
         digest = await self._store.digests.get(user.team_id, digest_id)
         unknown = UserError(
             "There's no digest {digest} here. Type `{/digest}` to see this channel's digests.",

@@ -12,6 +12,7 @@ from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm
 from bot.features.digests.channels import (
     DigestPoster,
     digest_channel,
+    digests_here,
     direct_messages,
     find_digest,
     require_access,
@@ -58,6 +59,7 @@ class DigestHandlers:
                 ACTS[Act.CHANGE]: self.change_pressed,
                 buttons.OpenAddForm: self.add_pressed,
                 buttons.SetUpPersonal: self.set_up_pressed,
+                buttons.ReplacePersonal: self.replace_pressed,
                 buttons.ChooseSchedule: self.schedule_chosen,
                 PreviewForm: self.preview_pressed,
                 PreviewDigest: self.preview_pressed,
@@ -117,6 +119,12 @@ class DigestHandlers:
     # Acting on a digest
 
     async def _act(self, reply: Reply, act: Act, digest_id: int | None) -> None:
+        if digest_id is None:
+            here = await digests_here(reply, self.digests)
+            if len(here) > 1:
+                await reply.privately(views.which_digest(here, act))
+                return
+            digest_id = here[0].id
         if act is Act.CHANGE:
             await self.open_change(reply, digest_id)
         else:
@@ -153,7 +161,7 @@ class DigestHandlers:
             await reply.privately(said)
 
     async def run(
-        self, reply: Reply, act: Act, digest_id: int | None, agreed: str = "", exposed: int | None = None
+        self, reply: Reply, act: Act, digest_id: int, agreed: str = "", exposed: int | None = None
     ) -> tuple[Message, Digest | None]:
         """Act on a digest; the result as a message, and the digest if its owner is to be told then.
 
@@ -186,11 +194,13 @@ class DigestHandlers:
                 said = views.text_message(views.run_result(digest, state, stopped, wording.service))
                 if state in {RunState.EMPTY, RunState.DROPPED}:
                     return said, None
-        return said, None if act is Act.PAUSE and digest.paused else digest
+        unchanged = act in {Act.PAUSE, Act.RESUME} and (act is Act.PAUSE) == (digest.paused is not None)
+        return said, None if unchanged else digest
 
     async def _activate(self, reply: Reply, act: Act, digest: Digest, exposed: int | None) -> Message:
         if act is Act.RESUME:
-            return views.text_message(views.resumed(await self.digests.resume(reply.owner, digest, exposed)))
+            planned = await self.digests.resume(reply.owner, digest, exposed)
+            return views.text_message(views.resumed(planned, was_paused=digest.paused is not None))
         taken = await self.digests.take_over(reply.owner, digest, exposed)
         return views.text_message(views.taken_over(taken, reply.wording.service))
 
@@ -221,8 +231,11 @@ class DigestHandlers:
             raise request.problems[0]
         if request.personal:
             plan = await _in_own_zone(request.wanted.plan, reply)
-            await self.digests.set_up_personal(reply.owner, await direct_messages(reply), plan)
-            await self._show(reply, views.text_message(views.SET_UP), personal=True)
+            own = await self.digests.personal(reply.owner)
+            if own and (own.plan.schedule, own.plan.zone) != (plan.schedule, plan.zone):
+                await reply.privately(views.replace_personal(own, plan))
+            else:
+                await self._set_up(reply, plan)
             return
         channel = await digest_channel(reply, reply.place.channel_id)
         wanted = replace(request.wanted, plan=await _in_own_zone(request.wanted.plan, reply))
@@ -235,6 +248,14 @@ class DigestHandlers:
             await reply.privately(views.which_project(wanted.plan, error.projects, form))
         else:
             await reply.privately(views.added(planned, reply.wording.service), replace=replace_asked)
+
+    async def _set_up(self, reply: Reply, plan: Plan, *, replace: bool = False) -> None:
+        await self.digests.set_up_personal(reply.owner, await direct_messages(reply), plan)
+        await self._show(reply, views.text_message(views.SET_UP), personal=True, replace=replace)
+
+    async def replace_pressed(self, press: ButtonPress[buttons.ReplacePersonal], reply: Reply) -> None:
+        plan = Plan(kind="personal", schedule=press.button.schedule, zone=press.button.zone)
+        await self._set_up(reply, plan, replace=_ephemeral(reply))
 
     async def project_chosen(self, press: ButtonPress[buttons.ChooseDigestProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
@@ -342,7 +363,7 @@ class DigestHandlers:
     async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         await self.open_change(reply, press.button.digest)
 
-    async def open_change(self, reply: Reply, digest_id: int | None) -> None:
+    async def open_change(self, reply: Reply, digest_id: int) -> None:
         """Open the form with the digest's current settings."""
         await reply.open(loading("Edit digest"))
         digest = await find_digest(reply, self.digests, digest_id)

@@ -187,6 +187,30 @@ def confirmation(digest: Digest, act: Act) -> Message:
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
 
 
+def which_digest(digests: Sequence[Digest], act: Act) -> Message:
+    """A button for each digest that a command without a number may mean."""
+    action = ACTIONS[act].label
+    blocks = [
+        actions(
+            [
+                button(
+                    f"{digest.plan.project} · {digest.plan.schedule}",
+                    ACTS[act](digest=digest.id, personal=digest.personal),
+                )
+            ]
+        )
+        for digest in digests
+    ]
+    return Message(f"{action}: which digest?", (section(f"*{action}:* which digest?"), *blocks))
+
+
+def replace_personal(digest: Digest, plan: Plan) -> Message:
+    """The question before the schedule of the user's personal digest is replaced."""
+    text = f"Replace {line(digest.plan.schedule)}? I'll send your digest {when_of(plan)} instead."
+    carried = buttons.ReplacePersonal(zone=plan.zone, schedule=plan.schedule)
+    return Message(text, (section(text), button_row("Replace", carried)))
+
+
 def exposing(digest: Digest, act: Act) -> Message:
     """The question before a channel is shown a project that isn't public."""
     action = ACTIONS[act]
@@ -278,9 +302,11 @@ def paused(digest: Digest, user: Owner, wording: Wording) -> str:
     return f"{_named(digest)}: {why_paused(digest, user, wording)}"
 
 
-def resumed(planned: Planned) -> str:
-    digest = planned.digest
-    parts = (digest_message.RESUMED.get(digest.plan.kind), f"Next: {moment(planned.times[0])}")
+def resumed(planned: Planned, *, was_paused: bool) -> str:
+    digest, upcoming = planned.digest, f"Next: {moment(planned.times[0])}"
+    if not was_paused:
+        return f"{_named(digest)} is already active. {upcoming}"
+    parts = (digest_message.RESUMED.get(digest.plan.kind), upcoming)
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 

@@ -9,7 +9,7 @@ from tests.support.digesting import ANA, AT, EVERY_DAY, HIDDEN, WEB, buttons, st
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import button_saying, text_of, until
+from tests.support.reading import button_saying, text_of, until, values_of
 
 
 async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person) -> None:
@@ -102,12 +102,18 @@ async def test_unusable_command_error_shows_what_to_type(ana: Person) -> None:
     assert "No digests in this channel yet" in text_of(answer)
 
 
-async def test_duplicate_is_refused_and_ambiguous_command_asks_which(ana: Person) -> None:
+async def test_command_without_a_number_has_a_button_for_each_digest(office: Office, ana: Person) -> None:
     await ana.ask(WEB)
     assert "already has that digest. It's number 1" in text_of(await ana.ask(WEB))
     await ana.ask("/digest add mobile hourly")
+    known = [f"Web Shop · daily {AT}", "Mobile App · hourly"]
 
-    assert "Add its number: 1 (Web Shop), 2 (Mobile App)" in text_of(await ana.ask("/digest pause"))
+    for typed in ("now", "resume", "remove", "take over", "pause"):
+        assert buttons(asked := await ana.ask(f"/digest {typed}")) == known
+    assert "is paused" in text_of(await ana.after(ana.press(asked, known[0])))
+    assert [(await stored(office, number)).paused is None for number in (1, 2)] == [False, True]
+    form = await ana.form_after(ana.press(await ana.ask("/digest change"), known[1]), "Edit digest")
+    assert values_of(form)["Schedule"] == "Hourly"
 
 
 async def test_channel_that_rejects_digests_gets_none(chris: Person) -> None:
@@ -156,6 +162,7 @@ async def test_commands_answer_with_one_sentence(ana: Person) -> None:
     assert "is paused" in text_of(await ana.ask("/digest pause 1"))
     assert "To resume it: `/digest resume 1`" in text_of(await ana.ask("/digest now"))
     assert "is active again" in text_of(await ana.ask("/digest resume #1"))
+    assert "is already active. Next:" in text_of(await ana.ask("/digest resume 1"))
     assert "To add it again later" in text_of(await ana.ask("/digest remove 1"))
 
 

@@ -27,6 +27,19 @@ async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Per
     assert (await stored(office)).paused is None
 
 
+async def test_another_schedule_asks_before_it_replaces_the_first(office: Office, ana: Person) -> None:
+    await ana.ask(f"/digest me weekdays {AT}")
+
+    asked = await ana.ask("/digest me weekly mon 10:30 tz:Asia/Tokyo")
+
+    assert f"Replace weekdays {AT}? I'll send your digest every Monday" in text_of(asked)
+    assert (await stored(office)).plan.schedule == f"weekdays {AT}"
+    shown = await ana.after(ana.press(asked, "Replace"))
+    assert "Your digest is set up." in text_of(shown)
+    assert (await stored(office)).plan.schedule == "weekly mon 10:30"
+    assert (await stored(office)).plan.zone == "Asia/Tokyo"
+
+
 async def test_form_sets_it_up_and_changes_its_schedule(office: Office, ana: Person) -> None:
     refused = await ana.ask("/digest me weekly mon 25:00 tz:UTC")
     await ana.press(refused, "Open form")
@@ -62,4 +75,5 @@ async def test_several_at_once_make_one_digest(office: Office, ana: Person) -> N
 
     found = await office.bot.store.digests.of_owner(ANA)
     assert [digest.id for digest in found] == [1]
-    assert len([m for m in await ana.messages() if "My issues* in our" in text_of(m)]) == 3
+    said = [text_of(message) for message in await ana.messages()]
+    assert len([text for text in said if "My issues* in our" in text or "Replace weekly" in text]) == 3
