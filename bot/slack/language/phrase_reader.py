@@ -311,7 +311,10 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
 
 def is_search(parsed: Parsed, today: date) -> bool:
     """Whether all words are phrases of a search, whatever names there are."""
-    read = search(parsed, {}, today)
+    try:
+        read = search(parsed, {}, today)
+    except UserError:
+        return False
     return bool(read.phrases) and not read.words
 
 
