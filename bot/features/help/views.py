@@ -92,6 +92,7 @@ def overview(command: Callable[[str], str]) -> Message:
         f"For all options: {more}",
         "To turn a message into an issue, choose *More actions › Create an issue*. Only you can see answers "
         "until you share them.",
+        "In a thread, mention me: `@Issue Bot 42 close`. In our direct messages, leave out the mention.",
     )
     return Message("Help", (*blocks, *map(context, tips)))
 

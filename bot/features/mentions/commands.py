@@ -13,7 +13,7 @@ from bot.slack.incoming.interaction import COMMAND_LENGTH
 from bot.slack.language import values
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed
-from bot.slack.language.phrase_reader import is_search
+from bot.slack.language.phrase_reader import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
 from bot.slack.text.mrkdwn import decode
@@ -76,7 +76,7 @@ _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _AN_ISSUE = re.compile(r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?:\s*:\s*|\s*$)", re.IGNORECASE)
 _ISSUE = re.compile(r"(?:(?:on|for|the|issue|ticket|bug)\s+){0,2}", re.IGNORECASE)
 _LOGGED = re.compile(r"(?:time\s+)?(?:(?:on|for|to|issue)\s+){0,2}", re.IGNORECASE)
-_FILTERS = re.compile(r"(?:(?!https?:)-?[a-z_0-9]+:\S+\s*)+", re.IGNORECASE)
+_FILTER = re.compile(r"(?!https?:)-?[a-z_0-9]+:.+", re.IGNORECASE | re.DOTALL)
 _LINKING = frozenset({"on", "for", "to", "in", "issue"})
 _DURATION_WORDS = 4
 
@@ -98,12 +98,15 @@ def meant(text: str, base_url: str, today: date, prefix: str = "") -> Meant:
 
 
 def _only_search_phrases(text: str, today: date) -> bool:
-    """Whether the whole text is phrases or filters of a search."""
+    """Whether the whole text is phrases or filters of a search, which tells of half a phrase."""
     try:
         parsed = Parsed(words(text), {})
+        phrases = is_search(parsed, today)
     except UnclosedQuote:
         return False
-    return is_search(parsed, today) or _FILTERS.fullmatch(text) is not None
+    except HalfPhrase:
+        return True
+    return phrases or all(_FILTER.fullmatch(word.source) for word in parsed.words)
 
 
 def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:

@@ -101,6 +101,15 @@ async def test_a_direct_message_has_one_answer(talker: Talker) -> None:
     assert "Only you" not in text_of(answer)
 
 
+async def test_a_direct_message_in_a_thread_is_answered_there(talker: Talker) -> None:
+    first = await talker.send(talker.direct_channel, "whoami")
+    await talker.office.idle()
+
+    answer = await talker.direct("12", {"ts": first})
+
+    assert (answer["ephemeral"], answer["thread_ts"]) == (False, first)
+
+
 async def test_nobody_else_sees_the_answer_to_a_mention(talker: Talker, gwen: Person) -> None:
     thread = await talker.thread()
 

@@ -1,6 +1,7 @@
 """Which command a message means."""
 
 from datetime import date
+from time import perf_counter
 
 import pytest
 
@@ -62,7 +63,9 @@ LINK = f"<{URL}/issues/42|#42>"
         ("my issues", "issues", "my issues"),
         ("show my issues", "issues", "my issues"),
         ("status:open to:me", "issues", "status:open to:me"),
+        ('project:"web shop" status:any', "issues", 'project:"web shop" status:any'),
         ("overdue", "issues", "overdue"),
+        ("assign to", "issues", "assign to"),
         ("unassigned due this week", "issues", "unassigned due this week"),
         # Time
         ("log 42 1h", "timelog", "42 1h"),
@@ -107,7 +110,6 @@ def test_the_first_word_chooses_the_command(text: str, command: str, rest: str) 
         "close the door",
         "<https://github.example/issues/42> fails",
         "issue: what is this?",
-        "assign to",
         '"half a quote',
         "user interface looks odd since Monday",
     ],
@@ -124,6 +126,18 @@ def test_lines_below_the_first_are_the_description() -> None:
     found = meant("Login is blank\nSince today\n\nTwice &amp; more", URL, TODAY)
 
     assert found == Unclear("Login is blank", "Since today\n\nTwice & more")
+
+
+@pytest.mark.parametrize(
+    "part", ["a:", "a ", "1h ", ":a:", "<@U1>", "new ", '"', "log ", "1 ", "\n", " ", "my ", "(", "x"]
+)
+def test_long_messages_are_read_at_once(part: str) -> None:
+    text = (part * 8_000)[:8_000].strip()
+    started = perf_counter()
+
+    meant(text, URL, TODAY)
+
+    assert perf_counter() - started < 2  # a few milliseconds on a machine that does nothing else
 
 
 @pytest.mark.parametrize("before", ["", "new "])
