@@ -82,7 +82,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Times
     ("created|opened|reported|filed|raised|new|added {times}", "created:{times}", SEARCH),
     ("updated|changed|modified|touched {times}", "updated:{times}", SEARCH),
-    ("closed|resolved|finished|completed|done|fixed {times}", "closed:{times}", SEARCH),
+    ("closed|resolved|finished|completed|done|fixed {times}", "status:any closed:{times}", SEARCH),
     # Order
     ("newest|latest first?", "sort:created:desc", SEARCH),
     ("oldest first?", "sort:created:asc", SEARCH),

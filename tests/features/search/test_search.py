@@ -1,7 +1,8 @@
 """Searching, paging and sharing a result."""
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
+from bot.sandbox.tracker.defaults import NEW
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of
@@ -128,3 +129,14 @@ async def test_the_search_form_shows_the_results(ana: Person) -> None:
     await ana.submit(form, {"Project": "Web Shop", "Status": "Any"})
 
     assert "Project: Web Shop · Status: any" in text_of(await ana.form("Search results"))
+
+
+async def test_closed_with_a_time_is_the_closing_date_whatever_the_status(
+    office: Office, ana: Person
+) -> None:
+    reopened = office.public_issue()
+    reopened.closed_on, reopened.status_id = datetime.now(UTC) - timedelta(days=7), NEW
+
+    found = await ana.ask("/issues closed last week project:webshop")
+
+    assert f"#{reopened.id} " in text_of(found)
