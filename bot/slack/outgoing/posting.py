@@ -7,6 +7,8 @@ minutes (docs/slack.md, Time). Public posts use `chat.postMessage`, so that they
 are never retried if the first attempt may have succeeded.
 """
 
+import secrets
+import time
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -31,6 +33,8 @@ RESPONSE_URL_SECONDS = 10
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 """What a call to Slack raises if it is refused or the connection breaks."""
 MENU_OPTIONS = 5
+LOOK_BACK = 100
+"""How many seconds and messages back an answer is looked for that Slack didn't confirm."""
 NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
 OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 """Slack's errors, or none at all, after which the outcome is unknown."""
@@ -201,8 +205,7 @@ async def privately(
     if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
         return
     if place.direct:
-        there = slack.chat_postMessage(channel=place.channel_id or "", thread_ts=thread, **arguments)
-        if await _accepted(there, *failed):
+        if await _directly(slack, place, message):
             return
     elif place.channel_id:
         there = slack.chat_postEphemeral(
@@ -222,6 +225,31 @@ async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> boo
         log.warning(otherwise, action=action, error=why(error))
         return False
     return True
+
+
+async def _directly(slack: AsyncWebClient, place: Place, message: Message) -> bool:
+    """Post an ordinary message in the user's direct messages with the bot; returns whether it is there.
+
+    If Slack doesn't confirm it, looks for its first block's ID, since another try would show there, too.
+    """
+    mark, channel = f"answer-{secrets.token_hex(8)}", place.channel_id or ""
+    first = tuple({"block_id": mark} | block for block in message.blocks[:1])
+    marked = Message(message.text, (*first, *message.blocks[1:]))
+    post = slack.chat_postMessage(channel=channel, thread_ts=place.thread_ts, **marked.as_arguments())
+    if await _accepted(post, "looking for the answer", "answer.look_up"):
+        return True
+    about: JSON = {"channel": channel, "oldest": str(time.time() - LOOK_BACK), "limit": LOOK_BACK}
+    try:
+        page = await (
+            slack.conversations_replies(ts=place.thread_ts, **about)
+            if place.thread_ts
+            else slack.conversations_history(**about)
+        )
+    except SLACK_FAILED as error:
+        log.warning("answer not found", action="answer.failed", error=why(error))
+        return False
+    blocks = (block for found in page.get("messages") or () for block in found.get("blocks") or ())
+    return any(block.get("block_id") == mark for block in blocks)
 
 
 async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
