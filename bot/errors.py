@@ -46,6 +46,11 @@ class BotError(Exception):
 
     says: ClassVar[str] = ""
 
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        """What was typed and what it most likely means, if one misspelled name is all that is wrong."""
+        return None
+
 
 @dataclass_transform(eq_default=False)
 class UserError(BotError):
@@ -97,6 +102,10 @@ class WrongField(UserError):
     says = "{error}"
     field: str
     error: UserError
+
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        return self.error.correction
 
 
 class InProgress(UserError):

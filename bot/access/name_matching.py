@@ -31,6 +31,10 @@ class UnknownName(UserError):
         return [by_name[name] for name in similar(self.wanted.strip().casefold(), by_name, _NEAR)]
 
     @property
+    def correction(self) -> tuple[str, str] | None:
+        return (self.wanted, self.near[0].name) if self.near else None
+
+    @property
     def none(self) -> str:
         return "No one" if self.kind == "person" else f"No {self.kind}"
 

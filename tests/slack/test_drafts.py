@@ -121,3 +121,32 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
     offered = {typed: await ana.suggest(form, "Parent issue", typed) for typed in ("1", *UNSEARCHABLE)}
 
     assert {typed for typed, found in offered.items() if found["options"]} == {"1"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "label", "done"),
+    [
+        ("/issue new Slow cart project:webshop priority:hgih", "Use High", "created <"),
+        ("/issue new Slow cart project:webshop priorty:high", "Use priority:", "created <"),
+        ("/issue 12 status:reslved", "Use Resolved", "*Resolved*"),
+        ("/issue 12 status:“in porgress”", "Use In progress", "*In progress*"),
+        ("/timelog 12 1h30 activity:desgin Pairing", "Use Design", "Logged 1h 30m"),
+        ("/digest add webshop daily 9 -tracker:suport", "Use Support", "except tracker Support"),
+    ],
+)
+async def test_a_misspelled_name_is_corrected_by_one_press(
+    ana: Person, *, typed: str, label: str, done: str
+) -> None:
+    asked = await ana.ask(typed)
+    assert button_saying(asked["blocks"], "Open form")
+
+    await ana.press(asked, label)
+
+    await ana.sees(lambda message: done in text_of(message))
+
+
+async def test_a_name_that_is_typed_twice_has_no_button(ana: Person) -> None:
+    asked = await ana.ask("/issue new Set hgih priority:hgih project:webshop")
+
+    assert "Did you mean High?" in text_of(asked)
+    assert "Use High" not in str(asked["blocks"])

@@ -120,8 +120,7 @@ class DigestHandlers:
 
     async def _act(self, reply: Reply, act: Act, digest_id: int | None) -> None:
         if digest_id is None:
-            here = await digests_here(reply, self.digests)
-            if len(here) > 1:
+            if len(here := await digests_here(reply, self.digests)) > 1:
                 await reply.privately(views.which_digest(here, act))
                 return
             digest_id = here[0].id
@@ -200,7 +199,7 @@ class DigestHandlers:
     async def _activate(self, reply: Reply, act: Act, digest: Digest, exposed: int | None) -> Message:
         if act is Act.RESUME:
             planned = await self.digests.resume(reply.owner, digest, exposed)
-            return views.text_message(views.resumed(planned, was_paused=digest.paused is not None))
+            return views.text_message(views.resumed(planned, digest))
         taken = await self.digests.take_over(reply.owner, digest, exposed)
         return views.text_message(views.taken_over(taken, reply.wording.service))
 
@@ -254,7 +253,7 @@ class DigestHandlers:
         await self._show(reply, views.text_message(views.SET_UP), personal=True, replace=replace)
 
     async def replace_pressed(self, press: ButtonPress[buttons.ReplacePersonal], reply: Reply) -> None:
-        plan = Plan(kind="personal", schedule=press.button.schedule, zone=press.button.zone)
+        plan = Plan(schedule=press.button.schedule, zone=press.button.zone)
         await self._set_up(reply, plan, replace=_ephemeral(reply))
 
     async def project_chosen(self, press: ButtonPress[buttons.ChooseDigestProject], reply: Reply) -> None:

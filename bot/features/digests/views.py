@@ -189,19 +189,12 @@ def confirmation(digest: Digest, act: Act) -> Message:
 
 def which_digest(digests: Sequence[Digest], act: Act) -> Message:
     """A button for each digest that a command without a number may mean."""
-    action = ACTIONS[act].label
-    blocks = [
-        actions(
-            [
-                button(
-                    f"{digest.plan.project} · {digest.plan.schedule}",
-                    ACTS[act](digest=digest.id, personal=digest.personal),
-                )
-            ]
-        )
+    each = [
+        button(f"{digest.plan.project} · {digest.plan.schedule}", ACTS[act](digest=digest.id))
         for digest in digests
     ]
-    return Message(f"{action}: which digest?", (section(f"*{action}:* which digest?"), *blocks))
+    text = f"{ACTIONS[act].label}: which digest?"
+    return Message(text, (section(text), *(actions([one]) for one in each)))
 
 
 def replace_personal(digest: Digest, plan: Plan) -> Message:
@@ -302,9 +295,9 @@ def paused(digest: Digest, user: Owner, wording: Wording) -> str:
     return f"{_named(digest)}: {why_paused(digest, user, wording)}"
 
 
-def resumed(planned: Planned, *, was_paused: bool) -> str:
+def resumed(planned: Planned, before: Digest) -> str:
     digest, upcoming = planned.digest, f"Next: {moment(planned.times[0])}"
-    if not was_paused:
+    if not before.paused:
         return f"{_named(digest)} is already active. {upcoming}"
     parts = (digest_message.RESUMED.get(digest.plan.kind), upcoming)
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))

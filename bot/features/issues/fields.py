@@ -225,6 +225,10 @@ class NotUnderstood(UserError):
     def errors(self) -> tuple[UserError, ...]:
         return (self.first, *self.others)
 
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        return None if self.others else self.first.correction
+
 
 class IssueRefused(Refused):
     """The service refused the issue; `fields` are those that its messages name, as the form names them."""

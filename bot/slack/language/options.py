@@ -61,6 +61,10 @@ class UnknownOption(UserError):
     project: str | None
 
     @property
+    def correction(self) -> tuple[str, str] | None:
+        return (f"{self.key}:", f"{self.nearest}:") if self.nearest and self.nearest != _BY_ID else None
+
+    @property
     def instead(self) -> str:
         if self.nearest:
             return f"Did you mean `{self.nearest}:`?"

@@ -101,6 +101,13 @@ def words(text: str) -> tuple[Word, ...]:
     return tuple(word for _, word in _numbered(text))
 
 
+def corrected(text: str, wrong: str, right: str) -> str | None:
+    """The typed text with a word or name replaced; None unless it is there once and `right` can be typed."""
+    quoted = f'"{right}"' if re.search(r"[\s,]", right) else right
+    typed = re.compile(rf"""(?<!\w)@?["“”„]?{re.escape(wrong)}(?:(?<=:)|["“”]?(?!\w))""", re.IGNORECASE)
+    return typed.sub(lambda _: quoted, text) if len(typed.findall(text)) == 1 and '"' not in right else None
+
+
 def split_first_line(text: str) -> tuple[str, str]:
     """A command's first line, with the lines that quotes on it span, and the text below it."""
     lines = text.replace("\r\n", "\n").split("\n")

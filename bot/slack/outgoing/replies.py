@@ -14,15 +14,16 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, KeyInRequest
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut
+from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut, SlashCommand
+from bot.slack.language.tokens import corrected
 from bot.slack.language.values import Typist
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
-from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, sentence
+from bot.slack.surfaces.blocks import JSON, Block, Message, actions, button, sentence
 from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.drafts import ResumeRequest, SavedDraft, saveable
 from bot.slack.surfaces.forms import notice
 from bot.slack.text.mrkdwn import without_keys
 from bot.slack.text.wording import Wording
@@ -250,11 +251,19 @@ class Reply:
             return None
 
     async def offer(self, draft: SavedDraft, error: BotError, text: str = "Open form") -> Block | None:
-        """The button that opens a form with what was typed and what is wrong; None if that contains a key."""
+        """The button that opens a form with what was typed and what is wrong; None if that contains a key.
+
+        Before it, the one that runs a command with the name that a misspelled one probably means.
+        """
         if isinstance(error, KeyInRequest):
             return None
         said = without_keys(self.wording.sentence(error))
-        return button_row(text, await self.save(draft.model_copy(update={"said": said})))
+        buttons = [button(text, await self.save(draft.model_copy(update={"said": said})), style="primary")]
+        asked, correction = self.interaction, error.correction
+        if correction and isinstance(asked, SlashCommand) and (fixed := corrected(asked.text, *correction)):
+            again = ResumeRequest(payload=saveable(asked.payload | {"text": fixed}))
+            buttons.insert(0, button(f"Use {correction[1]}", await self.save(again), style="primary"))
+        return actions(buttons)
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""

@@ -84,10 +84,13 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     assert values["Issue"].startswith(f"#{issue.id} ")
     assert (values["Hours"], values["Date"], values["Comment"]) == ("0:20", "2026-01-05", "Looked into it")
     assert "Activity cannot be blank" not in text_of(form)
+    assert "Tracker needs an activity for this time. Choose one" in text_of(form)
     assert count(office) == before
     await ana.submit(form, {"Activity": "Support"})
     assert "20m on" in (await logged(ana))["text"]
     assert (office.newest_time().minutes, office.newest_time().activity_id) == (20, SUPPORT)
+    assert "Logged 1h" in text_of(await ana.ask(f"/timelog {issue.id} 1h"))
+    assert office.newest_time().activity_id == SUPPORT
 
 
 async def test_a_day_in_words_is_the_day_of_the_entry_and_asks_if_it_is_in_the_future(
