@@ -3,7 +3,7 @@
 from typing import Unpack
 
 from tests.faults.scenario import About, Steps, scenario
-from tests.faults.scene import Scene
+from tests.faults.scene import CHANNEL, Scene
 from tests.support.reading import JSON, until
 
 
@@ -38,6 +38,14 @@ at_home("home: switch", "home.tell_when_assigned", "Turn off", "Turn on", said="
 async def open_home(s: Scene) -> Steps:
     yield
     await s.ana.open_home()
+
+
+@scenario("invite the bot", "event:member_joined_channel")
+async def invite(s: Scene) -> Steps:
+    state = s.office.workspace.state
+    state.kick(CHANNEL, state.app.bot_user_id)
+    yield
+    await s.ana.command("/invite @Issue Bot")
 
 
 def link(s: Scene) -> str:

@@ -1,5 +1,6 @@
 """Routes `/tracker` to the handlers of accounts, projects and users."""
 
+from dataclasses import replace
 from functools import partial
 
 from bot.errors import BotError
@@ -7,20 +8,23 @@ from bot.features.accounts.handlers import AccountHandlers
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
-from bot.features.tracker import commands
+from bot.features.tracker import commands, views
 from bot.features.tracker.commands import Bare
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import SlashCommand
+from bot.slack.incoming.interaction import Event, SlashCommand
 from bot.slack.language.values import UnknownWord
+from bot.slack.outgoing.posting import Place, privately
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions, button
 from bot.slack.surfaces.drafts import ResumeRequest, saveable
+from bot.store.channels import Channel
 
 
 class TrackerHandlers:
     def __init__(self, parts: Parts) -> None:
         self.accounts, self.projects = AccountHandlers(parts), ProjectHandlers(parts)
+        self.parts = parts
         self.users = UserHandlers(parts)
         self.bare = {
             Bare.ACCOUNT: self.accounts.account,
@@ -33,7 +37,7 @@ class TrackerHandlers:
         }
 
     def feature(self) -> Feature:
-        return Feature(commands={"tracker": self.command})
+        return Feature(commands={"tracker": self.command}, events={"member_joined_channel": self.invited})
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.give_back = not commands.may_hold_key(command.text)
@@ -55,6 +59,15 @@ class TrackerHandlers:
                 await self.users.open_new(reply, mentioned)
             case commands.EditUser(who=who):
                 await self.users.open_edit(reply, who)
+
+    async def invited(self, event: Event, reply: Reply) -> None:
+        """The bot was invited to a channel: tell the person who did that, alone, what to do first."""
+        team, channel_id = reply.owner.team_id, str(event.event["channel"])
+        inviter = replace(reply.owner, user_id=str(event.event["inviter"]))
+        named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
+        linked = await self.parts.accounts.linked_as(inviter) is not None
+        said = views.greeting(reply.wording, channel_id, linked=linked, named=named)
+        await privately(reply.slack, Place(channel_id), inviter.user_id, said)
 
     async def help(self, reply: Reply) -> None:
         await reply.privately(help_views.overview(reply.wording.command))

@@ -102,7 +102,7 @@ class Dispatch(AsyncMiddleware):
         handler = self._handler(interaction)
         if interaction is None or handler is None:
             return await next()
-        if isinstance(interaction, UserMessage):
+        if isinstance(interaction, Event | UserMessage):
             known = interaction.bot_user_id or req.context.bot_user_id or ""
             interaction = replace(interaction, bot_user_id=known)
         if interaction.ignored:

@@ -162,10 +162,13 @@ class OptionsRequest(Interaction):
 class Event(Interaction):
     kind = "event"
     event: JSON = field(repr=False)
+    bot_user_id: str = ""
 
     @property
     def ignored(self) -> bool:
-        """Slack tells of everyone's status, and only leaving matters."""
+        """Of what Slack tells of everyone, only leaving the company and inviting the bot matter."""
+        if self.name == "member_joined_channel":
+            return self.event.get("user") != self.bot_user_id or not self.event.get("inviter")
         return self.name == "user_change" and not self.event["user"].get("deleted")
 
 
@@ -255,13 +258,12 @@ def read(body: JSON) -> Interaction | None:
 
 def _event(body: JSON, event: JSON, common: dict[str, Any]) -> Event | UserMessage:
     name = str(event.get("type"))
-    if name not in MESSAGES:
-        return Event(name=name, event=event, **common)
     bots = (each.get("user_id") for each in body.get("authorizations") or () if each.get("is_bot"))
+    about: dict[str, Any] = {"name": name, "event": event, "bot_user_id": next(bots, None) or ""}
+    if name not in MESSAGES:
+        return Event(**about, **common)
     place = Place(event.get("channel"), event.get("thread_ts"), said_there=True)
-    return UserMessage(
-        name=name, event=event, bot_user_id=next(bots, None) or "", **common | {"place": place}
-    )
+    return UserMessage(**about, **common | {"place": place})
 
 
 def _is_foreign(body: JSON) -> bool:

@@ -23,6 +23,7 @@ REQUIRED_OF_EVENT = {
     "app_home_opened": ("user",),
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
+    "member_joined_channel": ("user", "channel"),
     "team_access_revoked": ("team_ids",),
     "user_change": ("user",),
 }
@@ -160,6 +161,7 @@ class _Event(_Part):
     ts: Moment | None = None
     thread_ts: Moment | None = None
     channel_type: str | None = None
+    inviter: Id | None = None
     subtype: str | None = None
     files: Parts | None = None
 

@@ -103,6 +103,7 @@ EVENTS = (
     "app_home_opened",
     "app_mention",
     "message.im",
+    "member_joined_channel",
     "link_shared",
     "entity_details_requested",
     "app_uninstalled",

@@ -1,0 +1,40 @@
+"""The bot is invited to a channel."""
+
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import button_saying, text_of
+
+
+async def test_greets_the_person_who_invites_it_alone_each_time(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    state, channel = office.workspace.state, office.channel_id("webshop")
+    bot, ana.channel, ben.channel = state.app.bot_user_id, "webshop", "webshop"
+
+    state.kick(channel, bot)
+    await ben.command("/invite @Issue Bot")
+    said = await ben.sees(lambda message: "Thanks for inviting me" in text_of(message))
+
+    assert said["ephemeral"]
+    assert "1. Link your Tracker account." in text_of(said)
+    assert "2. Set this channel's project: `/tracker default &lt;project&gt;`" in text_of(said)
+    assert button_saying(said["blocks"], "Link account")
+    assert not [m for m in await ana.messages() if "Thanks for inviting me" in text_of(m)]
+
+    await ana.ask("/tracker default webshop")
+    state.kick(channel, bot)
+    await ana.command("/invite @Issue Bot")
+    said = await ana.sees(lambda message: "Thanks for inviting me" in text_of(message))
+
+    assert "1. Create an issue: `/issue new" in text_of(said)
+    assert "Link account" not in str(said["blocks"])
+
+
+async def test_greets_nobody_when_a_person_joins(office: Office, ana: Person) -> None:
+    office.workspace.state.kick(office.channel_id("webshop"), "U0BEN0001")
+    ana.channel = "webshop"
+
+    await ana.command("/invite @Ben Okafor")
+    await office.idle()
+
+    assert not [m for m in await ana.messages() if "Thanks for inviting me" in text_of(m)]
