@@ -45,8 +45,8 @@ class SavedInput:
         await self.database.execute(statement)
         return saved_id
 
-    async def get(self, owner: Owner, saved_id: str) -> dict[str, Any] | None:
-        statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id))
+    async def get(self, owner: Owner, saved_id: str, lifetime: timedelta = LIFETIME) -> dict[str, Any] | None:
+        statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id, lifetime))
         encrypted = await self.database.read(lambda connection: connection.scalar(statement))
         return self._opened(owner, saved_id, encrypted)
 
@@ -72,9 +72,9 @@ class SavedInput:
         raise StoredTextError
 
 
-def _is(owner: Owner, saved_id: str) -> ColumnElement[bool]:
+def _is(owner: Owner, saved_id: str, lifetime: timedelta = LIFETIME) -> ColumnElement[bool]:
     return and_(
         SavedInputRow.id == saved_id,
         SavedInputRow.of(owner),
-        SavedInputRow.created_at > datetime.now(UTC) - LIFETIME,
+        SavedInputRow.created_at > datetime.now(UTC) - lifetime,
     )

@@ -10,6 +10,10 @@ async def issues_half_done(s: Scene) -> int:
     return sum(s.word in i.subject and i.done_ratio == 50 for i in s.data.issues.values())
 
 
+async def issues_undone(s: Scene) -> int:
+    return sum(s.word in i.subject and i.done_ratio == 0 for i in s.data.issues.values())
+
+
 async def form_of_new(s: Scene, who: str) -> JSON:
     await s.ana.press(await CARD_OF_NEW(s, who), "Edit")
     return await s.form(f"Edit #{max(s.data.issues)}")
@@ -35,4 +39,13 @@ submit(
     form_of_new,
     {"Subject": "{word} again", "% done": "50%", "Status": "Closed"},
     **CHANGED,
+)
+press(
+    "undo a change",
+    "issue.undo",
+    answer("/issue {issue} done:50%"),
+    "Undo",
+    effect=issues_undone,
+    said="Changed back ",
+    refused="doesn't let me change issues",
 )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from bot.access.access import Access
 from bot.access.accounts import Session
@@ -23,12 +24,20 @@ class Outcome(Enum):
     """The service accepted the change and kept the assignee."""
 
 
+class Taken(NamedTuple):
+    """An issue before and after it was to be assigned to the user, and what came of it."""
+
+    before: Issue
+    issue: Issue
+    outcome: Outcome
+
+
 @dataclass(frozen=True)
 class Assigning:
     access: Access
 
-    async def take(self, owner: Owner, number: int, *, agreed: int | None) -> tuple[Issue, Outcome]:
-        """Assign an issue to the user, and return it as it is now; repeating it is safe.
+    async def take(self, owner: Owner, number: int, *, agreed: int | None) -> Taken:
+        """Assign an issue to the user; repeating it is safe.
 
         It is reassigned only from `agreed`, the assignee that the user confirmed. Raises UserError when the
         person can't see the issue, may not be its assignee, or the service can't change issues, NotLinked,
@@ -38,10 +47,10 @@ class Assigning:
         async with self.access.accounts.reading(owner) as session:
             issue = await issues.one(session, number)
         if _is_own(session, issue):
-            return issue, Outcome.ALREADY
+            return Taken(issue, issue, Outcome.ALREADY)
         issues.check_supported(number)
         if issue.assigned_to and issue.assigned_to.id != agreed:
-            return issue, Outcome.NEEDS_CONFIRMATION
+            return Taken(issue, issue, Outcome.NEEDS_CONFIRMATION)
         changes = IssueChanges(assigned_to_id=session.user_id)
         try:
             seen = await issues.update(session, issue, changes, lambda now: _is_own(session, now))
@@ -49,7 +58,7 @@ class Assigning:
             project_id = issue.project.id if issue.project else None
             me = Ref(id=session.user_id, name=session.name)
             raise await explained(self.access, owner, error, project_id, me) from None
-        return seen, Outcome.DONE if _is_own(session, seen) else Outcome.UNCHANGED
+        return Taken(issue, seen, Outcome.DONE if _is_own(session, seen) else Outcome.UNCHANGED)
 
 
 def _is_own(session: Session, issue: Issue) -> bool:

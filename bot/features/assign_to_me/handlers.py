@@ -1,9 +1,11 @@
 """Assigns an issue to the user who pressed *Assign to me*."""
 
 import time
+from collections.abc import Sequence
 
-from bot.features.assign_to_me.assigning import Assigning, Outcome
+from bot.features.assign_to_me.assigning import Assigning, Outcome, Taken
 from bot.features.digests.channels import FRESH, DigestRows
+from bot.features.editing.handlers import undo_button
 from bot.features.issues.buttons import AssignToMe, TakeIssue
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.features.issues.views import ASSIGN, open_buttons, opening
@@ -13,7 +15,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message, button_row, section, small_print
+from bot.slack.surfaces.blocks import Block, Element, Message, button_row, section, small_print
 from bot.slack.text.mrkdwn import escape, line
 from bot.slack.text.wording import Wording
 
@@ -51,9 +53,11 @@ class AssignHandlers:
             await reply.open(forms.loading(title))
 
         reply.recovery = opening(asked.issue, reply.wording)
-        issue, outcome = await self.assigning.take(reply.owner, asked.issue, agreed=asked.holder)
-        seen = exposure_of(issue)
-        said = taken(issue, outcome, reply.wording, asked)
+        found = await self.assigning.take(reply.owner, asked.issue, agreed=asked.holder)
+        seen, undo = exposure_of(found.issue), []
+        if found.outcome is Outcome.DONE:
+            undo = await undo_button(reply, found.before, found.issue, ["to"])
+        said = taken(found, reply.wording, asked, undo)
         if in_form:
             await reply.show(forms.said(title, said.blocks))
         else:
@@ -61,14 +65,15 @@ class AssignHandlers:
         return seen
 
 
-def taken(issue: Issue, outcome: Outcome, wording: Wording, again: AssignToMe) -> Message:
+def taken(found: Taken, wording: Wording, again: AssignToMe, undo: Sequence[Element]) -> Message:
     """The outcome; for someone else's issue, a question whose button carries `again`."""
+    _, issue, outcome = found
     said = _said(issue, outcome, wording)
     blocks: list[Block] = [section(said), small_print(issue.subject or f"#{issue.id}")]
     if outcome is Outcome.NEEDS_CONFIRMATION and issue.assigned_to:
         agreed = again.model_copy(update={"holder": issue.assigned_to.id})
         blocks.append(button_row(ASSIGN, agreed))
-    blocks.append(open_buttons(issue.id, wording))
+    blocks.append(open_buttons(issue.id, wording, *undo))
     return Message(said, tuple(blocks))
 
 

@@ -10,13 +10,15 @@ from bot.access.accounts import Session
 from bot.access.catalog import PARTS, Catalog, CustomField, Part
 from bot.access.name_matching import UnknownName, listed, pick
 from bot.access.people import People
-from bot.errors import Refused, UserError, WrongField
+from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.issues.fields import (
     CHANGEABLE,
+    FIELDS,
     Draft,
     Field,
     ResolvedValue,
     custom_inputs,
+    fields_of,
     resolved,
     sent,
     typed_hours,
@@ -46,6 +48,17 @@ class Edit(Draft):
 
     cleared: tuple[str, ...] = ()
     step: Step | None = None
+
+    def without(self, names: Collection[str]) -> "Edit":
+        """The same without these fields, by their names in the form."""
+        return self.model_copy(
+            update={
+                "subject": "" if "subject" in names else self.subject,
+                "values": {k: value for k, value in self.values.items() if FIELDS[k].name not in names},
+                "custom_fields": {n: v for n, v in self.custom_fields.items() if f"cf_{n}" not in names},
+                "cleared": tuple(name for name in self.cleared if _in_form(name) not in names),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,17 @@ class Editable:
             status = pick("status", error.error.wanted, self.every_status)
         except UserError:
             return error
+        return self._not_allowed(status)
+
+    def check_status(self, wanted: "Wanted") -> None:
+        """Raise WrongField for a status that the issue can't get from this user, if the service tells."""
+        status, allowed = wanted.values.get("status"), {one.id for one in self.issue.allowed_statuses}
+        if "tracker" in wanted.values or not (allowed and isinstance(status, Ref)):
+            return
+        if status.id not in allowed:
+            raise self._not_allowed(pick("status", f"#{status.id}", self.every_status))
+
+    def _not_allowed(self, status: Ref) -> WrongField:
         refused = UserError(
             "{service} doesn't let you set #{number} to {status}. Choose {choices}.",
             number=self.issue.id,
@@ -184,25 +208,33 @@ def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Changed:
-    """A field's value before and after; `field` is None for a custom field."""
+    """A field's value before and after; `name` as in `held`."""
 
+    name: str
     label: str
-    field: Field | None
     before: ResolvedValue | None
     after: ResolvedValue | None
+
+    @property
+    def field(self) -> Field | None:
+        """None for a custom field."""
+        return CHANGEABLE.get(self.name)
 
 
 @dataclass(frozen=True)
 class Edited:
-    """An issue after a change: what changed, and what the service didn't take.
+    """An issue before and after a change: what changed, and what the service didn't take.
 
-    `already` are the values that the issue had before, if there was nothing to change.
+    `already` are the values that the issue had before, if there was nothing to change. `left` is why fields
+    weren't changed back.
     """
 
+    before: Issue
     issue: Issue
     changed: tuple[Changed, ...] = ()
     not_taken: tuple[ServiceChange, ...] = ()
     already: tuple[Changed, ...] = ()
+    left: tuple[BotError, ...] = ()
 
     @property
     def assigned(self) -> bool:
@@ -224,6 +256,11 @@ class EditConflict(UserError):
     editable: Editable
     wanted: Wanted
     fields: tuple[Changed, ...]
+
+
+class ChangedSince(UserError):
+    says = "Someone has changed {labels} since then, so I didn't undo that."
+    labels: str
 
 
 @dataclass(frozen=True)
@@ -261,7 +298,7 @@ class Editing:
         before, wanted = editable.issue, everything.new_to(editable.issue)
         values = held(before)
         if not wanted.names:
-            return Edited(before, already=_changes(everything.by_name, before, values, values))
+            return Edited(before, before, already=_changes(everything.by_name, before, values, values))
         now = marks(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
         if conflicting := [name for name in wanted.by_name if _in_form(name) in others]:
@@ -270,6 +307,7 @@ class Editing:
             changed = _changes(conflicting, before, values, wanted.by_name)
             labels = series([change.label for change in changed], "and")
             raise EditConflict(labels, editable, wanted, changed)
+        editable.check_status(wanted)
         try:
             after = await Issues(self.access).update(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
@@ -281,7 +319,30 @@ class Editing:
         missed = wanted.new_to(after).names
         taken = [name for name in wanted.by_name if name not in missed]
         changed = _changes(taken, after, values, held(after))
-        return Edited(after, changed, not_taken)
+        return Edited(before, after, changed, not_taken)
+
+    async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
+        """Change fields back to the values that they had, except those that somebody changed since.
+
+        `after` are the `marks` of the values that were changed. Raises what `apply` raises, and UserError if
+        no field can be changed back.
+        """
+        left: list[BotError] = []
+        while True:
+            try:
+                edited = await self.apply(owner, number, back, after)
+                break
+            except EditConflict as error:
+                left.append(ChangedSince(error.labels))
+                back = back.without({_in_form(one.name) for one in error.fields})
+            except (WrongField, Refused) as error:
+                left.append(error)
+                if (rest := back.without(fields_of(error))) == back:
+                    raise
+                back = rest
+        if left and not (edited.changed or edited.already):
+            raise left[0]
+        return replace(edited, left=tuple(left))
 
     async def _editable(self, session: Session, number: int, edit: Edit, parts: Collection[Part]) -> Editable:
         issue = await Issues(self.access).detailed(session, number, STATUSES)
@@ -315,10 +376,21 @@ def _changes(
     """The fields' values before and after; custom fields are labeled as in `issue`."""
     labels = {f"cf_{field.id}": field.name for field in issue.custom_fields}
     labels |= {key: field.label for key, field in CHANGEABLE.items()}
-    return tuple(
-        Changed(labels.get(name, name), CHANGEABLE.get(name), before.get(name), after.get(name))
-        for name in names
+    return tuple(Changed(name, labels.get(name, name), before.get(name), after.get(name)) for name in names)
+
+
+def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit, dict[str, str]]:
+    """The change that restores the fields with these names, and the `marks` of what they hold now."""
+    values = {key: field.answered(before) for key, field in CHANGEABLE.items() if key in names}
+    custom = {one.id: one.value for one in before.custom_fields if f"cf_{one.id}" in names and texts(one)}
+    back = Edit(
+        subject=before.subject if "subject" in names else "",
+        values={key: f"#{value.id}" if isinstance(value, Ref) else value for key, value in values.items()},
+        custom_fields={number: value for number, value in custom.items() if value},
+        cleared=tuple(name for name in names if held(before).get(name) is None),
     )
+    in_form = set(map(_in_form, names))
+    return back, {name: mark for name, mark in marks(after).items() if name in in_form}
 
 
 def _in_form(name: str) -> str:

@@ -1,14 +1,17 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
+
+import structlog
 
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
+from bot.features.editing.buttons import OpenEdit, UndoChange
 from bot.features.editing.commands import edit_command
-from bot.features.editing.editing import Edit, EditConflict, Edited, Editing
+from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
 from bot.features.issues.buttons import EditIssue
 from bot.features.issues.field_inputs import hidden_fields, with_custom_fields
@@ -16,34 +19,30 @@ from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
-from bot.service.models import Ref
+from bot.service.models import Issue, Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block
-from bot.slack.surfaces.buttons import Number
-from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.blocks import Block, Element, button
 from bot.slack.surfaces.forms import FormResult
 
-
-class OpenEdit(SavedDraft):
-    """Opens the form with a change that was typed; `wrong` are the fields that the error is about."""
-
-    action = "issue.open_edit"
-    command = "issue"
-    issue: Number
-    edit: Edit
-    wrong: tuple[str, ...] = ()
+log = structlog.get_logger(__name__)
 
 
 class EditHandlers:
     def __init__(self, parts: Parts) -> None:
         self.editing, self.messenger = Editing(parts), AssignmentMessenger(parts)
+        self.claims = parts.store.claims
 
     def feature(self) -> Feature:
         return Feature(
-            buttons={EditIssue: self.edit_pressed, OpenEdit: self.open_saved},
+            buttons={
+                EditIssue: self.edit_pressed,
+                OpenEdit: self.open_saved,
+                UndoChange: self.undo_pressed,
+            },
             forms={edit_form.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
         )
 
@@ -80,9 +79,23 @@ class EditHandlers:
 
     async def _tell(self, reply: Reply, edited: Edited, notes: Sequence[str] = ()) -> None:
         shareable = reply.place.channel_id is not None
-        await reply.privately(views.edited(edited, reply.wording, shareable=shareable, notes=notes))
+        undo = await _undo_of(reply, edited)
+        await reply.privately(views.edited(edited, reply.wording, undo, shareable=shareable, notes=notes))
         if edited.assigned:
             await self.messenger.told(reply.owner, edited.issue)
+
+    async def undo_pressed(self, press: ButtonPress[UndoChange], reply: Reply) -> None:
+        """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
+        undo, done = press.button, UserError("You've already undone this change.")
+        reply.recovery = opening(undo.issue, reply.wording)
+        async with claimed(self.claims, f"undo:{undo.id}", done):
+            edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
+        shareable = reply.place.channel_id is not None
+        said = views.edited(edited, reply.wording, shareable=shareable, back=True)
+        if reply.in_form:
+            await reply.show(forms.said(f"#{undo.issue}", said.blocks))
+        else:
+            await reply.privately(said, replace=True)
 
     # The form
 
@@ -125,7 +138,8 @@ class EditHandlers:
 
         if reply.place.channel_id:
             return FormResult(then=partial(self._tell, reply, edited))
-        blocks = views.edited(edited, reply.wording, shareable=False).blocks
+        undo = await _undo_of(reply, edited)
+        blocks = views.edited(edited, reply.wording, undo, shareable=False).blocks
 
         async def tell() -> None:
             if edited.assigned:
@@ -145,3 +159,19 @@ class EditHandlers:
             wrong=[one.field.name for one in error.fields if one.field],
         )
         return FormResult(view=view, said=said)
+
+
+async def undo_button(reply: Reply, before: Issue, after: Issue, names: Collection[str]) -> list[Element]:
+    """*Undo* for a change to these fields; none if that can't be saved, since the change is made."""
+    back, marks = way_back(before, after, names)
+    try:
+        undo = await reply.save(UndoChange(issue=after.id, back=back, after=marks))
+    except Exception:
+        log.exception("undo not saved", action="issue.no_undo", issue=after.id)
+        return []
+    return [button("Undo", undo)]
+
+
+async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:
+    names = [change.name for change in edited.changed]
+    return await undo_button(reply, edited.before, edited.issue, names) if names else []

@@ -6,24 +6,38 @@ from bot.features.editing.editing import Changed, Edited
 from bot.features.issues.buttons import ShareListedIssue
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.views import SHARE, issue_buttons, service_change, title, value_text
-from bot.slack.surfaces.blocks import Block, Message, actions, button, context, section
+from bot.slack.surfaces.blocks import Block, Element, Message, actions, button, context, section
 from bot.slack.text.mrkdwn import escape, line, prose
 from bot.slack.text.wording import Wording
 
 
-def edited(edited: Edited, wording: Wording, *, shareable: bool, notes: Sequence[str] = ()) -> Message:
-    """What changed, before → after, and what the service didn't take; `notes` say more in plain text."""
+def edited(
+    edited: Edited,
+    wording: Wording,
+    undo: Sequence[Element] = (),
+    *,
+    shareable: bool,
+    notes: Sequence[str] = (),
+    back: bool = False,
+) -> Message:
+    """What changed, before → after, or `back`, and what the service didn't take.
+
+    `notes` say more in plain text, and `undo` are the first buttons.
+    """
     issue, linked = edited.issue, title(edited.issue, wording)
-    text = f"Changed {linked}" if edited.changed else f"Nothing changed in {linked}"
+    did = "Nothing changed in" if not edited.changed else "Changed back" if back else "Changed"
+    text = f"{did} {linked}"
     said = [*map(_change, edited.changed), *map(_already, edited.already)]
     blocks: list[Block] = [section(f"{text}\n{_listed(said)}".rstrip())]
     if edited.not_taken:
         missed = _listed([service_change(change) for change in edited.not_taken])
         what = "everything" if edited.changed else "your changes"
         blocks.append(section(f"{escape(wording.service)} didn't save {what}:\n{missed}"))
+    if edited.left:
+        blocks.append(section(_listed([prose(wording.sentence(error)) for error in edited.left])))
     blocks += [context(prose(note)) for note in notes]
     share = [button(SHARE, ShareListedIssue(issue=issue.id))] if shareable and not issue.is_private else []
-    blocks.append(actions(issue_buttons(issue.id, wording, *share), block_id=f"issue-{issue.id}"))
+    blocks.append(actions(issue_buttons(issue.id, wording, *undo, *share), block_id=f"issue-{issue.id}"))
     return Message(text, tuple(blocks))
 
 

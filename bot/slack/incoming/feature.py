@@ -118,7 +118,7 @@ def unpacking(button: type[Button], handler: Press) -> Press:
         if not issubclass(button, SavedDraft):
             carried = button.unpack(press.carried)
         elif (carried := await reply.saved(button, str(press.carried), take=button.once)) is None:
-            raise FormExpired(button.command, button.expired)
+            raise button.gone() if button.gone else FormExpired(button.command, button.expired)
         return await handler(replace(press, button=carried), reply)
 
     return handle

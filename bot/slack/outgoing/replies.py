@@ -244,7 +244,9 @@ class Reply:
     async def saved(self, kind: type[S], draft_id: str, *, take: bool = False) -> S | None:
         """The user's saved draft, None if it is gone; `take` deletes it, so that only one caller gets it."""
         saved = self.platform.store.saved_input
-        found = await (saved.take if take else saved.get)(self.owner, draft_id)
+        found = await (
+            saved.take(self.owner, draft_id) if take else saved.get(self.owner, draft_id, kind.lifetime)
+        )
         try:
             return kind.model_validate(found | {"id": draft_id}) if found else None
         except ValidationError:  # it is of another kind

@@ -1,18 +1,21 @@
-"""What users typed, saved for a day until a button gives it back: for a form, or a request that resumes.
+"""What users typed, saved until a button gives it back: for a form, or a request that resumes.
 
 `Reply.save` saves a draft, `Reply.offer` makes the button below an error, and the handler of a press gets the
 draft back. What is saved has no tokens and no triggers.
 """
 
 import re
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from pydantic import Field
 
+from bot.errors import UserError
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.forms import without_secrets
 from bot.slack.text.mrkdwn import without_keys
+from bot.store.saved_input import LIFETIME
 
 SAVED = (
     "type",
@@ -40,6 +43,9 @@ class SavedDraft(Button):
     expired: ClassVar[str] = "This form has expired."
     command: ClassVar[str | None] = None
     """Starts over when it has expired."""
+    gone: ClassVar[type[UserError] | None] = None
+    """Says that it has expired where nothing can be started over."""
+    lifetime: ClassVar[timedelta] = LIFETIME
     once: ClassVar[bool] = False
     """Whether only the first press gets it."""
     id: str = Field(default="", exclude=True)
