@@ -34,6 +34,14 @@ press("previous page", "search.page.previous", second_page, "‹ Previous")
 press("search all projects", "search.projects", without("project:mobile"), "All projects")
 press("clear filters", "search.filters", without("project:webshop priority:low"), "Clear filters")
 press("include closed", "search.closed", without("project:webshop", CLOSED), "Include closed")
-press("filter by tracker", "search.filter", answer("/issues bug project:webshop"), "Filter by tracker Bug")
+press("search with a name", "search.filter", answer("/issues tracker:bgu project:webshop"), "Search with Bug")
+press("search words", "search.words", answer("/issues bugs project:webshop"), "Search for “bugs”")
+press(
+    "drop a phrase",
+    "search.drop",
+    answer("/issues bugs due yesterday project:webshop"),
+    "Without “due yesterday”",
+)
+press("search instead", "search.instead", answer("/issue open bugs"), "Search for “open bugs”")
 shortcut("search shortcut", "search_issues")
 submit("submit search", "search", opened, {"Subject": "{word}", "Status": "Any"}, typed=True)

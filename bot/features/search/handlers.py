@@ -36,6 +36,7 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, actions
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.text.mrkdwn import without_keys
 
 PAGES = (
     *(PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead),
@@ -122,7 +123,11 @@ class SearchHandlers:
 
     async def _way_on(self, page: ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""
-        if not isinstance(error, UserError) or WORDS in page.changes:
+        if (
+            not isinstance(error, UserError)
+            or WORDS in page.changes
+            or without_keys(page.query) != page.query
+        ):
             return None
         return actions([views.as_words(page, page.query)])
 

@@ -35,7 +35,7 @@ from bot.slack.surfaces.blocks import (
     section,
 )
 from bot.slack.surfaces.buttons import OPTION_VALUE
-from bot.slack.text.mrkdwn import cut, day, line
+from bot.slack.text.mrkdwn import cut, day, line, without_keys
 from bot.slack.text.wording import Wording
 from bot.spelling import series
 
@@ -123,7 +123,8 @@ def _offer(change: Change, page: ResultsPage, words: str) -> Element:
 
 
 def search_button(text: str) -> Element:
-    """The button that searches for a text that was typed elsewhere, its phrases included."""
+    """The button that searches for a text that was typed elsewhere, its phrases included but no keys."""
+    text = without_keys(text)
     return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
 
 
