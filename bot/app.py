@@ -88,7 +88,9 @@ class Bot:
         told = Failures(AccountHandlers(self.parts))
         self.dispatch = Dispatch(self.features, self.platform, self.store, told, self.in_flight, self._delays)
         completed = self.dispatch.completed
-        recovery = CrashRecovery(self.store.deliveries, completed, workspaces, self.platform)
+        recovery = CrashRecovery(
+            self.store.deliveries, completed, workspaces, self.platform, self.dispatch.run_event
+        )
         self._jobs = self._periodic_jobs(recovery, timings.interval)
         app = bolt_app(self.slack, workspaces, self.dispatch)
         self._web = self._http(app)

@@ -11,6 +11,7 @@ from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.editing.handlers import EditHandlers
+from bot.features.emoji.handlers import EmojiHandlers
 from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.home.handlers import HomeHandlers
@@ -36,10 +37,11 @@ class Handlers(Protocol):
 
 
 HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
-    *(AccountHandlers, Uninstall, ProjectHandlers, UserHandlers, IssueHandlers, TrackerHandlers),
+    *(AccountHandlers, Uninstall, ProjectHandlers, UserHandlers, IssueHandlers),
     *(AssignmentMessenger, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
     *(SearchHandlers, RelatedHandlers, EditHandlers, FormOpening, CreateFormHandlers, DigestHandlers),
-    *(AssignHandlers, IssueCommand, MentionHandlers, LinkHandlers, HomeHandlers),
+    *(EmojiHandlers, TrackerHandlers, AssignHandlers, IssueCommand, MentionHandlers, LinkHandlers),
+    HomeHandlers,
 )
 """From the lowest to the highest."""
 

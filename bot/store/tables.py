@@ -164,6 +164,17 @@ class ChannelDefaultRow(Owned, Table):
     set_at: Mapped[datetime]
 
 
+class ChannelEmojiRow(Owned, Table):
+    """The emoji that creates issues in a channel, and who turned it on."""
+
+    __tablename__ = "channel_emoji"
+
+    team_id: Mapped[str] = mapped_column(primary_key=True)
+    channel_id: Mapped[str] = mapped_column(primary_key=True)
+    emoji: Mapped[str]
+    set_at: Mapped[datetime]
+
+
 class TemplateRow(Owned, Table):
     """A template for new issues, and who changed it last. `channel_id` is empty for the whole project's;
     `name_key` is the name without case.

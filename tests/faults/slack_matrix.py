@@ -63,6 +63,8 @@ OWN = {
     "conversations.members": ("channel_not_found", "fetch_members_failed"),
     "conversations.history": ("not_in_channel", "channel_not_found"),
     "conversations.replies": ("not_in_channel", "channel_not_found", "thread_not_found"),
+    "auth.test": ("ekm_access_denied",),
+    "reactions.get": ("message_not_found", "channel_not_found", "bad_timestamp"),
     "users.info": ("user_not_found", "user_not_visible"),
     "users.conversations": ("invalid_types", "method_not_supported_for_channel_type"),
     "files.info": ("file_not_found", "file_deleted"),

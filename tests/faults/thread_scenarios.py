@@ -5,7 +5,7 @@ from typing import Unpack
 from bot.features.issues.buttons import FollowIssue
 from bot.features.issues.views import post_menu
 from bot.slack.surfaces.blocks import section
-from tests.faults.issue_scenarios import issues_shared
+from tests.faults.issue_scenarios import CREATED, issues_made, issues_shared
 from tests.faults.scenario import About, Steps, menu, press_in_form, scenario, shortcut
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner
 from tests.support.reading import JSON
@@ -42,6 +42,21 @@ menu_of_related(
     "share a related issue", "related.share", "Share in thread", effect=issues_shared, said="in the thread."
 )
 menu_of_related("attach to a related issue", "files.from_message", "Attach files")
+
+
+@scenario("turn on an emoji", "command:tracker")
+async def turn_on_emoji(s: Scene) -> Steps:
+    yield
+    await s.ana.command("/tracker emoji :ticket:")
+
+
+@scenario("react with an emoji", "event:reaction_added", effect=issues_made, said=CREATED)
+async def react(s: Scene) -> Steps:
+    await s.ana.ask("/tracker default webshop")
+    await s.ana.ask("/tracker emoji :ticket:")
+    said = await s.message()
+    yield
+    await s.ana.react(said)
 
 
 async def issues_followed(s: Scene) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import literal, select, update
+from sqlalchemy import delete, literal, select, update
 
 from bot.app import Bot
 from bot.errors import InProgress
@@ -20,7 +20,7 @@ from bot.slack.surfaces.drafts import saveable
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.tables import DeliveryRow
+from bot.store.tables import CreatedIssueRow, DeliveryRow
 from bot.store.vault import Vault
 from bot.timings import Delays, Timings
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
@@ -226,3 +226,26 @@ async def test_a_lost_mention_is_told_in_its_thread(ana: Person) -> None:
 
     [told] = [m for m in await told_messages(ana) if LOST in text_of(m)]
     assert (told["ephemeral"], told["thread_ts"]) == (True, thread["ts"])
+
+
+@pytest.mark.parametrize("created", [True, False])
+async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
+    ana: Person, service: Tracker, *, created: bool
+) -> None:
+    await ana.ask("/tracker default webshop")
+    await ana.ask("/tracker emoji :ticket:")
+    message, dead = await ana.say("Checkout is blank"), crashed(ana.office)
+    key = f"emoji:{TEAM}:{message['channel']}:{message['ts']}"
+    assert (await dead.claims.take(key)).won
+    if created:
+        await ana.ask("/issue new Checkout is blank project:webshop")
+        await ana.office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
+    item = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
+    event = {"type": "reaction_added", "user": ANA.slack_id, "reaction": "ticket", "item": item}
+    state = ana.office.workspace.state
+
+    await leave_behind(ana.office, saveable(payloads.event(state, event, shared=False)))
+
+    posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]
+    assert [m["thread_ts"] for m in posts if m["thread_ts"]] == [message["ts"]]
+    assert [issue.subject for issue in service.data.issues.values()].count("Checkout is blank") == 1

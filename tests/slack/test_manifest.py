@@ -27,6 +27,7 @@ NEEDED: dict[str, set[str]] = {
     **dict.fromkeys(("conversations_info", "conversations_members", "users_conversations"), READ),
     "chat_unfurl": {"links:write"},
     "conversations_open": {"im:write"},
+    "reactions_get": {"reactions:read"},
     "files_info": {"files:read"},
     "users_info": {"users:read", "users:read.email"},
 }

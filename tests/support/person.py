@@ -87,6 +87,9 @@ class Person:
         answer = await self._post("message", channel=self.office.channel_id(self.channel), text=text, **below)
         return next(m for m in await self.messages() if m["ts"] == answer["ts"])
 
+    async def react(self, message: JSON, emoji: str = "ticket") -> None:
+        await self._post("react", channel=message["channel"], ts=message["ts"], name=emoji)
+
     async def command(self, text: str) -> None:
         """Types a slash command in the channel."""
         await self._post("command", channel=self.office.channel_id(self.channel), text=text)

@@ -59,6 +59,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("link", "Link your account (`unlink` deletes your key)"),
         ("projects", "List projects"),
         ("default <project>", "Set this channel's project (`default none` clears it)"),
+        ("emoji :ticket:", "Create issues here by reacting with an emoji (`emoji off` stops it)"),
         ("project <name>", "Show a project"),
         ("project new", "Create a project"),
         ("whoami", "Show which account you're linked to"),

@@ -12,16 +12,15 @@ from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
-from bot.features.following.handlers import FollowHandlers
 from bot.features.issues import views
 from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, TypeSubject
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import custom_values, names_in
 from bot.features.issues.fields import DESCRIPTION, FIELDS, IssueRefused, Kind
-from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue import long_description
+from bot.features.new_issue.announcing import announce
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
@@ -179,25 +178,18 @@ class CreateFormHandlers:
                 reply, form.view, FormState(said=said, wrong=error.fields, needed=frozenset(error.fields))
             )
         reply.committed = True
-        messenger = AssignmentMessenger(self.parts)
         await files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
             beside = (await jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
             view = forms.said("Created", [*blocks, *beside])
-            return FormResult(view=view, then=partial(messenger.told, reply.owner, made.issue))
+            told = AssignmentMessenger(self.parts).told
+            return FormResult(view=view, then=partial(told, reply.owner, made.issue))
 
-        async def announce() -> None:
-            if batch.files:
-                await reply.privately(await jobs.results(reply, made.issue.id, batch))
-            issues, followed = IssueHandlers(self.parts), bool(metadata.source and reply.place.thread_ts)
-            announcement = await issues.announce(reply, made, followed=followed)
-            if followed and (ts := announcement[1]):
-                await FollowHandlers(self.parts).follow_created(reply, made, ts)
-            await issues.confirm(reply, made, announcement, included.notes)
-            await messenger.told(reply.owner, made.issue)
-
-        return FormResult(then=announce)
+        followed = bool(metadata.source and reply.place.thread_ts)
+        return FormResult(
+            then=partial(announce, self.parts, reply, made, batch, included.notes, followed=followed)
+        )
 
     async def _again(self, reply: Reply, view: View, shown: FormState) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""

@@ -21,6 +21,8 @@ class Bare(Enum):
     WHOAMI = "whoami"
     SHOW_DEFAULT = "default"
     CLEAR_DEFAULT = "default none"
+    SHOW_EMOJI = "emoji"
+    CLEAR_EMOJI = "emoji off"
     HELP = "help"
 
 
@@ -73,18 +75,34 @@ class SetDefault:
     project: str
 
 
+@dataclass(frozen=True)
+class SetEmoji:
+    """`/tracker emoji :ticket:`: create issues in the channel by reacting with it."""
+
+    emoji: str
+
+
 TrackerRequest = (
-    Bare | ListProjects | OneProject | OpenProjectForm | ShowUser | OpenAccountForm | EditUser | SetDefault
+    Bare
+    | ListProjects
+    | OneProject
+    | OpenProjectForm
+    | ShowUser
+    | OpenAccountForm
+    | EditUser
+    | SetDefault
+    | SetEmoji
 )
 
 _ALONE = ("link", "unlink", "whoami", "help")
-_COMMANDS = (*_ALONE, "projects", "project", "default", "user")
+_COMMANDS = (*_ALONE, "projects", "project", "default", "emoji", "user")
 _SYNONYMS = {
     **dict.fromkeys(("login", "signin", "connect", "auth", "key"), "link"),
     **dict.fromkeys(("logout", "signout", "disconnect"), "unlink"),
     **dict.fromkeys(("me", "who", "account", "status"), "whoami"),
     **dict.fromkeys(("list", "ls"), "projects"),
     "channel": "default",
+    **dict.fromkeys(("reaction", "reactions"), "emoji"),
     **dict.fromkeys(("users", "person", "people"), "user"),
 }
 _NEW = ("new", "create", "add")
@@ -122,9 +140,17 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
             if not rest:
                 return Bare.SHOW_DEFAULT
             return Bare.CLEAR_DEFAULT if rest.lower() in _NONE else SetDefault(rest)
+        case "emoji":
+            return _emoji(rest)
         case "user":
             return _user(parsed.after(1), asker)
     raise unknown_word(typed, (*_COMMANDS, *_SYNONYMS), "tracker")
+
+
+def _emoji(typed: str) -> Bare | SetEmoji:
+    if not typed:
+        return Bare.SHOW_EMOJI
+    return Bare.CLEAR_EMOJI if typed.lower() in _NONE else SetEmoji(typed)
 
 
 def _project(args: Parsed) -> ListProjects | OneProject | OpenProjectForm:

@@ -1,10 +1,11 @@
-"""Routes `/tracker` to the handlers of accounts, projects and users."""
+"""Routes `/tracker` to the handlers of accounts, projects, users and emoji."""
 
 from dataclasses import replace
 from functools import partial
 
 from bot.errors import BotError
 from bot.features.accounts.handlers import AccountHandlers
+from bot.features.emoji.handlers import EmojiHandlers
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
@@ -25,7 +26,7 @@ class TrackerHandlers:
     def __init__(self, parts: Parts) -> None:
         self.accounts, self.projects = AccountHandlers(parts), ProjectHandlers(parts)
         self.parts = parts
-        self.users = UserHandlers(parts)
+        self.users, self.emoji = UserHandlers(parts), EmojiHandlers(parts)
         self.bare = {
             Bare.ACCOUNT: self.accounts.account,
             Bare.LINK: self.accounts.open_link,
@@ -33,6 +34,8 @@ class TrackerHandlers:
             Bare.WHOAMI: self.accounts.whoami,
             Bare.SHOW_DEFAULT: self.projects.show_default,
             Bare.CLEAR_DEFAULT: self.projects.clear_default,
+            Bare.SHOW_EMOJI: self.emoji.show,
+            Bare.CLEAR_EMOJI: self.emoji.turn_off,
             Bare.HELP: self.help,
         }
 
@@ -53,6 +56,8 @@ class TrackerHandlers:
                 await self.projects.open_form(reply, name)
             case commands.SetDefault(project=wanted):
                 await self.projects.set_default(reply, wanted)
+            case commands.SetEmoji(emoji=emoji):
+                await self.emoji.turn_on(reply, emoji)
             case commands.ShowUser(who=who):
                 await self.users.show(reply, who)
             case commands.OpenAccountForm(user=mentioned):

@@ -17,7 +17,9 @@ OF_THREADS = ("reply_count", "reply_users", "latest_reply")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
 
-def _deliver(exchange: Exchange, kind: str, about: JsonObject, message: Message | None = None) -> None:
+def _deliver(
+    exchange: Exchange, kind: str, about: JsonObject, message: Message | None = None, *, shared: bool = False
+) -> None:
     """Deliver an event, about `message` if given, if the app subscribes to its kind."""
     state = exchange.state
     if kind not in state.app.events:
@@ -26,7 +28,7 @@ def _deliver(exchange: Exchange, kind: str, about: JsonObject, message: Message 
     if message:
         inner |= {"channel": message.channel, "message_ts": message.ts}
         inner |= {"thread_ts": message.thread_ts} if message.thread_ts else {}
-    shared = message is not None and state.channels[message.channel].is_ext_shared
+        shared = state.channels[message.channel].is_ext_shared
     exchange.background_tasks.start(_tell(exchange, payloads.event(state, inner, shared=shared)))
 
 
@@ -83,6 +85,15 @@ def entity_opened(exchange: Exchange, user: User, message: Message, url: str) ->
         "user_locale": user.locale,
     }
     _deliver(exchange, "entity_details_requested", about, message)
+
+
+def reacted(exchange: Exchange, user: User, message: Message) -> None:
+    """Report the latest reaction to a message, where the app is a member."""
+    if exchange.state.app.bot_user_id in exchange.state.channels[message.channel].members:
+        item = {"type": "message", "channel": message.channel, "ts": message.ts}
+        about = {"user": user.id, "reaction": message.reactions[-1], "item_user": message.user, "item": item}
+        shared = exchange.state.channels[message.channel].is_ext_shared
+        _deliver(exchange, "reaction_added", about, shared=shared)
 
 
 def _with_app(exchange: Exchange, channel: Channel) -> bool:

@@ -78,6 +78,7 @@ class Message:
     thread_ts: str | None = None
     to: str | None = None
     files: list[str] = field(default_factory=list)
+    reactions: list[str] = field(default_factory=list)
     edited: str | None = None
     by_app: bool = False
     is_tombstone: bool = False

@@ -64,6 +64,7 @@ class PageApi:
             "delete": self._delete,
             "direct": self._direct,
             "details": self._details,
+            "react": self._react,
         }
         return [
             web.get("/", self._index),
@@ -271,6 +272,12 @@ class PageApi:
         if url not in message.entities:
             raise PageError("This link has no details.")
         events.entity_opened(self.exchange, user, message, url)
+
+    async def _react(self, user: User, body: JsonObject) -> None:
+        message = self._found(user, body.get("channel"), body.get("ts"))
+        message.reactions.append(str(body.get("name")))
+        self._state.changed(self._state.channels[message.channel].members)
+        events.reacted(self.exchange, user, message)
 
     async def _delete(self, user: User, body: JsonObject) -> None:
         message = self._found(user, body.get("channel"), body.get("ts"))

@@ -50,7 +50,7 @@ def file(found: File) -> JsonObject:
 
 def _message(state: State, found: Message) -> JsonObject:
     return {
-        **picked(found, "ts", "channel", "user", "text", "blocks", "thread_ts"),
+        **picked(found, "ts", "channel", "user", "text", "blocks", "thread_ts", "reactions"),
         "username": state.users[found.user].real_name,
         "reply_count": len(state.replies(found)) if found.thread_ts is None else 0,
         "edited": found.edited is not None,

@@ -23,7 +23,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import InProgress, Refused, UserError, WrongField
-from bot.slack.incoming.deliveries import CompletedDeliveries, delivery_key, unclaimed
+from bot.slack.incoming.deliveries import RESUMED_EVENTS, CompletedDeliveries, delivery_key, unclaimed
 from bot.slack.incoming.failures import (
     Failures,
     canceled,
@@ -137,11 +137,14 @@ class Dispatch(AsyncMiddleware):
     async def _claim(
         self, interaction: Interaction, reply: Reply, delivery: str | None
     ) -> BoltResponse | None:
-        """Claim the delivery in the database; returns the response if it must not be handled here."""
+        """Claim the delivery in the database, with the request if a user waits for it.
+
+        Returns the response if it must not be handled here.
+        """
         if delivery is None:
             return None
         asked = None
-        if not isinstance(interaction, Event | FormClosed):  # a user waits
+        if not isinstance(interaction, Event | FormClosed) or interaction.name in RESUMED_EVENTS:
             payload = saveable(interaction.payload)
             asked = UnfinishedRequest(interaction.owner, interaction.installation, payload)
         try:
@@ -184,8 +187,9 @@ class Dispatch(AsyncMiddleware):
             case Event(name=name) if name in self.features.retryable_events:
                 settling = self._handle_event(interaction, reply, handler)
                 return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")
-            case Event():
-                self._start(self._handle_event(interaction, reply, handler), delivery)
+            case Event(name=name):
+                work = self._handle_event(interaction, reply, handler)
+                self._start(work, delivery, resumed=name in RESUMED_EVENTS)
             case UserMessage(owner=owner):
                 if turn := self.lines.join(owner):
                     self._start(self._run(interaction, reply, handler, turn), delivery)
@@ -197,10 +201,16 @@ class Dispatch(AsyncMiddleware):
                 self._start(self._run(interaction, reply, handler), delivery)
         return BoltResponse(status=200, body="")
 
-    def _start(self, work: Coroutine[Any, Any, object], delivery: str | None) -> None:
-        task = self.in_flight.start(work)
-        if delivery:
-            task.add_done_callback(lambda _: self.completed.add(delivery))
+    def _start(
+        self, work: Coroutine[Any, Any, object], delivery: str | None, *, resumed: bool = False
+    ) -> None:
+        """Start the work of a delivery; if it is cut off and `resumed`, another process continues it."""
+
+        def ended(task: asyncio.Task[Any]) -> None:
+            if delivery and not (resumed and task.cancelled()):
+                self.completed.add(delivery)
+
+        self.in_flight.start(work).add_done_callback(ended)
 
     # One method for each kind of handler
 
@@ -315,6 +325,12 @@ class Dispatch(AsyncMiddleware):
             return FormResult(errors=placed)
 
     # Resuming saved requests
+
+    async def run_event(self, event: Event, reply: Reply) -> None:
+        """Handle an event again that another process began."""
+        handler = self._handler(event)
+        if handler and not isinstance(handler, Form):
+            await self._handle_event(event, reply, handler)
 
     async def resume(self, reply: Reply, payload: JSON) -> None:
         """Resume what a user asked for before linking; a form comes back filled in."""

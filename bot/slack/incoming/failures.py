@@ -17,7 +17,7 @@ from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.deliveries import CompletedDeliveries
 from bot.slack.incoming.feature import Interrupted
-from bot.slack.incoming.interaction import FormSubmission, Interaction, read
+from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, read
 from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
@@ -258,6 +258,7 @@ class CrashRecovery:
     completed: CompletedDeliveries
     workspaces: Workspaces
     platform: Platform
+    run_event: Callable[[Event, Reply], Awaitable[None]]
 
     async def check(self) -> None:
         abandoned = await self.deliveries.take_abandoned()
@@ -277,6 +278,9 @@ class CrashRecovery:
         interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
         slack = await self.workspaces.client(*asked.installed)
         reply = Reply(slack, interaction, self.platform)
+        if isinstance(interaction, Event):
+            await self.run_event(interaction, reply)
+            return
         modal = interaction.modal
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             said = reply.wording.sentence(Interrupted())

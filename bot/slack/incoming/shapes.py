@@ -21,6 +21,7 @@ REQUIRED = {
 """Required fields by payload type; a command has no type of its own."""
 REQUIRED_OF_EVENT = {
     "app_home_opened": ("user",),
+    "reaction_added": ("user", "item", "reaction"),
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
     "member_joined_channel": ("user", "channel"),
@@ -141,6 +142,12 @@ class _Reference(_Part):
     id: str | None = None
 
 
+class _Item(_Part):
+    type: str
+    channel: Id | None = None
+    ts: Moment | None = None
+
+
 class _Changed(_Identified):
     deleted: bool = False
 
@@ -157,6 +164,8 @@ class _Event(_Part):
     external_ref: _Reference | None = None
     view: _View | None = None
     team_ids: list[Id] | None = None
+    item: _Item | None = None
+    reaction: str | None = None
     text: str | None = None
     ts: Moment | None = None
     thread_ts: Moment | None = None

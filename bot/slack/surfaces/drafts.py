@@ -32,7 +32,7 @@ SAVED = (
     "said_there",
 )
 SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
-SAVED_OF_EVENT = ("type", "channel", "channel_type")
+SAVED_OF_EVENT = ("type", "channel", "channel_type", "item", "reaction")
 MAY_HOLD_KEY = re.compile(r"[0-9a-fA-F]{40}|\b(?:link|login|signin|connect|auth|key)\b", re.IGNORECASE)
 """Messages that somebody may have typed a key into."""
 
@@ -82,7 +82,7 @@ def saveable(payload: JSON) -> JSON:
         saved["view"] = without_secrets(view)
     if "message" in saved:
         saved["message"] = message_saveable(saved["message"])
-    if isinstance(event := payload.get("event"), dict):  # a message to the bot
+    if isinstance(event := payload.get("event"), dict):  # a message to the bot, or a reaction
         saved["event"] = event_saveable(event)
         known = payload.get("authorizations") or ()
         saved["authorizations"] = [{key: each.get(key) for key in ("user_id", "is_bot")} for each in known]
@@ -90,7 +90,7 @@ def saveable(payload: JSON) -> JSON:
 
 
 def event_saveable(event: JSON) -> JSON:
-    """The parts of a message to the bot that are needed to answer it, without keys and tokens."""
+    """The parts of an event that are needed to answer it, without keys and tokens."""
     plain = {key: value for key, value in event.items() if key not in ("blocks", "attachments")}
     saved = message_saveable(plain) | {key: event[key] for key in SAVED_OF_EVENT if key in event}
     text = str(event.get("text") or "")

@@ -45,7 +45,7 @@ COMMANDS = (
     Command(
         "tracker",
         "Manage your account and this channel's project",
-        "link | unlink | whoami | projects | project | default <project> | user | help",
+        "link | unlink | whoami | projects | project | default <project> | emoji | user | help",
     ),
 )
 
@@ -84,12 +84,13 @@ SCOPES = {
     "mpim:history": "the same for group messages",
     "users:read": "read users' names, languages, and time zones, and notice who is deactivated",
     "users:read.email": "compare a linked account's email, and fill in the form for a new account",
+    "reactions:read": "notice the emoji that creates issues, and read the message",
     "links:read": "notice links to issues",
     "links:write": "show a preview below them",
     "files:read": "download files to attach to issues",
 }
 
-OPTIONAL = frozenset({"channels:history", "groups:history", "mpim:history"})
+OPTIONAL = frozenset({"channels:history", "groups:history", "mpim:history", "reactions:read"})
 """The scopes that administrators may decline."""
 
 DESCRIPTION = "Create, find, and track issues in Slack, under your own name."
@@ -104,6 +105,7 @@ EVENTS = (
     "app_mention",
     "message.im",
     "member_joined_channel",
+    "reaction_added",
     "link_shared",
     "entity_details_requested",
     "app_uninstalled",

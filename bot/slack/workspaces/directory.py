@@ -24,6 +24,9 @@ class Profile:
     locale: str = ""
     """Language and region, such as `es-ES`; empty if unknown."""
     mail: str = ""
+    company: str = ""
+    """The ID of the person's organization, or else of their workspace; empty if unknown."""
+    is_bot: bool = False
 
 
 class Profiles:
@@ -62,6 +65,8 @@ class Profiles:
                 first_name,
                 user.get("locale") or "",
                 profile.get("email") or "",
+                (user.get("enterprise_user") or {}).get("enterprise_id") or user.get("team_id") or "",
+                bool(user.get("is_bot")),
             )
 
         try:

@@ -137,6 +137,15 @@ def history(state: State, given: Arguments) -> JsonObject:
     }
 
 
+def reactions(state: State, given: Arguments) -> JsonObject:
+    """reactions.get, of a message."""
+    name, ts = given.required("channel", "timestamp")
+    message = state.find(visible_channel(state, name).id, ts)
+    if message is None or message.to is not None:
+        raise ApiError("message_not_found", "The message doesn't exist.", broken=False)
+    return {"type": "message", "channel": name, "message": payloads.message(state, message)}
+
+
 def replies(state: State, given: Arguments) -> JsonObject:
     """conversations.replies: the parent message, then its replies between two times, oldest first."""
     channel = _of_history(state, given)

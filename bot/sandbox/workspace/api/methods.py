@@ -76,6 +76,7 @@ METHODS = {
     "chat.delete": Method(chat.delete, 50, "chat:write"),
     "chat.unfurl": Method(chat.unfurl, 50, "links:write"),
     "chat.getPermalink": Method(chat.permalink),
+    "reactions.get": Method(conversations.reactions, 50, "reactions:read"),
     "views.update": Method(surfaces.update, 100),
     "views.publish": Method(surfaces.publish, 100),
     "files.info": Method(_files_info, 100, "files:read"),

@@ -13,7 +13,7 @@ red_circle 🔴 large_orange_circle 🟠 large_yellow_circle 🟡 large_green_ci
 large_purple_circle 🟣 white_circle ⚪ black_circle ⚫ large_red_square 🟥 large_green_square 🟩
 arrow_up ⬆️ arrow_down ⬇️ arrow_left ⬅️ arrow_right ➡️ arrow_upper_right ↗️ arrow_double_up ⏫ arrow_double_down ⏬
 arrow_up_small 🔼 arrow_down_small 🔽 repeat 🔁 arrows_counterclockwise 🔄 heavy_plus_sign ➕ heavy_minus_sign ➖
-calendar 📆 date 📅 spiral_calendar_pad 🗓️ clock1 🕐 clock3 🕒 clock9 🕘 hourglass ⌛ hourglass_flowing_sand ⏳
+ticket 🎫 calendar 📆 date 📅 spiral_calendar_pad 🗓️ clock1 🕐 clock3 🕒 clock9 🕘 hourglass ⌛ hourglass_flowing_sand ⏳
 stopwatch ⏱️ alarm_clock ⏰ timer_clock ⏲️ watch ⌚
 memo 📝 pencil 📝 pencil2 ✏️ page_facing_up 📄 clipboard 📋 file_folder 📁 open_file_folder 📂 card_index_dividers 🗂️
 bookmark 🔖 label 🏷️ pushpin 📌 round_pushpin 📍 paperclip 📎 link 🔗 mag 🔍 mag_right 🔎 inbox_tray 📥 outbox_tray 📤

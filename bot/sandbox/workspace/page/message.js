@@ -5,6 +5,8 @@ import { editMessage } from "./composer.js";
 import { clock, fromTs, fullTime, ago } from "./dates.js";
 import { openDetails } from "./details.js";
 import { avatar, h, icon } from "./dom.js";
+import { emoji } from "./emoji.js";
+import { pickEmoji } from "./emoji_picker.js";
 import { fileCard } from "./files.js";
 import { menu } from "./menu.js";
 import { mrkdwn } from "./mrkdwn.js";
@@ -38,6 +40,10 @@ function more(message, anchor, inThread) {
     items.push({ divider: true });
     items.push({ label: "Reply in thread", lead: icon("reply", 18), run: () => openThread(message.thread_ts || message.ts) });
   }
+  items.push({
+    label: "Add reaction", lead: icon("smile", 18),
+    run: () => pickEmoji(anchor, (name) => post("react", { channel: message.channel, ts: message.ts, name })),
+  });
   if (message.user === store.user) {
     items.push({ label: "Edit message", lead: icon("pencil", 18), run: () => editMessage(message, inThread) });
     items.push({ label: "Delete message", lead: icon("trash", 18), danger: true, run: () => remove(message) });
@@ -100,6 +106,10 @@ export function messageNode(message, { compact, inThread, all, kept }) {
   if (message.edited) body.append(h("span", { class: "edited" }, "(edited)"));
   for (const [index, preview] of (message.unfurls || []).entries()) body.append(unfurl(preview, index, message));
   if (message.files && message.files.length) body.append(h("div", { class: "files" }, message.files.map(fileCard)));
+  if (message.reactions.length) {
+    const shown = message.reactions.map((name) => emoji(name) || `:${name}:`);
+    body.append(h("div", { class: "reactions", "aria-label": "Reactions" }, shown.join(" ")));
+  }
   const time = h("time", { datetime: at.toISOString(), title: fullTime(at), class: "time" }, clock(at));
   const node = h("article", {
     class: `message${compact ? " compact" : ""}${message.ephemeral ? " ephemeral" : ""}`,

@@ -1,0 +1,1 @@
+"""An emoji that creates issues: `/tracker emoji :ticket:` turns it on for a channel."""

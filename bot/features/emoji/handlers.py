@@ -1,0 +1,179 @@
+"""Creates an issue from a message that someone reacts to with the channel's emoji, once."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
+from bot.features.emoji import views
+from bot.features.files.attach import Files
+from bot.features.files.jobs import FileJobs, new_batch
+from bot.features.issues.creating import IssueCreator, Source
+from bot.features.new_issue.announcing import announce
+from bot.features.new_issue.opening import draft_from_message
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import Event
+from bot.slack.outgoing.posting import SLACK_FAILED, Place, why
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.drafts import ResumeRequest, saveable
+from bot.store.channels import Channel
+
+SCOPE = "reactions:read"
+NAME = re.compile(r":?([^\s:<>]{1,100}):?(?::skin-tone-\d:)?")
+CALLED = {"thumbsup": "+1", "thumbsdown": "-1"}
+"""What Slack calls emoji in events that people type by other names."""
+REMIND = timedelta(days=1)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class EmojiHandlers:
+    parts: Parts
+
+    def feature(self) -> Feature:
+        return Feature(events={"reaction_added": self.reacted})
+
+    async def turn_on(self, reply: Reply, typed: str) -> None:
+        """`/tracker emoji :ticket:`. Raises UserError without the scope for reactions."""
+        channel = _channel(reply)
+        found = NAME.fullmatch(typed.lower())
+        if found is None or not found[1].isascii():
+            raise UserError("Type one emoji by its name: `{/tracker} emoji :ticket:`.")
+        await self._check_scope(reply)
+        emoji = CALLED.get(found[1], found[1])
+        async with self.parts.accounts.reading(reply.owner):
+            pass
+        await self.parts.store.channels.set_emoji(reply.owner, channel, emoji)
+        await self.show(reply)
+
+    async def turn_off(self, reply: Reply) -> None:
+        channel = _channel(reply)
+        async with self.parts.accounts.reading(reply.owner):
+            pass
+        await self.parts.store.channels.clear_emoji(channel)
+        await reply.privately(views.turned_off(reply.wording))
+
+    async def show(self, reply: Reply) -> None:
+        """`/tracker emoji`: whether it is on, and what it needs."""
+        channel = _channel(reply)
+        emoji = await self.parts.store.channels.emoji(channel)
+        if emoji is None:
+            await reply.privately(views.turned_off(reply.wording))
+            return
+        async with self.parts.accounts.reading(reply.owner) as session:
+            project = await self.parts.projects.default_in(session, channel)
+        member = await self._is_member(reply)
+        await reply.privately(views.turned_on(emoji, project, reply.wording, bot_is_member=member))
+
+    async def _check_scope(self, reply: Reply) -> None:
+        try:
+            answer = await reply.slack.auth_test()
+        except SLACK_FAILED as error:
+            log.warning("scopes not read", action="emoji.no_scopes", error=why(error))
+            raise UserError("I couldn't ask Slack for my permissions. Try again in a minute.") from None
+        headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
+        if SCOPE not in re.split(r"[\s,]+", headers.get("x-oauth-scopes", SCOPE)):
+            raise UserError(
+                "I can't see reactions. Ask an administrator to grant me the scope `{scope}`.", scope=SCOPE
+            )
+
+    async def _is_member(self, reply: Reply) -> bool:
+        """Whether the bot is in the channel; only where Slack says that it isn't, it can't see reactions."""
+        try:
+            found = await reply.slack.conversations_info(channel=reply.place.channel_id or "")
+        except SLACK_FAILED:
+            return False
+        channel: JSON = found.get("channel") or {}
+        return channel.get("is_member") is not False
+
+    async def reacted(self, event: Event, reply: Reply) -> None:
+        """Create an issue if this is the channel's emoji; whatever is wrong, the person is told privately."""
+        item = event.event["item"]
+        if item.get("type") != "message" or not (item.get("channel") and item.get("ts")):
+            return
+        channel, emoji = Channel(reply.owner.team_id, item["channel"]), event.event["reaction"]
+        if emoji.partition("::")[0] != await self.parts.store.channels.emoji(channel):
+            return
+        reply = reply.at(Place(channel.channel_id))
+        try:
+            await self.parts.store.links.required(reply.owner)
+            await self._create_once(reply, Source(channel.channel_id, item["ts"]))
+        except NotLinked:
+            await self._remind(reply, emoji)
+
+    async def _remind(self, reply: Reply, emoji: str) -> None:
+        """Offer a person of this company to link their account, once a day."""
+        profile, owner = await reply.profile(), reply.owner
+        once = f"emoji.link:{owner.team_id}:{owner.user_id}"
+        colleague = profile.company in (owner.team_id, owner.enterprise_id) and not profile.is_bot
+        if colleague and await self.parts.store.claims.claim_for(once, REMIND):
+            saved = await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))
+            await reply.privately(views.link_first(emoji, reply.wording, saved.id))
+
+    async def _create_once(self, reply: Reply, source: Source) -> None:
+        """Create the issue, whoever reacts first; others' reactions do nothing."""
+        team, store = reply.owner.team_id, self.parts.store
+        async with store.claims.hold(f"emoji:{team}:{source.channel_id}:{source.ts}") as claim:
+            if not claim.won:
+                return
+            if not claim.tried_at and await store.created_issues.from_message(team, *source):
+                return
+            message: JSON | None = None
+            try:
+                message = await _message(reply, source)
+                await self._create(reply, source, message, claim.tried_at)
+            except NotLinked:
+                raise
+            except BotError as error:
+                job = None
+                if message and not isinstance(error, OutcomeUnknown):
+                    job = await FileJobs(self.parts).save_message(reply, message)
+                await reply.privately(views.not_created(reply.wording.sentence(error), job))
+                raise
+
+    async def _create(self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None) -> None:
+        """As the message shortcut does. Raises BotError if there is no issue."""
+        channel = Channel(reply.owner.team_id, source.channel_id)
+        project = await self.parts.store.channels.default_project(channel)
+        if project is None:
+            raise UserError("This channel has no project. Choose one in the form.")
+        draft = await draft_from_message(reply, message)
+        jobs, files, batch = FileJobs(self.parts), Files(self.parts), new_batch(tried_at)
+        if message.get("files"):
+            await jobs.fill(reply, batch, (await jobs.from_message(reply, message)).files)
+        made = await IssueCreator(self.parts).create(
+            reply.owner,
+            draft.model_copy(update={"project": f"#{project}"}),
+            channel,
+            tried_at,
+            source=source,
+            upload=lambda session: files.upload(session, batch),
+        )
+        try:  # the issue exists: nobody may create it again, whatever fails from here on
+            await files.attached(reply.owner, made.issue.id, batch)
+            thread = reply.place.in_thread(str(message.get("thread_ts") or source.ts))
+            await announce(self.parts, reply.at(thread), made, batch, followed=True)
+        except Exception:
+            log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
+
+
+async def _message(reply: Reply, source: Source) -> JSON:
+    try:
+        answer = await reply.slack.reactions_get(channel=source.channel_id, timestamp=source.ts, full=True)
+    except SLACK_FAILED as error:
+        log.warning("message not read", action="emoji.no_message", error=why(error))
+        raise UserError("I couldn't read that message. Choose “Create an issue” in its menu.") from None
+    message: JSON = answer.get("message") or {}
+    return message | {"ts": source.ts}
+
+
+def _channel(reply: Reply) -> Channel:
+    """The conversation where the user asked. Raises UserError if it's none."""
+    if reply.channel is None:
+        raise UserError("Type this command in a channel.")
+    return reply.channel

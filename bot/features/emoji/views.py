@@ -1,0 +1,41 @@
+"""What the commands and the reactions are answered with."""
+
+from bot.access.projects import KnownProject
+from bot.features.accounts.views import LINK, LinkAccount
+from bot.features.related.buttons import CreateFromMessage
+from bot.slack.surfaces.blocks import Message, button_row, section
+from bot.slack.text.mrkdwn import bold, prose
+from bot.slack.text.wording import Wording
+
+
+def turned_on(emoji: str, project: KnownProject | None, wording: Wording, *, bot_is_member: bool) -> Message:
+    """The emoji that creates issues in this channel, and what is still missing for that."""
+    command = wording.command("tracker")
+    where = f"in {bold(project.name)}" if project else "in this channel's project"
+    said = f"React with :{emoji}: to a message here to create an issue from it {where}."
+    if project is None:
+        said += f" Set the project first: `{command} default <project>`."
+    if not bot_is_member:
+        said += " I'm not in this channel yet. Invite me with `/invite @Issue Bot`."
+    said += f"\nTurn it off: `{command} emoji off`."
+    return Message(said, (section(said),))
+
+
+def turned_off(wording: Wording) -> Message:
+    said = "Reactions here don't create issues."
+    said += f" Turn it on with an emoji: `{wording.command('tracker')} emoji :ticket:`."
+    return Message(said, (section(said),))
+
+
+def link_first(emoji: str, wording: Wording, saved: str) -> Message:
+    """For someone who isn't linked; `saved` is the ID of their reaction."""
+    service = wording.service
+    said = f"To create {service} issues by reacting with :{emoji}:, link your account first."
+    return Message(said, (section(said), button_row(LINK, LinkAccount(saved=saved))))
+
+
+def not_created(why: str, job: str | None) -> Message:
+    """Why a reaction created no issue, with the form for the saved message."""
+    said = prose(f"No issue created. {why}")
+    form = (button_row("Create an issue", CreateFromMessage(job=job)),) if job else ()
+    return Message(said, (section(said), *form))

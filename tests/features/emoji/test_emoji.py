@@ -1,0 +1,183 @@
+"""Issues created by reacting to a message with the channel's emoji."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of
+
+SAID = "Checkout is blank\nIn every browser"
+
+
+async def turned_on(ana: Person, project: str = "webshop") -> JSON:
+    """Turns the emoji on in the channel and returns a message there."""
+    await ana.ask(f"/tracker default {project}")
+    answer = await ana.ask("/tracker emoji :ticket:")
+    assert ":ticket:" in text_of(answer)
+    return await ana.say(SAID)
+
+
+async def reacted(person: Person, message: JSON, emoji: str = "ticket") -> None:
+    await person.react(message, emoji)
+    await person.office.idle()
+
+
+def made(office: Office) -> list[str]:
+    """Who created the issue from the message, each time it was created."""
+    data = office.tracker.data
+    return [data.users[i.author_id].login for i in data.issues.values() if i.subject == "Checkout is blank"]
+
+
+async def about(person: Person, *texts: str) -> list[JSON]:
+    return [m for m in await person.messages() if m["is_bot"] and any(text in text_of(m) for text in texts)]
+
+
+async def test_the_first_reaction_creates_an_issue_in_the_messages_thread(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    message = await turned_on(ana)
+
+    await reacted(linked_ben, message)
+    await reacted(ana, message)
+    await reacted(linked_ben, message)
+
+    assert made(office) == ["ben"]
+    [post] = [m for m in await about(ana, "Ben Okafor created") if not m["ephemeral"]]
+    assert post["thread_ts"] == message["ts"]
+    issue = office.newest_issue()
+    assert "In every browser" in str(issue.description)
+    assert "Ana Ruiz in Slack" in str(issue.description)
+
+
+async def test_an_emoji_is_off_until_it_is_turned_on_and_after_it_is_turned_off(
+    office: Office, ana: Person
+) -> None:
+    assert "don't create issues" in text_of(await ana.ask("/tracker emoji"))
+    early = await ana.say(SAID)
+    await reacted(ana, early)
+    message = await turned_on(ana)
+    assert ":ticket:" in text_of(await ana.ask("/tracker emoji"))
+
+    await reacted(ana, message, "eyes")
+    await ana.ask("/tracker emoji off")
+    await reacted(ana, message)
+    assert made(office) == []
+
+    assert "by its name" in text_of(await ana.ask("/tracker emoji a b"))
+    await ana.ask("/tracker emoji :thumbsup:")
+    await reacted(ana, message, "+1::skin-tone-3")
+    assert made(office) == ["ana"]
+
+
+async def test_a_file_in_a_reply_is_attached(office: Office, ana: Person) -> None:
+    thread = await turned_on(ana)
+    file = await ana.upload("screen.log", b"blank")
+    sent = await ana._post(
+        "message",
+        channel=thread["channel"],
+        text="Log of it",
+        thread_ts=thread["ts"],
+        file_ids=[file["id"]],
+    )
+
+    await reacted(ana, thread | {"ts": sent["ts"]})
+
+    issue = office.newest_issue()
+    assert issue.subject == "Log of it"
+    attached = office.tracker.data.attachments.values()
+    assert [one.filename for one in attached if one.issue_id == issue.id] == ["screen.log"]
+    [post] = [m for m in await about(ana, "Ana Ruiz created") if not m["ephemeral"]]
+    assert post["thread_ts"] == thread["ts"]
+
+
+async def test_what_not_everyone_may_see_is_not_announced(office: Office, ana: Person, ben: Person) -> None:
+    message = await turned_on(ana, "security")
+
+    await reacted(ana, message)
+
+    assert made(office) == ["ana"]
+    assert await about(ben, "Checkout is blank") == []
+    assert await about(ana, "Checkout is blank")
+
+
+async def test_without_a_project_the_person_gets_the_form(office: Office, ana: Person) -> None:
+    answer = await ana.ask("/tracker emoji :ticket:")
+    assert "Set the project first" in text_of(answer)
+    message = await ana.say(SAID)
+
+    await reacted(ana, message)
+
+    [told] = await about(ana, "has no project")
+    assert told["ephemeral"]
+    form = await ana.form_after(ana.press(told, "Create an issue"), "New issue")
+    await ana.choose(form, "Project", "Web Shop")
+    await ana.submit(await ana.form_saying("New issue", "Assignee"), {})
+    await ana.no_form()
+    await office.idle()
+    await reacted(ana, message)
+    assert made(office) == ["ana"]
+
+
+async def test_someone_who_is_not_linked_is_told_once_and_linking_creates_the_issue(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    message = await turned_on(ana)
+
+    for _ in range(2):
+        await reacted(ben, message)
+
+    [told] = await about(ben, "link your account")
+    assert told["ephemeral"]
+    form = await ben.form_after(ben.press(told, "Link account"), "Link account")
+    await ben.submit(form, {"API key": KEYS["ben"]})
+    await office.idle()
+    assert made(office) == ["ben"]
+
+
+@pytest.mark.parametrize("who", ["bot", "outsider"])
+async def test_bots_and_outsiders_do_nothing(office: Office, ana: Person, who: str) -> None:
+    message = await turned_on(ana)
+    stranger = office.workspace.state.users["U0GWEN001"]
+    if who == "bot":
+        stranger.is_bot = True
+    else:
+        office.workspace.state.users[stranger.id] = replace(stranger, team_id="T0OTHER")
+    before = len(await about(Person(office, stranger.id), ""))
+
+    await reacted(Person(office, stranger.id), message)
+
+    assert made(office) == []
+    assert len(await about(Person(office, stranger.id), "")) == before
+
+
+async def test_turning_it_on_says_which_scope_is_missing(office: Office, ana: Person) -> None:
+    app = office.workspace.state.app
+    granted = tuple(scope for scope in app.scopes if scope != "reactions:read")
+    office.workspace.state.app = replace(app, scopes=granted)
+
+    assert "`reactions:read`" in text_of(await ana.ask("/tracker emoji :ticket:"))
+
+    assert "don't create issues" in text_of(await ana.ask("/tracker emoji"))
+
+
+async def test_turning_it_on_where_the_bot_is_no_member_asks_to_be_invited(
+    office: Office, ana: Person
+) -> None:
+    office.workspace.state.kick(office.channel_id("general"), "U0ISSUEBOT")
+
+    assert "/invite" in text_of(await ana.ask("/tracker emoji :ticket:"))
+
+
+async def test_simultaneous_reactions_create_one_issue(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    message = await turned_on(ana)
+
+    await asyncio.gather(ana.react(message), linked_ben.react(message))
+    await office.idle()
+
+    assert len(made(office)) == 1
