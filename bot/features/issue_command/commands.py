@@ -22,6 +22,9 @@ NEW = ("new", "create", "add")
 TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
 COMMENT = ("comment", "note")
+EDIT_TEMPLATE, REMOVE_TEMPLATE = ("edit", "change"), ("delete", "remove")
+QUOTES = '"“”„'
+_SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 LIST = ("list", "search", "find", "mine", "my")
 _COMMENT = re.compile(
     r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
@@ -99,6 +102,24 @@ class OpenTemplateForm:
     project: str | None
 
 
+@dataclass(frozen=True)
+class OnTemplate:
+    """`/issue template edit bug`, `delete bug`."""
+
+    name: str
+    project: str | None
+    remove: bool
+
+
+@dataclass(frozen=True)
+class SaveTemplate:
+    """`/issue template save 42 as bug-report`."""
+
+    issue: int
+    name: str
+
+
+TemplateRequest = ListTemplates | OpenTemplateForm | OnTemplate | SaveTemplate
 IssueRequest = (
     CreateIssue
     | OpenForm
@@ -107,8 +128,7 @@ IssueRequest = (
     | ChangeIssue
     | AttachFiles
     | AddComment
-    | ListTemplates
-    | OpenTemplateForm
+    | TemplateRequest
     | Help
 )
 
@@ -178,11 +198,24 @@ def _comment(text: str, base_url: str | None) -> AddComment | None:
 
 
 def _of_templates(draft: Draft) -> IssueRequest:
-    """The request in `/issue template …`; any text but `new` is the name of a template to use."""
+    """The request in `/issue template …`; a text without a verb is the name of a template to use."""
     if not draft.subject:
         return ListTemplates(draft.project)
-    if draft.subject.lower() in NEW:
+    verb, _, rest = draft.subject.partition(" ")
+    verb, saved = verb.lower(), _SAVED.fullmatch(rest)
+    if verb in NEW and not rest:
         return OpenTemplateForm(draft.project)
+    if verb in (*EDIT_TEMPLATE, *REMOVE_TEMPLATE):
+        name = rest.strip(QUOTES)
+        return (
+            OnTemplate(name, draft.project, verb in REMOVE_TEMPLATE) if name else ListTemplates(draft.project)
+        )
+    if verb == "save":
+        if saved is None:
+            raise UserError(
+                "Which issue? Type its number and a name: `{/issue} template save 42 as bug-report`."
+            )
+        return SaveTemplate(int(saved[1]), saved[2].strip(QUOTES))
     return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
 
 

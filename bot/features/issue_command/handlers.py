@@ -55,12 +55,22 @@ class IssueCommand:
                 await FileHandlers(self.parts).open_form(reply, number)
             case commands.AddComment(number, text):
                 await CommentHandlers(self.parts).comment(reply, number, text)
-            case commands.ListTemplates(project):
-                await TemplateHandlers(self.parts).show(reply, project)
-            case commands.OpenTemplateForm(project):
-                await TemplateHandlers(self.parts).open_new(reply, project)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
+            case request:
+                await self._of_templates(request, reply)
+
+    async def _of_templates(self, request: commands.TemplateRequest, reply: Reply) -> None:
+        templates = TemplateHandlers(self.parts)
+        match request:
+            case commands.ListTemplates(project):
+                await templates.show(reply, project)
+            case commands.OpenTemplateForm(project):
+                await templates.open_new(reply, project)
+            case commands.OnTemplate(name, project, remove):
+                await templates.on_named(reply, name, project, remove=remove)
+            case commands.SaveTemplate(number, name):
+                await templates.save_issue(reply, number, name)
 
     async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
         parse = partial(commands.issue_command, typed, await reply.typist())

@@ -4,8 +4,12 @@ from bot.slack.surfaces.buttons import Button, Number
 
 
 class NewTemplate(Button):
+    """Opens the form, filled in with a name and from an issue, if any; `project` is 0 for the channel's."""
+
     action = "template.new"
     project: Number
+    issue: Number = 0
+    name: str = ""
 
 
 class EditTemplate(Button):

@@ -12,6 +12,7 @@ from bot.features.issues.field_inputs import field_input
 from bot.features.issues.fields import DESCRIPTION
 from bot.features.templates.applying import TEMPLATED
 from bot.features.templates.buttons import CopyIssue
+from bot.features.templates.templates import NAME_LENGTH
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, context
@@ -22,7 +23,7 @@ from bot.store.choice import Choice
 from bot.store.templates import Template
 
 CALLBACK_ID = "template.save"
-NAME_LENGTH, PREFIX_LENGTH = 60, 50
+PREFIX_LENGTH = 50
 HERE, EVERYWHERE = "channel", "project"
 
 

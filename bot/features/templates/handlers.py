@@ -1,30 +1,31 @@
 """Lists a project's templates, and adds, changes and removes them."""
 
 import hashlib
+from contextlib import suppress
 from dataclasses import replace
 
 from bot.access.accounts import Session
 from bot.access.projects import KnownProject
+from bot.errors import BotError, UserError
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
 from bot.features.parts import Parts
 from bot.features.templates import form as template_form
 from bot.features.templates import views
-from bot.features.templates.applying import TEMPLATED, key
+from bot.features.templates.applying import key
 from bot.features.templates.buttons import CopyIssue, EditTemplate, NewTemplate, RemoveTemplate
 from bot.features.templates.form import Entered, TemplateMetadata
-from bot.features.templates.templates import Templates, copyable
-from bot.service.models import Ref
+from bot.features.templates.templates import Templates, choices_of, copyable
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
-from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.blocks import JSON, Block, actions, button_row
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, Values, loading
 from bot.slack.workspaces.messages import writer
-from bot.store.choice import Choice, TemplateContent
+from bot.store.choice import TemplateContent
 from bot.store.templates import Template
 
 
@@ -56,23 +57,62 @@ class TemplateHandlers:
         templates = await self.templates.offered(reply.owner, project, reply.channel)
         await reply.privately(views.listing(project, templates, said), replace=replace)
 
-    async def open_new(self, reply: Reply, project: str | None) -> None:
-        """The form for a new template of the named project, or of the channel's."""
+    async def open_new(self, reply: Reply, project: str | None, issue: int = 0, name: str = "") -> None:
+        """The form for a new template of the named project, or of the channel's, or of the issue."""
         await reply.open(loading("New template"))
+        entered, copied = Entered(name=name), ""
         async with self.accounts.reading(reply.owner) as session:
             chosen = await self.projects.chosen(session, project, reply.channel)
-            metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id)
-            view = await self._form(reply, session, chosen, Entered(), metadata)
+            if issue:
+                with suppress(UserError):
+                    found = await self.templates.to_copy(session, chosen, issue)
+                    rich = await _rich(reply, found.description)
+                    entered = replace(entered, chosen=choices_of(found), description=rich)
+                    copied = _fingerprint(await _text(reply, rich))
+            metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id, copied=copied)
+            view = await self._form(reply, session, chosen, entered, metadata)
         await reply.show(view)
 
     async def new_pressed(self, press: ButtonPress[NewTemplate], reply: Reply) -> None:
-        await self.open_new(reply, f"#{press.button.project}")
+        new = press.button
+        await self.open_new(reply, f"#{new.project}" if new.project else None, new.issue, new.name)
+
+    async def save_issue(self, reply: Reply, number: int, name: str) -> None:
+        """`/issue template save 42 as bug-report`; an error offers the form, filled in."""
+
+        async def form(_: BotError) -> Block:
+            return button_row("Open form", NewTemplate(project=0, issue=number, name=name))
+
+        reply.recovery = form
+        saved = await self.templates.save_issue(reply.owner, number, name, reply.wording.text_format)
+        await self._show(reply, saved[0], views.saved(saved[1]))
+
+    async def on_named(self, reply: Reply, name: str, project: str | None, *, remove: bool) -> None:
+        """`/issue template edit bug` opens the form, and `delete bug` asks."""
+
+        async def nearest(error: BotError) -> Block | None:
+            again = await reply.corrected(error)
+            return actions([again]) if again else None
+
+        reply.recovery = nearest
+        if not remove:
+            await reply.open(loading("Edit template"))
+        async with self.accounts.reading(reply.owner) as session:
+            chosen = await self.projects.chosen(session, project, reply.channel)
+            template = await self.templates.named(session, chosen, reply.channel, name)
+        if remove:
+            await reply.privately(views.asking(template))
+        else:
+            await self._edit(reply, template.id)
 
     async def edit_pressed(self, press: ButtonPress[EditTemplate], reply: Reply) -> None:
-        """*Edit*: the form with what is stored."""
         await reply.open(loading("Edit template"))
+        await self._edit(reply, press.button.template)
+
+    async def _edit(self, reply: Reply, template_id: int) -> None:
+        """Show the form with what is stored."""
         async with self.accounts.reading(reply.owner) as session:
-            project, template = await self.templates.one(session, press.button.template)
+            project, template = await self.templates.one(session, template_id)
             description = await _rich(reply, template.content.description)
             metadata = TemplateMetadata(
                 place=reply.place.as_json(),
@@ -104,13 +144,7 @@ class TemplateHandlers:
             issue = await self.templates.to_copy(session, project, press.button.issue)
             kept = "" if _fingerprint(typed) == metadata.copied else typed.strip()
             copied = await _rich(reply, "\n\n".join(filter(None, (kept, issue.description))))
-            refs = {row.key: row.answered(issue) for row in TEMPLATED}
-            entered = replace(
-                entered,
-                chosen={**entered.chosen}
-                | {name: Choice(ref.id, ref.name) for name, ref in refs.items() if isinstance(ref, Ref)},
-                description=copied,
-            )
+            entered = replace(entered, chosen={**entered.chosen, **choices_of(issue)}, description=copied)
             metadata = metadata.model_copy(update={"copied": _fingerprint(await _text(reply, copied))})
             view = await self._form(reply, session, project, entered, metadata)
         await reply.show(view)

@@ -24,8 +24,8 @@ from bot.store.templates import Template
 
 MAX = 10
 """How many templates a project may have, and a channel for a project."""
-LONGEST = 3000
-"""How long a description may be, so that a form can hold it."""
+NAME_LENGTH, LONGEST = 60, 3000
+"""How long a name and a description may be, so that a form can hold it."""
 
 
 def _template_gone() -> UserError:
@@ -137,7 +137,18 @@ class Templates:
         found = (await self.access.client.list_issues(session.key, mine, limit=1)).items
         return any(issue.author is not None and issue.author.id == session.user_id for issue in found)
 
-    async def to_copy(self, session: Session, project: KnownProject, number: int) -> Issue:
+    async def save_issue(
+        self, owner: Owner, number: int, name: str, text_format: str
+    ) -> tuple[KnownProject, Template]:
+        """Add a template that is made from an issue, to the issue's project; raises as `save` does."""
+        async with self.access.accounts.reading(owner) as session:
+            project = (await Issues(self.access).one(session, number)).project
+            issue = await self.to_copy(session, project or Ref(id=0), number)
+        content = TemplateContent(description=issue.description or "")
+        made = Template(0, project.id if project else 0, "", name, content)
+        return await self.save(owner, made, choices_of(issue), text_format)
+
+    async def to_copy(self, session: Session, project: KnownProject | Ref, number: int) -> Issue:
         """The issue that a template is made from. Raises UserError, ServiceError."""
         issue = await Issues(self.access).one(session, number)
         if not copyable(issue, project.id):
@@ -169,6 +180,8 @@ class Templates:
             raise KeyInRequest
         if not template.name:
             raise WrongField("name", UserError("Enter a name."))
+        if len(template.name) > NAME_LENGTH:
+            raise WrongField("name", UserError("Use a name of at most {most} characters.", most=NAME_LENGTH))
         content = template.content
         if (content.description, content.required) != (before.description, before.required):
             content = _checked(content, text_format)
@@ -213,6 +226,12 @@ def parts_missing(template: Template, parts: Sequence[str]) -> UserError:
         parts=_quoted(parts, "and"),
         them="that part" if len(parts) == 1 else "those parts",
     )
+
+
+def choices_of(issue: Issue) -> dict[str, Choice]:
+    """What a template takes over from an issue."""
+    refs = {row.key: row.answered(issue) for row in TEMPLATED}
+    return {key: Choice(ref.id, ref.name) for key, ref in refs.items() if isinstance(ref, Ref)}
 
 
 def copyable(issue: Issue, project_id: int) -> bool:

@@ -10,6 +10,7 @@ from bot.spelling import series
 from bot.store.templates import Template
 
 PURPOSE = "A template fills in a new issue's description, tracker, priority, and the start of its subject."
+THEN = "Nobody can use it for new issues anymore. Issues created from it stay."
 NAME = 60
 
 
@@ -35,6 +36,13 @@ def removed(template: Template) -> str:
     return f"{bold(template.name)} is removed."
 
 
+def asking(template: Template) -> Message:
+    """The question before a template that was named in a command is removed."""
+    text = f"Remove {bold(template.name)}? {THEN}"
+    remove = button("Remove", RemoveTemplate(template=template.id), style="danger")
+    return Message(text, (section(text), actions([remove])))
+
+
 def _entry(template: Template) -> str:
     content = template.content
     facts = [
@@ -49,7 +57,7 @@ def _entry(template: Template) -> str:
 def _buttons(template: Template) -> Block:
     question = confirm(
         f"Remove {shortened(template.name, NAME)}?",
-        "Nobody can use it for new issues anymore. Issues created from it stay.",
+        THEN,
         "Remove",
         style="danger",
     )

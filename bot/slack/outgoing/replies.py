@@ -21,7 +21,7 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
-from bot.slack.surfaces.blocks import JSON, Block, Message, actions, button, sentence
+from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import ResumeRequest, SavedDraft, saveable
 from bot.slack.surfaces.forms import notice
@@ -260,12 +260,18 @@ class Reply:
         if isinstance(error, KeyInRequest):
             return None
         said = without_keys(self.wording.sentence(error))
-        buttons = [button(text, await self.save(draft.model_copy(update={"said": said})), style="primary")]
+        form = button(text, await self.save(draft.model_copy(update={"said": said})), style="primary")
+        return actions(list(filter(None, (await self.corrected(error), form))))
+
+    async def corrected(self, error: BotError) -> Element | None:
+        """The button that runs the command with the name that a misspelled one most likely means."""
         asked, correction = self.interaction, error.correction
-        if correction and isinstance(asked, SlashCommand) and (fixed := corrected(asked.text, *correction)):
-            again = ResumeRequest(payload=saveable(asked.payload | {"text": fixed}))
-            buttons.insert(0, button(f"Use {correction[1]}", await self.save(again), style="primary"))
-        return actions(buttons)
+        if not (
+            correction and isinstance(asked, SlashCommand) and (text := corrected(asked.text, *correction))
+        ):
+            return None
+        again = ResumeRequest(payload=saveable(asked.payload | {"text": text}))
+        return button(f"Use {correction[1]}", await self.save(again), style="primary")
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""

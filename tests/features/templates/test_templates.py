@@ -58,6 +58,30 @@ async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
     assert "*Defect* is removed. No templates in *Web Shop* yet." in text_of(gone)
 
 
+async def test_verbs_do_what_they_say(office: Office, ana: Person) -> None:
+    issue = office.public_issue()
+    issue.description = "### Steps\n\n1. Go"
+
+    saved = await ana.ask(f"/issue template save #{issue.id} as Bug report")
+    assert "*Bug report* is saved. 1 template in *Web Shop*" in text_of(saved)
+    taken = await ana.ask(f'/issue template save {issue.id} as "bug report"')
+    assert "There's already a template called “bug report”" in text_of(taken)
+    await ana.ask("/tracker default webshop")
+    form = await ana.form_after(ana.press(taken, "Open form"), "New template")
+    assert values_of(form)["Name"] == "bug report"
+    assert "Steps" in str(values_of(form)["Description"])
+    await ana.command("/issue template edit bug")
+    form = await ana.form("Edit template")
+    assert values_of(form)["Name"] == "Bug report"
+
+    wrong = await ana.ask("/issue template delete bgu-report")
+    asked = await ana.after(ana.press(wrong, "Use Bug report"))
+    assert "Remove *Bug report*? Nobody can use it for new issues anymore." in text_of(asked)
+    gone = await ana.after(ana.press(asked, "Remove"))
+    assert "*Bug report* is removed. No templates in *Web Shop* yet." in text_of(gone)
+    assert "`/issue template save 42 as bug-report`" in text_of(await ana.ask("/issue template save 42"))
+
+
 async def test_the_form_keeps_what_was_not_changed(office: Office, ana: Person) -> None:
     skeleton = rich_text(rich_section(bold("Steps, in order"), "\n\n1. …"))
     listed = await with_template(ana, {**BUG, "Description": skeleton, "Required parts": "steps in order"})
