@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from textwrap import shorten
 
@@ -12,7 +13,7 @@ from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.language.phrase_reader import TAIL, Names, is_search, needs, subject
+from bot.slack.language.phrase_reader import TAIL, HalfPhrase, Names, is_search, needs, subject
 from bot.slack.language.tokens import as_typed, split_first_line
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
@@ -153,8 +154,9 @@ def issue_command(
         values.own_text(first_line, typist.base_url)
     if found := _other(subcommand, rest, below, typist):
         return found
-    if subcommand in LIST or is_search(parsed, typist.today):
-        return SearchIssues(text)
+    with suppress(HalfPhrase):
+        if subcommand in LIST or is_search(parsed, typist.today):
+            return SearchIssues(text)
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):

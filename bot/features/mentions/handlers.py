@@ -1,8 +1,11 @@
 """Answers messages to the bot: the command that one means runs next, as if it had been typed."""
 
 import re
+from contextlib import suppress
 from functools import partial
 
+from bot.access.vocabulary import vocabulary
+from bot.errors import NotLinked
 from bot.features.files.jobs import FileJobs, name_of
 from bot.features.help import views as help_views
 from bot.features.issues.fields import Draft
@@ -16,6 +19,9 @@ from bot.features.parts import Parts
 from bot.features.related.buttons import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
+from bot.slack.language.options import Parsed
+from bot.slack.language.phrase_reader import HalfPhrase, is_search, needs
+from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.language.values import reject_api_key
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
@@ -23,6 +29,8 @@ from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.forms import loading
 from bot.slack.workspaces.messages import names_of
 
+SHORT = 12
+"""How many words a search has that needs no verb."""
 _UNNAMED = re.compile(r"<([@#])([A-Z0-9]{2,30})\|?>")
 _KINDS = {"@": "user", "#": "channel"}
 
@@ -48,6 +56,8 @@ class MentionHandlers:
                     await reply.privately(sentence(views.FILES_LEFT))
                 return _payload(reply, command, rest)
             case Unclear() as unclear:
+                if not files and await self._is_search(reply, text):
+                    return _payload(reply, "issues", text)
                 await self._ask(reply, message, unclear)
             case Nothing() | Wordless() if files:
                 await self._ask(reply, message, Unclear(name_of(files[0])))
@@ -58,6 +68,16 @@ class MentionHandlers:
             case Wordless():
                 await reply.privately(views.wordless())
         return None
+
+    async def _is_search(self, reply: Reply, text: str) -> bool:
+        """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
+        with suppress(NotLinked, UnclosedQuote, HalfPhrase):
+            typed = words(text)
+            if len(typed) <= SHORT:
+                kinds = needs(typed, "search")
+                names = await vocabulary(self.parts, reply.owner, None, reply.channel, kinds)
+                return is_search(Parsed(typed, {}), await reply.today(), names)
+        return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:
         """Ask what a message means; its text is saved with the buttons, and its files."""

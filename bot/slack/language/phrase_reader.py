@@ -309,12 +309,9 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_search(parsed: Parsed, today: date) -> bool:
-    """Whether all words are phrases of a search, whatever names there are."""
-    try:
-        read = search(parsed, {}, today)
-    except UserError:
-        return False
+def is_search(parsed: Parsed, today: date, names: Names | None = None) -> bool:
+    """Whether all words are phrases of a search. Raises HalfPhrase."""
+    read = search(parsed, names or {}, today)
     return bool(read.phrases) and not read.words
 
 
