@@ -106,6 +106,12 @@ class Editable:
             return error
         return self._not_allowed(status)
 
+    def closing(self, edit: Edit) -> bool:
+        """Whether the change is to close the issue."""
+        name = str(edit.values.get("status") or "").casefold()
+        meant = (one for one in self.every_status if one.name.casefold() == name)
+        return edit.step is Step.CLOSE or any(isinstance(one, IssueStatus) and one.is_closed for one in meant)
+
     def check_status(self, wanted: "Wanted") -> None:
         """Raise WrongField for a status that the issue can't get from this user, if the service tells."""
         status, allowed = wanted.values.get("status"), {one.id for one in self.issue.allowed_statuses}
@@ -226,7 +232,7 @@ class Edited:
     """An issue before and after a change: what changed, and what the service didn't take.
 
     `already` are the values that the issue had before, if there was nothing to change. `left` is why fields
-    weren't changed back.
+    weren't changed, or changed back.
     """
 
     before: Issue
@@ -293,6 +299,9 @@ class Editing:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
             editable = await self._editable(session, number, edit, parts)
             everything, errors = await editable.wanted(edit, session, self.access.people)
+            if errors and errors[0].field == "status" and editable.closing(edit):
+                kept = await Issues(self.access).kept_by_subtasks(session, number, ["status"])
+                errors = [WrongField("status", kept)] if kept else errors
         if errors:
             raise errors[0]
         before, wanted = editable.issue, everything.new_to(editable.issue)
@@ -319,7 +328,17 @@ class Editing:
         missed = wanted.new_to(after).names
         taken = [name for name in wanted.by_name if name not in missed]
         changed = _changes(taken, after, values, held(after))
-        return Edited(before, after, changed, not_taken)
+        because = await self._because(session, number, not_taken)
+        return Edited(before, after, changed, not_taken, left=(because,) if because else ())
+
+    async def _because(
+        self, session: Session, number: int, not_taken: Collection[ServiceChange]
+    ) -> UserError | None:
+        """What of an issue's subtasks kept it from a change that the service didn't take."""
+        wanted = {one.field.key: one.wanted for one in not_taken if one.field}
+        if not (isinstance(status := wanted.get("status"), IssueStatus) and status.is_closed):
+            wanted.pop("status", None)
+        return await Issues(self.access).kept_by_subtasks(session, number, wanted)
 
     async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
         """Change fields back to the values that they had, except those that somebody changed since.
@@ -342,7 +361,7 @@ class Editing:
                 back = rest
         if left and not (edited.changed or edited.already):
             raise left[0]
-        return replace(edited, left=tuple(left))
+        return replace(edited, left=(*edited.left, *left))
 
     async def _editable(self, session: Session, number: int, edit: Edit, parts: Collection[Part]) -> Editable:
         issue = await Issues(self.access).detailed(session, number, STATUSES)

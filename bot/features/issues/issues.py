@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import structlog
 
@@ -26,6 +26,7 @@ from bot.service.conventions import IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import Child, CustomFieldValue, Issue, Ref
+from bot.spelling import series
 from bot.store.owner import Owner
 
 T = TypeVar("T")
@@ -39,6 +40,10 @@ WITHOUT_UPDATES = frozenset({404, 405})
 HALF_MINUTE = Decimal(30) / 3600
 """Services round hours to minutes or to two places."""
 ASSIGNEE = FIELDS["to"].name
+DERIVED = ("priority", "start", "due", "done")
+"""What a parent may get from its subtasks (docs/service.md, Issues)."""
+NAMED = 5
+"""How many open subtasks a sentence names."""
 Read = Callable[[Session, int], Awaitable[Issue]]
 
 
@@ -226,6 +231,40 @@ class Issues:
         if lost and not arrived(seen):
             raise UpdateUnconfirmed(before.id)
         return seen
+
+    async def kept_by_subtasks(
+        self, session: Session, number: int, keys: Collection[str]
+    ) -> UserError | None:
+        """Why its subtasks keep an issue from a change of these fields, by option key; None if they don't.
+
+        `status` stands for closing it. None, too, if they can't be read.
+        """
+        derived = [CHANGEABLE[key].label for key in DERIVED if key in keys]
+        if not derived and "status" not in keys:
+            return None
+        status: Literal["open", "any"] = "any" if derived else "open"
+        filters = IssueFilters(parent_ids=(number,), status=status, sort=(Sort("id"),))
+        subtasks: list[Issue] = []
+        with suppress(ServiceError):
+            found = (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
+            subtasks = [one for one in found if one.parent and one.parent.id == number]
+        if not subtasks:
+            return None
+        if derived:
+            return UserError(
+                "{service} takes {labels} of #{number} from its subtasks. Change {them} there.",
+                labels=series(derived, "and"),
+                number=number,
+                them="it" if len(derived) == 1 else "them",
+            )
+        one, names = len(subtasks) == 1, series([f"#{each.id}" for each in subtasks[:NAMED]], "and")
+        return UserError(
+            "#{number} can't be closed while its {subtasks} {are} open. Close {them} first.",
+            number=number,
+            subtasks=f"subtask{'' if one else 's'} {names}",
+            are="is" if one else "are",
+            them="it" if one else "them",
+        )
 
     def check_supported(self, number: int) -> None:
         """Raise UpdatesUnsupported for issue `number` if the service is known not to change issues."""

@@ -96,6 +96,20 @@ async def test_names_the_statuses_that_the_user_can_choose(
     button_saying(reopened["blocks"], "Open form")
 
 
+async def test_says_what_its_subtasks_keep_an_issue_from(office: Office, chris: Person, issue: Issue) -> None:
+    below = await new_issue(office, chris)
+    below.parent_id = issue.id
+
+    for typed in ("close", "status:closed"):
+        said = text_of(await chris.ask(f"/issue {issue.id} {typed}"))
+        assert f"#{issue.id} can't be closed while its subtask #{below.id} is open. Close it first." in said
+    said = text_of(await chris.ask(f"/issue {issue.id} due:2036-01-02 priority:high done:50%"))
+    assert f"Tracker takes Priority, Due date, and % done of #{issue.id} from its subtasks." in said
+
+    below.status_id = CLOSED
+    assert "*Closed*" in text_of(await chris.ask(f"/issue {issue.id} close"))
+
+
 async def test_people_and_choices_that_the_form_does_not_list_are_kept(ana: Person, issue: Issue) -> None:
     answer = await ana.ask(f"/issue {issue.id} to:77 category:78 estimate:soon")
 
