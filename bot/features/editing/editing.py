@@ -23,7 +23,15 @@ from bot.features.issues.fields import (
     sent,
     typed_hours,
 )
-from bot.features.issues.issues import Issues, ServiceChange, explained, same, service_changes, texts
+from bot.features.issues.issues import (
+    Issues,
+    ServiceChange,
+    assigned_to,
+    explained,
+    same,
+    service_changes,
+    texts,
+)
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
@@ -241,6 +249,8 @@ class Edited:
     not_taken: tuple[ServiceChange, ...] = ()
     already: tuple[Changed, ...] = ()
     left: tuple[BotError, ...] = ()
+    mine: bool = False
+    """Whether it is assigned to the user now."""
 
     @property
     def assigned(self) -> bool:
@@ -329,7 +339,8 @@ class Editing:
         taken = [name for name in wanted.by_name if name not in missed]
         changed = _changes(taken, after, values, held(after))
         because = await self._because(session, number, not_taken)
-        return Edited(before, after, changed, not_taken, left=(because,) if because else ())
+        left, mine = (because,) if because else (), assigned_to(session, after)
+        return Edited(before, after, changed, not_taken, left=left, mine=mine)
 
     async def _because(
         self, session: Session, number: int, not_taken: Collection[ServiceChange]

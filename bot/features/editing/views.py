@@ -37,7 +37,8 @@ def edited(
         blocks.append(section(_listed([prose(wording.sentence(error)) for error in edited.left])))
     blocks += [context(prose(note)) for note in notes]
     share = [button(SHARE, ShareListedIssue(issue=issue.id))] if shareable and not issue.is_private else []
-    blocks.append(actions(issue_buttons(issue.id, wording, *undo, *share), block_id=f"issue-{issue.id}"))
+    buttons = issue_buttons(issue.id, wording, *undo, *share, mine=edited.mine)
+    blocks.append(actions(buttons, block_id=f"issue-{issue.id}"))
     return Message(text, tuple(blocks))
 
 

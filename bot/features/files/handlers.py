@@ -79,15 +79,15 @@ class FileHandlers:
     async def open_form(self, reply: Reply, number: int | None) -> None:
         """Open the form; the user chooses the issue in it if none is given, or they can't see it."""
         await reply.open(loading("Attach files"))
-        said = None
+        said, issue = None, None
         async with self.files.access.accounts.reading(reply.owner) as session:
             if number is not None:
                 try:
-                    await self.files.issues.one(session, number)
+                    issue = await self.files.issues.one(session, number)
                 except IssueNotFound as error:
-                    number, said = None, reply.wording.sentence(error)
-        metadata = AttachMetadata(issue=number, place=reply.place.as_json())
-        view = views.files_form(number, metadata.dump())
+                    said = reply.wording.sentence(error)
+        metadata = AttachMetadata(issue=issue and issue.id, place=reply.place.as_json())
+        view = views.files_form(issue, metadata.dump())
         await reply.show(forms.warned(view, said) if said else view)
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:

@@ -39,11 +39,11 @@ ICONS = {
 """What stands beside a file's name; a check mark beside the others."""
 
 
-def files_form(number: int | None, metadata: str) -> JSON:
-    """The form for files from the user's computer; without a number, the issue is chosen in it."""
+def files_form(issue: Issue | None, metadata: str) -> JSON:
+    """The form for files from the user's computer; without an issue, that is chosen in it."""
     element = {"type": "file_input", "action_id": "files", "max_files": MAX_FILES}
     blocks = [
-        _issue_field(None) if number is None else section(f"Attach to *#{number}*"),
+        section(f"Attach to {bold(f'#{issue.id} {issue.subject}')}") if issue else _issue_field(None),
         forms.field("files", "Files", element, optional=False),
         context("You can rename and describe each file after it's attached."),
     ]

@@ -69,7 +69,9 @@ def card(
         if thread:
             follow = FollowIssue(issue=issue.id, thread=thread)
             first.append(views.exposing(views.FOLLOW, follow, issue, "Follow", public=public))
-    blocks.append(actions(views.issue_buttons(issue.id, wording, *first), block_id=f"issue-{issue.id}"))
+    blocks.append(
+        actions(views.issue_buttons(issue.id, wording, *first, mine=shown.mine), block_id=f"issue-{issue.id}")
+    )
     return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))
 
 

@@ -69,12 +69,15 @@ class UpdateUnconfirmed(UserError):
 
 @dataclass(frozen=True)
 class IssueDetails:
-    """An issue with what its card adds: children, the subjects of related issues, its project."""
+    """An issue with what its card adds: children, the subjects of related issues, its project, and whether
+    it is assigned to the user (`mine`).
+    """
 
     issue: Issue
     children: tuple[Child, ...]
     subjects: dict[int, str]
     project: KnownProject | None
+    mine: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,9 +111,8 @@ class Issues:
             others_seen, project = await asyncio.gather(
                 self.several(session, sorted(named)), self._project_of(session, issue)
             )
-            return IssueDetails(
-                issue, children, {n: other.subject for n, other in others_seen.items()}, project
-            )
+            subjects = {n: other.subject for n, other in others_seen.items()}
+            return IssueDetails(issue, children, subjects, project, assigned_to(session, issue))
 
     async def suggest(
         self, owner: Owner, text: str, project_id: int | None = None, *, own_first: bool = False
@@ -283,6 +285,10 @@ class Issues:
                 if arrived is None or arrived(seen):
                     break
         return seen
+
+
+def assigned_to(session: Session, issue: Issue) -> bool:
+    return issue.assigned_to is not None and issue.assigned_to.id == session.user_id
 
 
 async def explained(

@@ -73,8 +73,10 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
     return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
 
 
-def issue_buttons(number: int, wording: Wording, *first: Element) -> list[Element]:
-    others = [button(text, carries) for text, carries in _actions(AssignToMe(issue=number), wording)]
+def issue_buttons(number: int, wording: Wording, *first: Element, mine: bool = False) -> list[Element]:
+    """The buttons of an issue, which may be assigned to the user already (`mine`)."""
+    known = _actions(AssignToMe(issue=number), wording)
+    others = [button(text, carries) for text, carries in known if not (mine and text == ASSIGN)]
     return [*first, *others, link_button(*_page(number, wording))]
 
 

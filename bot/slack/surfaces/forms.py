@@ -387,19 +387,26 @@ def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
     return None
 
 
-def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
-    """The service's sentences by block ID if each starts with a field's label; else None.
+ALSO_CALLED = {"estimated hours": "estimated time", "parent issue": "parent task"}
+"""What the service's sentences call fields that its interface and the forms call otherwise."""
 
-    Best effort: the service answers in the user's language. What can't be matched is shown above the form.
+
+def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
+    """The service's sentences by block ID if one starts with a field's label; else None.
+
+    Best effort: the service answers in the user's language. What can't be matched stands at the first field.
     """
     inputs = [
         (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
     ]
+    inputs += [(ALSO_CALLED[label], block) for label, block in inputs if label in ALSO_CALLED]
     labels = sorted(inputs, key=lambda pair: -len(pair[0]))
-    placed: dict[str, str] = {}
-    for said in sentences:
-        block_id = next((block for label, block in labels if said.casefold().startswith(label)), None)
-        if block_id is None:
-            return None
-        placed[block_id] = f"{placed[block_id]} {said}" if block_id in placed else said
-    return placed or None
+    at = [
+        next((block for label, block in labels if said.casefold().startswith(label)), None)
+        for said in sentences
+    ]
+    first = next(filter(None, at), None)
+    placed: dict[str, list[str]] = {}
+    for block_id, said in zip(at, sentences, strict=True):
+        placed.setdefault(block_id or first or "", []).append(said)
+    return {block_id: " ".join(said) for block_id, said in placed.items()} if first else None

@@ -46,6 +46,16 @@ async def test_sends_only_what_was_changed(ana: Person, issue: Issue) -> None:
     assert not issue.custom[2]
 
 
+async def test_two_refusals_stand_at_their_fields(ana: Person, issue: Issue) -> None:
+    form = await edit(ana, issue)
+
+    await ana.submit(form, {"Start date": "2036-02-02", "Parent issue": f"#{issue.id}"})
+
+    said = {block.partition(":")[0]: text for block, text in (await ana.errors()).items()}
+    assert said["due"] == "Due date must be greater than start date"
+    assert said["parent"] == "Parent task is invalid"
+
+
 @pytest.mark.parametrize("estimate", [4 / 3, 123_456.0, 0.004])
 async def test_what_the_form_cannot_read_stays_unless_changed(
     ana: Person, issue: Issue, estimate: float

@@ -31,6 +31,7 @@ async def attach(person: Person, message: JSON, number: int = NUMBER) -> JSON:
 
 async def test_uploaded_files_are_attached_and_too_large_one_is_refused(office: Office, ana: Person) -> None:
     form = await ana.form_after(ana.command(f"/issue attach {NUMBER}"), "Attach files")
+    assert f"#{NUMBER} {office.tracker.data.issues[NUMBER].subject}" in text_of(form)
     contents = {"one.log": b"1", "big.bin": TOO_LARGE, "two.log": b"22"}
 
     await ana.submit(form, {"Files": [await ana.upload(*file) for file in contents.items()]})
