@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
 from types import FrameType
 from urllib.parse import urlsplit
 
@@ -63,6 +64,7 @@ class Bot:
 
     def __init__(self, settings: Settings, timings: Timings = DEFAULT, delays: Delays | None = None) -> None:
         self.settings, self._delays = settings, delays or Delays()
+        timings = replace(timings, assigned_every=max(timings.assigned_every, settings.assignment_interval))
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
         self.in_flight, self._pending = Tasks(), PendingRequests()

@@ -205,6 +205,13 @@ class Relation(Resource):
     delay: int | None = None
 
 
+class Change(Resource):
+    """A change in an issue's history: `name` is the attribute's if `property` is `attr`."""
+
+    property: Text = ""
+    name: Text = ""
+
+
 class Journal(Resource):
     """An entry of an issue's history: changes, a note, or both. `notes` is empty without a note."""
 
@@ -213,6 +220,7 @@ class Journal(Resource):
     notes: Text = ""
     private_notes: bool | None = None
     created_on: Timestamp | None = None
+    details: TupleOf[Change] = ()
 
 
 def _oldest_first(journals: tuple[Journal, ...]) -> tuple[Journal, ...]:

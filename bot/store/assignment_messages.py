@@ -16,10 +16,10 @@ BATCH = 50
 
 @dataclass(frozen=True)
 class AssignmentMessage:
-    """What `to` is to be told: that `by` assigned the issue to them."""
+    """What `to` is to be told: that `by` assigned the issue to them; None for somebody in the service."""
 
     to: Owner
-    by: Owner
+    by: Owner | None
     issue: int
 
 
@@ -32,8 +32,13 @@ class AssignmentMessages:
         """Store a message that this process is sending; another one sends it if this process stops."""
         now = self.processes.clock.scalar_subquery()
         identity = {**message.to.columns, "issue_id": message.issue}
-        values = {"by": message.by.user_id, "holder": self.processes.name, "created_at": now}
-        await self.database.execute(self.database.upsert(AssignmentMessageRow, identity, values))
+        values = {"holder": self.processes.name, "created_at": now}
+        if message.by:
+            values["by"] = message.by.user_id
+            await self.database.execute(self.database.upsert(AssignmentMessageRow, identity, values))
+        else:  # one that the bot was asked for is stored already
+            added = self.database.insert(AssignmentMessageRow).values(**identity, **values, by="")
+            await self.database.execute(added.on_conflict_do_nothing())
 
     async def sent(self, message: AssignmentMessage) -> None:
         await self.database.execute(delete(AssignmentMessageRow).where(_is(message)))
@@ -68,4 +73,4 @@ def _is(message: AssignmentMessage) -> ColumnElement[bool]:
 
 def _message(row: Row[Any]) -> AssignmentMessage:
     to = Owner.of(row)
-    return AssignmentMessage(to, replace(to, user_id=row.by), row.issue_id)
+    return AssignmentMessage(to, replace(to, user_id=row.by) if row.by else None, row.issue_id)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, delete, exists, select, update
@@ -12,6 +12,9 @@ from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault
+
+FIRST_READ = timedelta(minutes=5)
+"""How long after linking a user's newly assigned issues are read for the first time."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,15 @@ class Links:
         await self.database.execute(update(LinkRow).where(which).values(_refusal_columns(refusals)))
 
     def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
+        now = datetime.now(UTC)
         return {
             "encrypted_key": self.vault.encrypt(owner, key),
             "service_user_id": user_id,
             "name": name,
-            "linked_at": datetime.now(UTC),
+            "linked_at": now,
+            "assigned_since": now,
+            "assigned_next_at": now + FIRST_READ,
+            "assigned_seen": {},
             **_refusal_columns(None),
         }
 

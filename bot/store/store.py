@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, not_
 
 from bot.store.activity import CreatedIssues, TimeEntries
+from bot.store.assignees import Assignees
 from bot.store.assignment_messages import AssignmentMessages
 from bot.store.channels import Channels
 from bot.store.claims import Claims
@@ -65,6 +66,7 @@ class Store:
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
         self.assignment_messages = AssignmentMessages(database, self.processes)
+        self.assignees = Assignees(database, self.processes)
         self.templates = StoredTemplates(database)
         self.digests = StoredDigests(database, self.processes)
         self.digest_runs = StoredRuns(database, self.processes)

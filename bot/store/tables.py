@@ -139,7 +139,8 @@ class OnePerOwner(Owned):
 
 class LinkRow(OnePerOwner, Table):
     """A linked account. The service refused its key `refusals` times from `refused_since` to `refused_at`,
-    which are null if it accepted the key last. Refusals in quick succession count as one.
+    which are null if it accepted the key last. Refusals in quick succession count as one. Issues assigned to
+    the user since `assigned_since` are read at `assigned_next_at`; see `store.assignees`.
     """
 
     __tablename__ = "links"
@@ -151,6 +152,9 @@ class LinkRow(OnePerOwner, Table):
     refused_since: Mapped[datetime | None]
     refused_at: Mapped[datetime | None]
     refusals: Mapped[int] = mapped_column(Integer, server_default="0")
+    assigned_since: Mapped[datetime]
+    assigned_next_at: Mapped[datetime] = mapped_column(index=True)
+    assigned_seen: Mapped[Seen] = mapped_column(Stored(Seen))
 
 
 class ChannelDefaultRow(Owned, Table):
@@ -290,7 +294,9 @@ class AssignmentMessagesOffRow(OnePerOwner, Table):
 
 
 class AssignmentMessageRow(OnePerOwner, Table):
-    """A message that the owner is to get about an issue that the user `by` assigned to them."""
+    """A message that the owner is to get about an issue that the user `by` assigned to them; empty for
+    somebody in the service.
+    """
 
     __tablename__ = "assignment_messages"
 

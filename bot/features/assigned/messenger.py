@@ -1,4 +1,7 @@
-"""Sends a direct message to a user whom someone else assigned an issue, read with the user's own key."""
+"""Sends a direct message to a user whom someone else assigned an issue, read with the user's own key.
+
+The assignment's time in the issue's history tells whether a message was sent, whoever noticed it first.
+"""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -7,6 +10,7 @@ from datetime import date, datetime, timedelta
 import structlog
 
 from bot.errors import KeySuspended, NotLinked
+from bot.features.assigned.reads import HISTORY, AssignmentReads, assignment_of
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import listed, title
 from bot.features.parts import Parts
@@ -47,10 +51,15 @@ class AssignmentMessenger:
     _sending: Tasks = field(default_factory=Tasks, init=False)
 
     def feature(self) -> Feature:
-        return Feature(buttons={TellWhenAssigned: self.switched}, work={"unsent assignments": self})
+        return Feature(
+            buttons={TellWhenAssigned: self.switched},
+            work={"unsent assignments": self, "assigned issues": AssignmentReads(self.parts, self.send)},
+        )
 
     async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
         """The switch on the Home tab."""
+        if press.button.on:
+            await self.parts.store.assignees.restart(reply.owner)
         await self.parts.store.assignment_messages.turn(reply.owner, on=press.button.on)
         await reply.refresh_home()
 
@@ -62,11 +71,15 @@ class AssignmentMessenger:
         try:
             if user_id := await Issues(self.parts).assignee_to_mention(by, issue):
                 message = AssignmentMessage(replace(by, user_id=user_id), by, issue.id)
-                if await self.parts.store.assignment_messages.wanted(message.to):
-                    await self.parts.store.assignment_messages.put(message)
-                    await self._tell(message)
+                await self.send(message)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
+
+    async def send(self, message: AssignmentMessage) -> None:
+        """Send a message, if the assignee wants that; one that can't be sent now is sent later."""
+        if await self.parts.store.assignment_messages.wanted(message.to):
+            await self.parts.store.assignment_messages.put(message)
+            await self._tell(message)
 
     async def run_due(self) -> None:
         """Start to send the messages that a stop or a crash left behind, or that Slack didn't take."""
@@ -95,20 +108,24 @@ class AssignmentMessenger:
         """
         try:
             async with self.parts.accounts.reading(assignee, background=True) as session:
-                issue = await Issues(self.parts).one(session, number)
+                issue = await Issues(self.parts).detailed(session, number, HISTORY)
         except (IssueNotFound, KeySuspended, NotLinked):
             return None
         return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
 
     async def _sent(self, message: AssignmentMessage, seen: Issue) -> bool:
         """Send a message about an issue, once; False if that has to be retried."""
-        to, version = message.to, seen.updated_on.isoformat() if seen.updated_on else ""
+        to, assignment = message.to, assignment_of(seen)
+        at = assignment.at if assignment else seen.updated_on
+        version = at.isoformat() if at else ""
         claim = await self.parts.store.claims.take(f"assigned:{to.team_id}:{to.user_id}:{seen.id}:{version}")
+        if not claim.won:
+            return claim.done
         state: State | None = State.UNKNOWN
         try:
-            if claim.won and not (claim.tried_at and await self._arrived(message, claim.tried_at)):
+            if not (claim.tried_at and await self._arrived(message, claim.tried_at)):
                 post = Post(owner=to, channel_id=to.user_id, mark=_mark(message))
-                text = await self._message(message.by, to, seen)
+                text = await self._message(message, seen)
 
                 async def ready() -> Message:
                     return text
@@ -135,13 +152,16 @@ class AssignmentMessenger:
         within = (tried_at, tried_at + LONGEST_WAIT)
         return isinstance(await self.parts.platform.outbox.find(post, within), Posted)
 
-    async def _message(self, by: Owner, assignee: Owner, issue: Issue) -> Message:
-        slack = await self.parts.workspaces.client(assignee.enterprise_id, assignee.team_id)
-        profiles, team_id = self.parts.platform.profiles, assignee.team_id
-        actor, reader = await asyncio.gather(
-            profiles.of(slack, team_id, by.user_id), profiles.of(slack, team_id, assignee.user_id)
-        )
-        return assigned(issue, self.parts.platform.wording, actor.name, datetime.now(reader.zone).date())
+    async def _message(self, message: AssignmentMessage, issue: Issue) -> Message:
+        to, by, assignment = message.to, message.by, assignment_of(issue)
+        slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
+        profiles = self.parts.platform.profiles
+        reader = await profiles.of(slack, to.team_id, to.user_id)
+        name = assignment.by.name if assignment and assignment.by else ""
+        if by:
+            name = (await profiles.of(slack, to.team_id, by.user_id)).name
+        today = datetime.now(reader.zone).date()
+        return assigned(issue, self.parts.platform.wording, name or "Someone", today)
 
 
 def _mark(message: AssignmentMessage) -> str:
@@ -159,9 +179,9 @@ def assigned(issue: Issue, wording: Wording, by: str, today: date) -> Message:
 def switch(*, on: bool) -> Block:
     """The switch on the Home tab; `on` is its position."""
     does = (
-        "You get a direct message when someone assigns you an issue with Issue Bot."
+        "You get a direct message when someone assigns you an issue."
         if on
-        else "Turn it on to get a direct message when someone assigns you an issue with Issue Bot."
+        else "Turn it on to get a direct message when someone assigns you an issue."
     )
     press = button("Turn off" if on else "Turn on", TellWhenAssigned(on=not on))
     return section(f"*Tell me when I'm assigned*\n{does}", press)

@@ -1,0 +1,134 @@
+"""Notices issues that were assigned in the service, with each assignee's own key, and tells them.
+
+A user's turn is one request for each hundred of their issues that changed. Only those that weren't read since
+are read one by one, with a key that is verified, to learn who assigned them and when.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.features.background import Background
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.service.conventions import PAGE, IssueDetailInclude
+from bot.service.filters import IssueFilters, Sort, TimeRange
+from bot.service.models import Issue, Ref
+from bot.store.assignees import Assignee
+from bot.store.assignment_messages import AssignmentMessage
+from bot.store.tables import Seen
+
+HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
+MAX_IN_FLIGHT = 200
+MAX_PAGES = 10
+MAX_CHANGES = 20
+"""How many changed issues of one user are read one by one in a turn; the others wait for the next."""
+OVERLAP = timedelta(minutes=15)
+"""How late an update may become visible, and how unequal the clocks may be."""
+SAME_SECOND = timedelta(seconds=5)
+"""For how long after an update another one may get the same time."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """When an issue was assigned to the person who has it, and by whom, as far as the service tells."""
+
+    at: datetime | None
+    by: Ref | None
+
+
+def assignment_of(issue: Issue) -> Assignment | None:
+    """The latest assignment in an issue's history, or its creation; None if the history isn't known."""
+    for entry in reversed(issue.journals):
+        if any((each.property, each.name) == ("attr", "assigned_to_id") for each in entry.details):
+            return Assignment(entry.created_on, entry.user)
+    unchanged = issue.created_on is not None and issue.created_on == issue.updated_on
+    if unchanged or "journals" in issue.model_fields_set:
+        return Assignment(issue.created_on, issue.author)
+    return None
+
+
+@dataclass(frozen=True)
+class Read:
+    """The numbers of newly assigned issues, and what the user's next turn needs to know."""
+
+    assigned: Sequence[int]
+    since: datetime
+    seen: Seen
+
+
+class AssignmentReads(Background[Assignee, Read]):
+    """`tell` sends a message, once however often it is asked."""
+
+    name = "assigned"
+    readers = 4
+
+    def __init__(self, access: Access, tell: Callable[[AssignmentMessage], Awaitable[None]]) -> None:
+        super().__init__(access)
+        self._tell = tell
+
+    async def due(self, now: datetime) -> AsyncIterator[Sequence[Assignee]]:
+        timings = self.access.timings
+        every, tick = timedelta(seconds=timings.assigned_every), timedelta(seconds=timings.interval)
+        most = MAX_IN_FLIGHT - len(self.in_flight)
+        for assignee in await self.access.store.assignees.claim(now, most, every=every, tick=tick):
+            yield [assignee]
+
+    async def read(self, items: Sequence[Assignee]) -> Sequence[tuple[Assignee, Read]]:
+        """What changed, and which of it was assigned since. Raises NotLinked, ServiceError."""
+        (assignee,) = items
+        now, since = self.clock.now(), assignee.since
+        changed = await self._changed(assignee)
+        fresh = [issue for issue in changed if assignee.seen.get(issue.id) != issue.updated_on]
+        assigned = []
+        if later := fresh[MAX_CHANGES:]:
+            fresh = fresh[:MAX_CHANGES]
+        if fresh:
+            async with self.access.accounts.reading(assignee.owner, background=True) as session:
+                assigned = [issue.id for issue in fresh if await self._is_news(session, issue.id, since)]
+        # Times are in whole seconds: another change may still get the same one.
+        unread = {issue.id for issue in later}
+        seen = {
+            issue.id: issue.updated_on
+            for issue in changed
+            if issue.id not in unread and issue.updated_on and issue.updated_on < now - SAME_SECOND
+        }
+        return [(assignee, Read(assigned, since if later else max(since, now - OVERLAP), seen))]
+
+    async def post(self, item: Assignee, content: Read) -> None:
+        for number in content.assigned:
+            await self._tell(AssignmentMessage(item.owner, None, number))
+        await self.access.store.assignees.release(item, content.since, content.seen)
+
+    async def failed(self, items: Sequence[Assignee], error: Exception) -> None:
+        """The user's next turn reads the same."""
+
+    async def _changed(self, assignee: Assignee) -> Sequence[Issue]:
+        """The user's issues that changed since the last turn. Raises NotLinked, ServiceError."""
+        link = await self.access.accounts.background_link(assignee.owner)
+        filters = IssueFilters(
+            assigned_to=("me",),
+            status="any",
+            updated_on=TimeRange(since=assignee.since.replace(microsecond=0)),
+            sort=(Sort("updated_on"), Sort("id")),
+        )
+        found: dict[int, Issue] = {}
+        for page in range(MAX_PAGES):
+            issues = (await self.access.client.list_issues(link.key, filters, page * PAGE)).items
+            found |= {issue.id: issue for issue in issues}
+            if len(issues) < PAGE:
+                break
+        # A group's issues are listed, too.
+        return [one for one in found.values() if one.assigned_to and one.assigned_to.id == link.user_id]
+
+    async def _is_news(self, session: Session, number: int, since: datetime) -> bool:
+        """Whether someone else has assigned the issue to the user since then."""
+        try:
+            issue = await Issues(self.access).detailed(session, number, HISTORY)
+        except IssueNotFound:
+            return False
+        assignment = assignment_of(issue)
+        if assignment is None or assignment.at is None or assignment.by is None:
+            return False
+        return assignment.at >= since.replace(microsecond=0) and assignment.by.id != session.user_id

@@ -1,0 +1,82 @@
+"""The linked users whose newly assigned issues are read in the service, in turns, spread over time.
+
+Their turns are in the links' table, so that they end with the link. A turn has no lease: if its process
+crashes, the next turn reads the same, and messages are sent once anyway.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, exists, func, select, update
+
+from bot.store.database import Database
+from bot.store.owner import Owner
+from bot.store.processes import Processes
+from bot.store.tables import AssignmentMessagesOffRow, LinkRow, Seen
+
+OWNER = ("enterprise_id", "team_id", "user_id")
+ROOM = 1.2
+"""How much faster than evenly turns may come, to catch up after a pause."""
+
+
+@dataclass(frozen=True)
+class Assignee:
+    """A user whose turn it is. `since` is up to when all assignments are handled, by the database's clock,
+    and `seen` has the issues that were read since then, with their last updates.
+    """
+
+    owner: Owner
+    since: datetime
+    seen: Seen
+
+    @property
+    def key(self) -> Owner:
+        return self.owner
+
+
+@dataclass(frozen=True)
+class Assignees:
+    database: Database
+    processes: Processes
+
+    async def restart(self, owner: Owner) -> None:
+        """Handle only what is assigned from now on."""
+        fresh = {"assigned_since": await self.processes.now(), "assigned_seen": {}}
+        await self.database.execute(update(LinkRow).where(LinkRow.of(owner)).values(fresh))
+
+    async def claim(
+        self, now: datetime, most: int, *, every: timedelta, tick: timedelta
+    ) -> tuple[Assignee, ...]:
+        """Claim users whose turn it is, the longest overdue first; their next turn is `every` later.
+
+        In each `tick`, all processes together get a share of all users, and each at most `most`.
+        """
+        due = and_(LinkRow.assigned_next_at <= now, _wanted())
+        lately = and_(LinkRow.assigned_next_at > now + every - tick, LinkRow.assigned_next_at <= now + every)
+        if not await self._count(due):
+            return ()
+        share = math.ceil(await self._count(_wanted()) * ROOM * (tick / every))
+        limit = min(most, share - await self._count(lately))
+        if limit <= 0:
+            return ()
+        taken = await self.database.take(
+            LinkRow, due, limit, LinkRow.assigned_next_at, assigned_next_at=now + every
+        )
+        return tuple(Assignee(Owner.of(row), row.assigned_since, row.assigned_seen) for row in taken)
+
+    async def release(self, assignee: Assignee, since: datetime, seen: Seen) -> None:
+        """Record up to when a user's assignments are handled, unless they linked or turned it on anew."""
+        same = and_(LinkRow.of(assignee.owner), LinkRow.assigned_since == assignee.since)
+        read = {"assigned_since": since, "assigned_seen": seen}
+        await self.database.execute(update(LinkRow).where(same).values(read))
+
+    async def _count(self, which: ColumnElement[bool]) -> int:
+        statement = select(func.count()).select_from(LinkRow).where(which)
+        return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
+
+
+def _wanted() -> ColumnElement[bool]:
+    """Match the users who didn't turn the messages off."""
+    same = (getattr(AssignmentMessagesOffRow, name) == getattr(LinkRow, name) for name in OWNER)
+    return ~exists().where(*same)

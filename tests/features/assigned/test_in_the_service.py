@@ -1,0 +1,187 @@
+"""Direct messages about issues that were assigned in the service, not with the bot."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.features.assigned.reads import AssignmentReads
+from bot.sandbox.tracker.data import Detail, Issue, Note
+from bot.store.owner import Owner
+from bot.timings import Timings
+from tests.features.assigned.test_assigned import told
+from tests.support.office import TEAM, Office
+from tests.support.people import IDS
+from tests.support.person import Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import text_of
+from tests.support.wire import Wire
+
+ANA, BEN = 1, 2
+TURN = timedelta(minutes=6)
+
+
+@pytest.fixture
+async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
+    """Opens an office whose jobs run only when a test runs them, behind a proxy to the service."""
+    tracker = demo_tracker(issue_reads=True, listing=True)
+    office = Office(tmp_path, tracker=tracker, wire=wire, timings=Timings(interval=300))
+    async with office.opened("ana", "ben"):
+        yield office
+    assert office.violations() == []
+
+
+class Turns:
+    """Reads everyone's issues, each time some minutes later."""
+
+    def __init__(self, office: Office) -> None:
+        self.office, self.now = office, datetime.now(UTC)
+
+    async def next(self) -> None:
+        self.now += TURN
+        runs = self.office.bot.features.work["assigned issues"]
+        assert isinstance(runs, AssignmentReads)
+        await runs.run_due(self.now)
+        await runs.idle()
+        await self.office.idle()
+
+    def change(self, issue: Issue, by: int, text: str = "", **values: Any) -> None:
+        """Somebody changes an issue in the service, a minute before the next turn."""
+        details = tuple(
+            Detail("attr", name, str(getattr(issue, name)), str(value)) for name, value in values.items()
+        )
+        for name, value in values.items():
+            setattr(issue, name, value)
+        issue.updated_on = self.now + TURN - timedelta(minutes=1)
+        issue.notes = [*issue.notes, Note(by, text, issue.updated_on, details)]
+
+
+@pytest.fixture
+def turns(office: Office) -> Turns:
+    return Turns(office)
+
+
+async def test_an_assignment_in_the_service_is_told_once(
+    office: Office, turns: Turns, ben: Person, ana: Person
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    await turns.next()
+    turns.change(issue, ANA, "Any news?", priority_id=issue.priority_id)
+    for _ in range(5):
+        await turns.next()
+
+    [message] = await told(ben)
+    assert text_of(message).startswith(f"Ana Ruiz assigned #{issue.id} to you.")
+    assert await told(ana) == []
+
+    turns.change(issue, ANA, assigned_to_id=ANA)
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    await turns.next()
+    assert len(await told(ben)) == 2
+
+
+async def test_a_new_issue_for_someone_else_is_told(office: Office, turns: Turns, ben: Person) -> None:
+    issue = office.public_issue()
+    issue.author_id, issue.assigned_to_id, issue.notes = ANA, BEN, []
+    issue.created_on = issue.updated_on = turns.now + timedelta(minutes=1)
+
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_own_changes_and_those_before_linking_are_not_told(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    own, before = office.public_issue(), office.public_issue(1)
+    turns.change(own, BEN, assigned_to_id=BEN)
+    turns.now -= timedelta(hours=1)
+    turns.change(before, ANA, assigned_to_id=BEN)
+    turns.now += timedelta(hours=1)
+    turns.change(before, ANA, "Any news?")
+
+    await turns.next()
+    await turns.next()
+
+    assert await told(ben) == []
+
+
+async def test_what_was_assigned_while_the_messages_were_off_is_not_told(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    await ben.open_home()
+    await ben.press_at_home("Turn off")
+    await ben.home_saying("Turn it on")
+    issue, later = office.public_issue(), office.public_issue(1)
+    issue.updated_on = datetime.now(UTC) - timedelta(minutes=1)
+    issue.assigned_to_id = BEN
+    issue.notes = [Note(ANA, "", issue.updated_on, (Detail("attr", "assigned_to_id", None, str(BEN)),))]
+    await turns.next()
+    await ben.press_at_home("Turn on")
+    await ben.home_saying("Turn off")
+    turns.change(later, ANA, assigned_to_id=BEN)
+
+    await turns.next()
+
+    [message] = await told(ben)
+    assert f"#{later.id} " in text_of(message)
+
+
+async def test_an_assignment_with_the_bot_is_told_once(
+    office: Office, turns: Turns, ben: Person, ana: Person
+) -> None:
+    issue = office.public_issue()
+    await ana.ask(f"/issue {issue.id} to:@ben")
+    assert len(await told(ben)) == 1
+
+    await turns.next()
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_a_message_that_slack_or_the_service_delays_comes_later(
+    office: Office, turns: Turns, ben: Person, wire: Wire
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    wire.fail("429", lasting=True)
+    await turns.next()
+    assert await told(ben) == []
+
+    wire.heal()
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns: Turns, wire: Wire) -> None:
+    wire.heal()
+    await turns.next()
+    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
+
+    wire.heal()
+    runs = office.bot.features.work["assigned issues"]
+    assert isinstance(runs, AssignmentReads)
+    await runs.run_due(turns.now + timedelta(minutes=4))
+    await runs.idle()
+    assert wire.asked == []
+
+
+async def test_many_people_are_read_one_after_the_other(office: Office) -> None:
+    store, now = office.bot.store, datetime.now(UTC) + timedelta(hours=1)
+    for number in range(598):
+        await store.links.put(Owner(None, TEAM, f"U{number}"), SecretStr(IDS["ana"]), number, "Someone")
+
+    every, tick = timedelta(minutes=5), timedelta(seconds=5)
+    claimed = [
+        len(await store.assignees.claim(now + tick * number, 200, every=every, tick=tick))
+        for number in range(60)
+    ]
+
+    assert sum(claimed[:50]) == 600
+    assert max(claimed) <= 12  # 600 people in 300 seconds, and a fifth more to catch up
