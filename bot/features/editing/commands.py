@@ -6,14 +6,14 @@ from dataclasses import replace
 from bot.errors import UserError, WrongField
 from bot.features.editing.editing import Edit, Step
 from bot.features.issues.field_inputs import OptionReader
-from bot.features.issues.fields import CHANGEABLE, SUBJECT, Field, NotUnderstood
+from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
 from bot.service.models import Ref
 from bot.slack.language import phrase_reader, values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.tokens import split_first_line
 from bot.slack.language.values import Typist
 
-OPTIONS = (*CHANGEABLE, CUSTOM_FIELD)
+OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
 NOTHING = frozenset({"none", "nobody", "empty", "-"})
 """Values that clear a field."""
 

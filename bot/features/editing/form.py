@@ -14,16 +14,17 @@ from bot.features.issues.field_inputs import (
     focus,
     names_in,
 )
-from bot.features.issues.fields import CHANGEABLE, SUBJECT, ResolvedValue
+from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, ResolvedValue
 from bot.features.issues.fields import Field as IssueField
 from bot.features.issues.issues import texts
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, section
+from bot.slack.surfaces.blocks import JSON, Block, context, section
 from bot.slack.surfaces.buttons import Number
 from bot.slack.surfaces.view import Metadata
-from bot.slack.text.mrkdwn import prose
+from bot.slack.text.mrkdwn import link, prose
+from bot.slack.text.wording import Wording
 
 CALLBACK_ID = "issue.edit"
 CUSTOM_FIELDS = 30
@@ -44,6 +45,7 @@ def edit_form(
     editable: Editable,
     wanted: Wanted,
     place: JSON,
+    wording: Wording,
     *,
     said: str = "",
     notes: Sequence[Block] = (),
@@ -64,6 +66,9 @@ def edit_form(
     for key, field in CHANGEABLE.items():
         refs = _choices(field, editable)
         too_long = len(str(values[key])) > forms.TEXT
+        if field is DESCRIPTION:
+            inputs.append(_description(str(values[key] or ""), wording.url(issue.id), wording.service))
+            continue
         if field is SUBJECT or (field.choices and not refs) or too_long:
             continue
         shown = values[key] if key in wanted.values else wanted.unread.get(key, values[key])
@@ -76,12 +81,23 @@ def edit_form(
         if len(", ".join(texts(held))) <= forms.TEXT:
             inputs.append(custom_input(custom, value, ""))
     focus(inputs, wrong[0] if wrong else None)
-    tag = _tag(editable)
-    blocks += [*notes, *(block | {"block_id": block["block_id"] + tag} for block in inputs)]
-    names: set[str] = {block["block_id"] for block in inputs}
+    tag, names = _tag(editable), {block["block_id"] for block in inputs if "block_id" in block}
+    tagged = (
+        block | {"block_id": block["block_id"] + tag} if "block_id" in block else block for block in inputs
+    )
+    blocks += [*notes, *tagged]
     opened = {name: mark for name, mark in marks(issue).items() if name in names}
     metadata = EditMetadata(issue=issue.id, opened=opened, place=place)
     return forms.form(CALLBACK_ID, title(issue.id), blocks, submit="Save", metadata=metadata.dump())
+
+
+def _description(text: str, url: str, service: str) -> Block:
+    """The description as it is stored; where it is, if it is too long for Slack."""
+    if len(text) > forms.TEXT:
+        return context(f"The description is too long to edit here. {link(url, f'Edit it in {service}')}")
+    return forms.field(
+        DESCRIPTION.name, DESCRIPTION.label, forms.text(DESCRIPTION.name, text, multiline=True)
+    )
 
 
 def _choices(field: IssueField, editable: Editable) -> tuple[Ref, ...]:

@@ -121,6 +121,7 @@ class EditHandlers:
             editable,
             wanted,
             reply.place.as_json(),
+            reply.wording,
             said=" ".join(filter(None, [said, *more])),
             wrong=(*wrong, *(error.field for error in errors if isinstance(error, WrongField))),
         )
@@ -154,6 +155,7 @@ class EditHandlers:
             error.editable,
             error.wanted,
             reply.place.as_json(),
+            reply.wording,
             said=said,
             notes=[views.conflict(error.fields)],
             wrong=[one.field.name for one in error.fields if one.field],

@@ -15,7 +15,15 @@ from bot.access.accounts import Session
 from bot.access.people import has_permission
 from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
-from bot.features.issues.fields import Draft, IssueRefused, ResolvedValue, fields_of, request, resolved
+from bot.features.issues.fields import (
+    DESCRIPTION,
+    Draft,
+    IssueRefused,
+    ResolvedValue,
+    fields_of,
+    request,
+    resolved,
+)
 from bot.features.issues.issues import Issues, ServiceChange, explained, service_changes
 from bot.service.conventions import CLOCK_SKEW, SETS_PRIVACY, poll_until_found
 from bot.service.filters import IssueFilters, Sort
@@ -115,7 +123,8 @@ class IssueCreator:
             if looking:
                 looking.cancel()
                 await asyncio.gather(looking, return_exceptions=True)
-        changes = service_changes(meant, new.custom_fields, issue)
+        compared = {key: value for key, value in meant.items() if key != DESCRIPTION.key}  # it may be cut
+        changes = service_changes(compared, new.custom_fields, issue)
         mention = await Issues(self.access).assignee_to_mention(owner, issue)
         created = Created(issue, project, changes, draft.private, mention, alike)
         await self._record(owner, created, source)

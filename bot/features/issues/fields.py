@@ -142,7 +142,7 @@ _ROWS = (
         in_form="watchers",
         placeholder="Add people",
     ),
-    Field("desc", "Description", Kind.TEXT, "description", in_form="description", first=True),
+    Field("desc", "Description", Kind.TEXT, "description", "description", in_form="description", first=True),
 )
 FIELDS = {field.key: field for field in _ROWS}
 DESCRIPTION = FIELDS["desc"]

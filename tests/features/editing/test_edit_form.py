@@ -46,6 +46,43 @@ async def test_sends_only_what_was_changed(ana: Person, issue: Issue) -> None:
     assert not issue.custom[2]
 
 
+async def test_the_description_is_changed_as_it_is_stored(ana: Person, issue: Issue) -> None:
+    issue.description = "h1. *Cart*\r\n\r\n* one\r\n* <two> & “three”"
+    form = await edit(ana, issue)
+    assert values_of(form)["Description"].replace("\r\n", "\n") == issue.description.replace("\r\n", "\n")
+
+    assert "Description" not in text_of(await ana.after(ana.submit(form, {"Priority": "High"})))
+    assert "\r\n* one" in issue.description
+    said = text_of(await ana.after(ana.submit(await edit(ana, issue), {"Description": "h1. Cart"})))
+    assert "→ *h1. Cart*" in said
+    assert issue.description == "h1. Cart"
+    await ana.after(ana.submit(await edit(ana, issue), {"Description": ""}))
+    assert not issue.description
+
+
+async def test_a_description_that_someone_else_changed_is_not_overwritten(ana: Person, issue: Issue) -> None:
+    issue.description = "Mine"
+    form = await edit(ana, issue)
+    issue.description = "Theirs"
+
+    await ana.submit(form, {"Description": "Ours"})
+
+    again = await ana.form_saying(f"Edit #{issue.id}", "Someone else changed Description")
+    assert "Description is *Theirs* now. You entered Ours." in text_of(again)
+    await ana.after(ana.submit(again, {}))
+    assert issue.description == "Ours"
+
+
+async def test_a_description_that_is_too_long_is_edited_in_the_tracker(ana: Person, issue: Issue) -> None:
+    issue.description = "word " * 700
+    form = await edit(ana, issue)
+
+    assert "The description is too long to edit here." in text_of(form)
+    assert "Description" not in values_of(form)
+    await ana.after(ana.submit(form, {"Priority": "High"}))
+    assert issue.description == "word " * 700
+
+
 async def test_two_refusals_stand_at_their_fields(ana: Person, issue: Issue) -> None:
     form = await edit(ana, issue)
 
