@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.access.accounts import Accounts, Session
-from bot.errors import AccountChanged, KeyRejected, KeySuspended, Unreachable
+from bot.errors import AccountChanged, KeyRejected, KeySuspended, ServiceBroken, Unreachable
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.store.database import Database
@@ -82,6 +82,17 @@ async def test_failures_of_the_service_leave_the_link(accounts: Accounts, client
         await in_a_block(accounts, client)
 
     assert await accounts.linked_as(OWNER) is not None
+
+
+async def test_a_check_that_breaks_after_a_refused_one_is_no_refusal(accounts: Accounts, wire: Wire) -> None:
+    works, wire.target = wire.target, "http://127.0.0.1:1"
+    wire.fail("refuse the key")
+    with pytest.raises(ServiceBroken):
+        await accounts.whoami(OWNER)
+
+    wire.target = works
+    async with accounts.reading(OWNER, background=True):
+        pass
 
 
 async def test_a_refused_check_is_repeated_once_before_the_key_is_suspended(

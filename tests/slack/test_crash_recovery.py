@@ -25,7 +25,7 @@ from bot.store.vault import Vault
 from bot.timings import Delays, Timings
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of, until, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 from tests.support.wording import worded
@@ -89,11 +89,19 @@ async def told_of_crashes(ana: Person) -> list[str]:
 
 
 @pytest.mark.parametrize("ana", [Delays(completed=60)], indirect=True)  # so that only the stop records them
-async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Person) -> None:
-    office = ana.office
+async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Person, wire: Wire) -> None:
+    office, bot = ana.office, ana.office.bot
     answered = await ana.ask("/issues status:any")
+    wire.seconds = 20
+    wire.fail("slow")
+    await ana.command("/issues status:closed")
+    await until_so(lambda: wire.slowed)
 
-    await office.stop_bot()
+    stopping = asyncio.create_task(office.stop_bot())
+    await until_so(lambda: not bot.ready)
+    await asyncio.sleep(0.3)
+    wire.released.set()
+    await stopping
     office.delays = None
     await office.start_bot()
     await leave_behind(office, "new Really lost")

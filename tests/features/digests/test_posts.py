@@ -150,6 +150,17 @@ async def test_unknown_post_is_looked_up_before_a_retry(digests: Digests) -> Non
         assert len(digests.wire.called(POST)) == tries, fault
 
 
+async def test_a_personal_digest_that_is_found_is_not_repeated(digests: Digests) -> None:
+    await digests.person.ask("/digest me hourly")
+    digests.report("Assigned to Ana").assigned_to_id = 1
+    digests.wire.faults = [(POST, "lose the answer")]
+
+    for _ in range(3):
+        await digests.tick()
+
+    assert len([text for text in await digests.notices() if "Assigned to Ana" in text]) == 1
+
+
 async def test_post_lookup_resumes_after_a_rate_limit(digests: Digests) -> None:
     state = digests.office.workspace.state
     state.history_page = 15
@@ -245,6 +256,7 @@ async def test_posts_to_one_channel_are_spaced_one_second_apart(
     for project in ("webshop", "mobile", "infrastructure"):
         await digests.add("general", project, empty=True)
     await digests.add("webshop", empty=True)
+    digests.wire.faults = [(POST, "slow:0.5")]
     await digests.tick()
     calls = digests.wire.called(POST)
     assert [digests.office.workspace.state.channels[c.arguments["channel"]].name for c in calls[:2]] == [

@@ -117,6 +117,20 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
     ]
 
 
+async def test_a_double_click_follows_once(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
+    assert office.slack_wire
+    office.slack_wire.lasting = {"conversations.info": "slow:1"}
+
+    for _ in range(2):
+        await ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread")
+    await office.idle()
+
+    assert await followed(office) == 1
+    assert "This thread already follows" in text_of((await ana.messages())[-1])
+
+
 @pytest.mark.parametrize(
     ("shortcut", "title", "values"),
     [("comment_from_message", "Comment", {}), ("time_from_message", "Log time", {"Hours": "2"})],

@@ -150,6 +150,22 @@ async def test_issue_and_project_are_read_at_once_right_before_a_post(tmp_path: 
         assert f"#{NUMBER}" in text_of(await share)
 
 
+@pytest.mark.parametrize("hide", [hide_project, hide_issue])
+async def test_the_link_of_an_issue_hidden_meanwhile_has_no_preview(
+    waiting: Office, hide: Callable[[Office, Issue], None]
+) -> None:
+    ana, wire = people(waiting)
+    waiting.workspace.state.work_objects = False  # the preview is sent again without them
+    wire.faults = [("chat.unfurl", "slow:1")]
+
+    await ana.say(waiting.link_to(NUMBER))
+    await until_so(lambda: wire.called("chat.unfurl"))
+    hide(waiting, waiting.tracker.data.issues[NUMBER])
+    await waiting.idle()
+
+    assert await shown(ana) == []
+
+
 @pytest.mark.parametrize("hide", [hide_issue, move_issue])
 async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
     waiting: Office, hide: Callable[[Office, Issue], None]

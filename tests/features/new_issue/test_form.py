@@ -3,7 +3,8 @@
 from bot.sandbox.workspace.model import Message
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import input_named, values_of
+from tests.support.reading import input_named, until_so, values_of
+from tests.support.wire import Wire
 
 
 async def test_marks_a_field_that_a_tracker_requires(office: Office, ana: Person) -> None:
@@ -25,6 +26,23 @@ async def test_marks_a_field_that_a_tracker_requires(office: Office, ana: Person
     assert not input_named(form, "Severity")["optional"]
     await ana.choose(form, "Tracker", "Feature")
     await ana.form("New issue", lambda view: input_named(view, "Severity")["optional"])
+
+
+async def test_an_earlier_choice_never_replaces_the_form_of_a_later_one(wired: Person, wire: Wire) -> None:
+    form = await wired.form_after(wired.command("/issue new project:webshop"), "New issue")
+    calls = wired.office.workspace.calls
+    updates = [call.method for call in calls].count("views.update")
+    wire.seconds = 20
+    wire.fail("slow", "GET /projects/2")
+
+    await wired.choose(form, "Project", "Mobile App")
+    await until_so(lambda: wire.slowed)
+    await wired.choose(form, "Project", "Web Shop")
+    await until_so(lambda: [call.method for call in calls].count("views.update") > updates)
+    wire.released.set()
+    await wired.office.idle()
+
+    assert values_of(await wired.form("New issue"))["Project"] == "Web Shop"
 
 
 async def test_a_list_field_is_a_select_that_accepts_new_values(office: Office, ana: Person) -> None:
