@@ -165,7 +165,7 @@ class Settings(Storage):
     )
     service_base_url: Annotated[str, AfterValidator(_address), AfterValidator(lambda u: u.rstrip("/"))] = ""
     service_api_key_header: Annotated[str, HEADER] = "X-Service-API-Key"
-    service_name: Annotated[str, AfterValidator(_name)] = "Issue tracker"
+    service_name: Annotated[str, AfterValidator(_name)] = "Tracker"
     service_text_format: Annotated[Literal["markdown", "textile"], BeforeValidator(_lower)] = "markdown"
     assignment_interval: Annotated[int, Field(ge=300, le=43_200)] = 300
     command_prefix: Annotated[str, AfterValidator(checked_prefix)] = ""

@@ -5,7 +5,7 @@
     │   ├── NotLinked           the Slack user has no linked account
     │   │   ├── KeyRejected     the service refuses the linked key
     │   │   └── KeyUnreadable   the linked key can't be decrypted
-    │   ├── AccountChanged      the user linked another account during the operation
+    │   ├── AccountChanged      the user linked a different account during the operation
     │   ├── KeyInRequest        what the user typed contains their API key
     │   ├── InProgress          another request is doing the same
     │   ├── WrongField          one field of a form is invalid; has the field's name
@@ -17,6 +17,7 @@
     │   ├── SwitchedOff         403 for /users/current: the service's REST API is turned off
     │   ├── NotFound            404
     │   ├── Refused             406, 409, 412, 422: with the service's own error messages
+    │   │   └── FilterIgnored       200: the service ignored a filter
     │   ├── TooLarge            413: the request is too large for the service or its proxy
     │   ├── TooManyRequests     429: with the requested wait
     │   ├── ServiceBroken       5xx, or an answer that is malformed or cut short
@@ -86,7 +87,7 @@ class KeyUnreadable(NotLinked):
 
 
 class AccountChanged(UserError):
-    says = "You linked another {service} account while I was working on this. Try again."
+    says = "You linked a different {service} account while I was working on this. Try again."
 
 
 class KeyInRequest(UserError):
@@ -163,6 +164,14 @@ class Refused(ServiceError):
     def __init__(self, method: str, path: str, status: int, errors: Sequence[str] = ()) -> None:
         super().__init__(method, path, status)
         self.errors = tuple(errors)
+
+
+class FilterIgnored(Refused):
+    """`filter` is the name of a filter that the service ignored."""
+
+    def __init__(self, method: str, path: str, filter: str) -> None:  # noqa: A002 - it is called so
+        super().__init__(method, path, 200)
+        self.filter = filter
 
 
 class TooLarge(ServiceError):

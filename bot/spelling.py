@@ -27,6 +27,11 @@ def _likely(wanted: str, names: Iterable[str]) -> list[str]:
     return nsmallest(COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name)))
 
 
+def prose_kind(kind: str) -> str:
+    """What sentences call a kind of names: `tracker` is also the product."""
+    return "issue type" if kind == "tracker" else kind
+
+
 def counted(count: int, noun: str) -> str:
     """`1 issue`, `2 issues`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

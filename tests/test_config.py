@@ -43,7 +43,7 @@ def test_required_variables_are_sufficient(loaded: Loader) -> None:
 
     assert settings.socket_mode
     assert settings.service_base_url == "https://tracker.example.com/redmine"
-    assert settings.service_name == "Issue tracker"
+    assert settings.service_name == "Tracker"
     assert settings.slack_api_url == "https://slack.com/api/"
     assert settings.file_hosts == {"files.slack.com", "slack-files.com", "slack.com"}
     assert settings.database_url == "sqlite:///issuebot.db"

@@ -8,7 +8,7 @@ from functools import cached_property
 from bot.errors import UserError
 from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
-from bot.spelling import series, similar
+from bot.spelling import counted, prose_kind, series, similar
 
 TOLD = 3
 """How many wrong names of one list are told."""
@@ -36,7 +36,7 @@ class UnknownName(UserError):
 
     @property
     def none(self) -> str:
-        return "No one" if self.kind == "person" else f"No {self.kind}"
+        return "No one" if self.kind == "person" else f"No {prose_kind(self.kind)}"
 
     @property
     def here(self) -> str:
@@ -50,7 +50,7 @@ class UnknownName(UserError):
 
 
 class AmbiguousName(UserError):
-    says = "“{wanted}” could be {found}. Type more of the {kind}'s name."
+    says = "“{wanted}” could be {found}. Type more of the {what}'s name."
     kind: str
     wanted: str
     matches: Sequence[Ref]
@@ -59,12 +59,17 @@ class AmbiguousName(UserError):
     def found(self) -> str:
         return listed(self.matches)
 
+    @property
+    def what(self) -> str:
+        return prose_kind(self.kind)
+
 
 def listed(refs: Sequence[Ref], conjunction: str = "or") -> str:
     """`A, B, or C`, with a count instead of the names past the first few."""
     names = [ref.name for ref in refs[:LISTED]]
-    if len(refs) > LISTED:
-        names.append(f"{len(refs) - LISTED} more")
+    if others := len(refs) - len(names):
+        several = "one other" if others == 1 else f"one of {others} others"
+        names.append(several if conjunction == "or" else counted(others, "other"))
     return series(names, conjunction)
 
 

@@ -31,7 +31,7 @@ MAX_CACHED = 20_000
 
 
 class NoVisibleProject(UserError):
-    says = "You can't see any projects in {service}. Ask an administrator to add you to one."
+    says = "You can't see any projects in {service}. Ask a {service} administrator to add you to one."
 
 
 class ProjectNotChosen(UserError):
@@ -187,7 +187,7 @@ class Projects:
             project = await self._client.create_project(session.key, new)
         except Forbidden:
             raise UserError(
-                "You can't create projects in {service}. Ask an administrator for permission."
+                "You can't create projects in {service}. Ask a {service} administrator for permission."
             ) from None
         except OutcomeUnknown:
             found = await poll_until_found(partial(self._created_since, session, new, started), self._looks)

@@ -14,7 +14,7 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from bot.errors import AnswerTooLarge, Forbidden, NotFound, Refused
+from bot.errors import AnswerTooLarge, FilterIgnored, Forbidden, NotFound, Refused
 from bot.service import conventions, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
@@ -155,7 +155,7 @@ class Client:
         """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
 
         A page that exceeds the size limit is read `in_parts`, and may then be shorter than `limit`, or else
-        raises AnswerTooLarge. Raises Refused with status 200 if the service ignored a filter.
+        raises AnswerTooLarge. Raises FilterIgnored.
         """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
         try:
@@ -167,7 +167,7 @@ class Client:
             return await pagination.in_parts(read, offset, limit)
         for issue in page.items:
             if ignored := filters.mismatch(issue):
-                raise Refused("GET", ISSUES, 200, (f"filtering by {ignored} is not possible here",))
+                raise FilterIgnored("GET", ISSUES, ignored)
         if limit == 1:
             return page
         cut = [

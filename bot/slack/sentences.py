@@ -4,6 +4,7 @@ import math
 
 from bot import errors
 from bot.errors import BotError, UserError
+from bot.spelling import prose_kind
 
 SAYS: dict[type[BotError], UserError] = {
     errors.StoredSecretError: UserError(
@@ -16,19 +17,22 @@ SAYS: dict[type[BotError], UserError] = {
     errors.Forbidden: UserError(
         "You don't have permission to do that in {service}. Ask a project manager for access."
     ),
-    errors.SwitchedOff: UserError("{service}'s REST API is turned off. Ask an administrator to turn it on."),
+    errors.SwitchedOff: UserError(
+        "{service}'s REST API is turned off. Ask a {service} administrator to turn it on."
+    ),
     errors.NotFound: UserError(
         "{service} can't find that, or you don't have access to it. Check the number or name."
     ),
     errors.Refused: UserError(
         "{service} rejected that without a reason. Check what you entered and try again."
     ),
-    errors.TooLarge: UserError("That's more than {service} accepts at once. Send something smaller."),
+    errors.TooLarge: UserError("That's too large for {service}. Shorten it, or attach a smaller file."),
     errors.AnswerTooLarge: UserError(
         "{service} sent more than I can load at once. Open it in {service} instead."
     ),
     errors.ServiceBroken: UserError(
-        "{service} ran into an error. Try again in a minute. If it keeps happening, tell its administrator."
+        "{service} ran into an error. Try again in a minute. If it keeps happening, tell a {service} "
+        "administrator."
     ),
     errors.NoFreeConnection: UserError(
         "I'm sending {service} too many requests, so this wasn't sent. Try again in a minute."
@@ -37,7 +41,7 @@ SAYS: dict[type[BotError], UserError] = {
     errors.TimedOut: UserError("{service} isn't responding. Try again in a minute."),
     errors.Redirected: UserError(
         "{service} redirected me to another address, so I stopped. "
-        "Ask your administrator to check SERVICE_BASE_URL."
+        "Ask your Issue Bot administrator to check SERVICE_BASE_URL."
     ),
     errors.OutcomeUnknown: UserError(
         "{service} stopped responding, so the change may not have been saved. Check before you try again."
@@ -47,6 +51,9 @@ SAYS: dict[type[BotError], UserError] = {
 
 def of_service(error: BotError) -> UserError:
     """What to tell a user of an error of the service. Raises LookupError for any other error."""
+    if isinstance(error, errors.FilterIgnored):
+        name = prose_kind(error.filter)
+        return UserError("{service} can't filter by {name}. Remove that filter.", name=name)
     if isinstance(error, errors.Refused) and error.errors:
         said = ". ".join(message.rstrip(".") for message in error.errors)
         them = "it" if len(error.errors) == 1 else "these"

@@ -90,6 +90,7 @@ class Digest:
     paused: Pause | None
     covered_to: datetime | None
     period_from: datetime
+    created_at: datetime
     history: tuple[tuple[datetime, int], ...]
     seen: Mapping[int, datetime] = field(default_factory=dict)
     agreed_project: int | None = None

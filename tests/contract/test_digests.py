@@ -51,6 +51,7 @@ def digest(held: Depot, number: int, kind: Kind, covered_to: datetime, **plan: A
         paused=None,
         covered_to=covered_to,
         period_from=covered_to,
+        created_at=covered_to,
         history=(),
         agreed_project=held.project,
     )

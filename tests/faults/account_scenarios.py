@@ -113,7 +113,7 @@ submit(
     form("Edit account", "/tracker user edit 4"),
     {"Last name": "{word}"},
     effect=users_changed,
-    said="Saved",
+    said="Updated",
     refused=NOT_ALLOWED,
     typed=True,
     who="chris",

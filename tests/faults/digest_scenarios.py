@@ -139,7 +139,7 @@ submit(
     form_behind("Edit digest", listing, "Edit"),
     {"Time": CHANGED},
     effect=digests_changed,
-    said="is saved",
+    said="is updated",
 )
 press("post digest now", "digest.now", listing_with_issue, "Send now", **POSTED)
 press("pause digest", "digest.pause", listing, "Pause", **PAUSED | BY_CHRIS)
@@ -182,11 +182,11 @@ async def choose_schedule(s: Scene) -> Steps:
 
 PERSONAL: About = {"effect": personal_set, "said": "digest is set up"}
 command("personal digest", f"/digest me daily {AT}", **PERSONAL)
-press("set up a personal digest", "digest.set_up", answer("/digest me"), "Set up")
+press("set up a personal digest", "digest.set_up", answer("/digest me"), "Set up digest")
 submit(
     "submit a personal digest",
     "digest.me",
-    form_behind("My digest", answer("/digest me"), "Set up"),
+    form_behind("My digest", answer("/digest me"), "Set up digest"),
     {"Time": AT},
     **PERSONAL,
 )

@@ -21,7 +21,7 @@ async def form_of_new(s: Scene, who: str) -> JSON:
 
 CHANGED: About = {
     "effect": issues_half_done,
-    "said": "Changed ",
+    "said": "Updated ",
     "typed": True,
     "refused": "doesn't let me change issues",
 }
@@ -46,6 +46,6 @@ press(
     answer("/issue {issue} done:50%"),
     "Undo",
     effect=issues_undone,
-    said="Changed back ",
+    said="Undid the change to ",
     refused="doesn't let me change issues",
 )

@@ -180,7 +180,7 @@ press(
     "delete post in answer",
     "issue.delete_post",
     answer("/issue new {word} project:webshop"),
-    "Delete post",
+    "Delete announcement",
     effect=posts_gone,
     said="The post is deleted",
 )

@@ -31,7 +31,7 @@ async def opened(s: Scene, _who: str) -> JSON:
 command("issues", SEARCH)
 press("next page", "search.page.next", answer(SEARCH), "Next ›")
 press("previous page", "search.page.previous", second_page, "‹ Previous")
-press("search all projects", "search.projects", without("project:mobile"), "All projects")
+press("search all projects", "search.projects", without("project:mobile"), "Search all projects")
 press("clear filters", "search.filters", without("project:webshop priority:low"), "Clear filters")
 press("include closed", "search.closed", without("project:webshop", CLOSED), "Include closed")
 press("search with a name", "search.filter", answer("/issues tracker:bgu project:webshop"), "Search with Bug")

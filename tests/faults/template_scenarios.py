@@ -54,7 +54,7 @@ submit(
     NEW,
     {"Name": "{word}", "Description": "Typed with care", "Priority": "High"},
     effect=templates_saved,
-    said="is saved",
+    said="is added",
     typed=True,
 )
 choose("copy an issue to a template", "template.issue", NEW, "Copy from an issue", str(NUMBER))

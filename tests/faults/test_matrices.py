@@ -178,7 +178,7 @@ ALWAYS: tuple[tuple[str, Fault, str, bool, str], ...] = (
     ("submit issue", UNANSWERED, "POST", False, "Ana Ruiz created"),
     ("submit issue", LOST, "POST", False, "may not have been saved"),
     ("issue new", "refuse the key", "POST", False, "You don't have permission to do that in Tracker"),
-    ("submit changed user", UNANSWERED, "PUT", False, "Saved"),
+    ("submit changed user", UNANSWERED, "PUT", False, "Updated"),
     ("submit user", UNANSWERED, "POST", False, "Check the user list"),
     ("submit project", UNANSWERED, "POST", False, "Created"),
     ("submit project", LOST, "POST", False, "may not have been saved"),
@@ -194,7 +194,7 @@ ALWAYS: tuple[tuple[str, Fault, str, bool, str], ...] = (
     ("timelog on a project", UNANSWERED, "POST", False, "before you try again.*You entered 1m"),
     ("submit time", LOST, "POST", False, "before you try again.*You entered 1m · Gadget.*Open #12"),
     ("submit changed time", UNANSWERED, "PUT", False, "before you try again"),
-    ("delete time", "404", "DELETE", False, "Tracker doesn't let me delete time.*Open in Tracker"),
+    ("delete time", "404", "DELETE", False, "Tracker doesn't let me delete time entries.*Open in Tracker"),
 )
 """Cells that always run: the scenario, the fault, how the first request that fails starts, whether later ones
 fail too, and what the bot says. The first four once broke a rule.

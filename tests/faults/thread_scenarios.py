@@ -36,7 +36,9 @@ def menu_of_related(name: str, action: str, option: str, **about: Unpack[About])
 
 
 shortcut("find related issues", "find_from_message", message)
-press_in_form("find related issues everywhere", "related.everywhere", related_by_default, "All projects")
+press_in_form(
+    "find related issues everywhere", "related.everywhere", related_by_default, "Search all projects"
+)
 press_in_form("create from related issues", "related.create", related, "Create an issue")
 menu_of_related(
     "share a related issue", "related.share", "Share in thread", effect=issues_shared, said="in the thread."

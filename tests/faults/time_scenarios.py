@@ -90,7 +90,7 @@ submit(
     form_of_entry,
     {"Hours": "2m", "Comment": "{word}"},
     effect=entries_logged,
-    said="Changed to",
+    said="Changed the entry on",
     typed=True,
 )
 suggest("offer issues for time", "time.issue", form_of_shortcut, "Issue", "")

@@ -187,7 +187,7 @@ async def test_a_form_for_a_long_template_keeps_nobody_waiting(office: Office, a
     values = {
         "Name": "Long",
         "Description": rich_text(rich_section(*bold)),
-        "Required parts": listed(map(str, range(HEADINGS)), "\n", INPUT),
+        "Required sections": listed(map(str, range(HEADINGS)), "\n", INPUT),
     }
     async with nobody_waits(office):
         await ana.submit(form, values)

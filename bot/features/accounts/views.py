@@ -72,7 +72,7 @@ def other_account(user: User) -> str:
 
 
 def unknown_key(service: str) -> str:
-    return f"{service} doesn't recognize this key. Copy it from your account page again."
+    return f"{service} doesn't recognize this key. Copy it again from your account page."
 
 
 def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Message:
@@ -94,7 +94,7 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
 
 def unlinked(wording: Wording, stopped: int) -> Message:
     """The answer to `/tracker unlink`; `stopped` is how many digests it paused."""
-    said = f"Your account is unlinked, and your {wording.service} API key is deleted."
+    said = "Your account is unlinked. I deleted my copy of your API key."
     if stopped:
         paused = "Your digest is paused." if stopped == 1 else f"Your {stopped} digests are paused."
         digest = wording.command("digest")

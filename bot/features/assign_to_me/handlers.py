@@ -89,4 +89,4 @@ def _said(issue: Issue, outcome: Outcome, wording: Wording) -> str:
             return f"#{issue.id} is assigned to {holder}. Assign it to yourself instead?"
         case Outcome.UNCHANGED:
             now = f"assigned to {holder}" if issue.assigned_to else "unassigned"
-            return f"{service} left #{issue.id} {now}. Ask a manager of its project to assign it to you."
+            return f"{service} left #{issue.id} {now}. Ask a project manager to assign it to you."

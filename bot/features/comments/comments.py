@@ -145,7 +145,7 @@ class Comments:
             note = _own_note(session, issue, last)
             if note is None:
                 raise UserError(
-                    "{service} didn't add the comment to #{number}. Ask a manager of its project for "
+                    "{service} didn't add the comment to #{number}. Ask a project manager for "
                     "permission to comment.",
                     number=before.id,
                 )

@@ -191,7 +191,7 @@ class CommentHandlers:
                 again = OpenComment(issue=number, text=text, files=metadata.files, checked=True)
                 rows = [open_buttons(number, reply.wording), await reply.offer(again, error)]
                 message = Message(prose(said), (section(prose(said)), typed(text), *filter(None, rows)))
-                return FormResult.told("Check first", message)
+                return FormResult.told("Not confirmed", message)
             later = metadata.model_copy(update={"after": error.after}).dump()
             return FormResult.again(form.view.json, said, later)
         except (AddedAlready, InProgress, UpdatesUnsupported) as error:

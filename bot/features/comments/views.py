@@ -78,12 +78,12 @@ def _answer(done: Commented, wording: Wording, text: str) -> Message:
     service, issue = escape(wording.service), title(done.issue, wording)
     if not done.certain:
         text = (
-            f"{service} stopped responding, but {issue} was updated since. "
+            f"{service} stopped responding, but {issue} has been updated since then. "
             "Check whether your comment is there."
         )
     elif done.exposed:
         text = (
-            f"Everyone who can see {issue} can see your comment: {service} didn't make it private. "
+            f"{service} didn't make your comment private. Anyone who can see {issue} can read it. "
             "Open the issue to delete it."
         )
     return Message(text, (section(text),))

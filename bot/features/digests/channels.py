@@ -55,7 +55,7 @@ async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
             raise _slack_unreachable() from None
         about = {"is_member": False}
     if not about.get("is_im") and not about.get("is_member", True):
-        raise UserError("I'm not in that channel. Invite me with `/invite`, then try again.")
+        raise UserError("I'm not in this channel. Type `/invite @Issue Bot`, then try again.")
     if about.get("is_archived"):
         raise UserError("That channel is archived. Choose another one.")
     shared = shared_outside(about)
@@ -74,8 +74,8 @@ async def direct_messages(reply: Reply) -> Channel:
         if reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}:
             raise _slack_unreachable() from None
         raise UserError(
-            "Slack doesn't let me send you direct messages. Ask your administrator to reinstall me, then try "
-            "again."
+            "Slack doesn't let me send you direct messages. Ask a Slack administrator to reinstall me, then "
+            "try again."
         ) from None
     return Channel(reply.owner.team_id, str(opened["channel"]["id"]))
 
@@ -172,7 +172,7 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
             hint = "Check the channel. I won't post it again. The next one posts as usual."
         case "delayed":
             said = f"I've tried to post this for a day, but {service} or Slack isn't responding."
-            hint = f"I'll keep trying. If {service} works for you, ask your administrator to check my log."
+            hint = f"I'll keep trying. If {service} works for you, ask your Issue Bot administrator for help."
         case "stopped":
             said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
             hint = (

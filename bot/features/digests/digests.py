@@ -99,7 +99,7 @@ class Digests:
         self._require_gap(wanted.plan)
         if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
             raise UserError(
-                "This channel already has {most} digests, the most allowed. Remove one in `{/digest}`.",
+                "This channel already has {most} digests, the most allowed. Remove one with `{/digest}`.",
                 most=MAX_IN_A_CHANNEL,
             )
         await self._require_room(owner)
@@ -300,7 +300,8 @@ class Digests:
     async def _require_room(self, owner: Owner) -> None:
         if len(await self._store.digests.of_owner(owner)) >= MAX_OF_A_PERSON:
             raise UserError(
-                "You already own {most} digests, the most allowed. Remove one in a channel's `{/digest}`.",
+                "You already own {most} digests, the most allowed. Remove one with `{/digest}` in its "
+                "channel.",
                 most=MAX_OF_A_PERSON,
             )
 
@@ -321,7 +322,7 @@ class Digests:
         except (Forbidden, NotFound):
             if session.owner == digest.owner:
                 raise UserError(
-                    "You can't see {project} in {service}. Ask one of its managers for access.",
+                    "You can't see {project} in {service}. Ask a project manager for access.",
                     project=digest.plan.project,
                 ) from None
             raise UserError(

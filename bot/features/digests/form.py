@@ -16,7 +16,7 @@ from bot.slack.surfaces.blocks import JSON, Block, actions, button, option, sect
 from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.view import Metadata, View
 from bot.slack.text.mrkdwn import bold, line
-from bot.spelling import counted
+from bot.spelling import counted, prose_kind
 from bot.store.digest_plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, FilterKind, Plan
 from bot.store.digests import Digest
 
@@ -94,7 +94,7 @@ def _schedule_fields(plan: Plan) -> list[Block]:
     except ScheduleError:  # a system update made it unreadable
         schedule = parse(Plan.schedule)
     kind, *words = schedule.text.split()
-    if kind == "hourly" and words:  # at another minute, which only a cron line can say
+    if kind == "hourly" and words:  # at another minute, which only a cron expression can say
         kind = "cron"
     days = words[0].split(",") if kind == "weekly" else [DAY]
     time = TIME if kind in {"hourly", "cron"} else words[-1]
@@ -137,7 +137,7 @@ def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str
     if kind == "cron":
         hint = f"Minute, hour, day of the month, month, day of the week. For example: {CRON}"
         text = forms.text("cron", cron, most=LONGEST)
-        blocks.append(forms.field("cron", "Cron line", text, optional=False, hint=hint))
+        blocks.append(forms.field("cron", "Cron expression", text, optional=False, hint=hint))
     return blocks
 
 
@@ -164,7 +164,7 @@ def rescheduled(view: View, kind: str) -> JSON:
 
 
 def _filter_fields(plan: Plan) -> list[Block]:
-    """One field for each filter, one for everything to leave out, and how the digest looks."""
+    """One field for each filter, one for what to exclude, and how the digest looks."""
     chosen = {kind: [option(c.name, str(c.id)) for c in plan.filters.get(kind, ())] for kind in FILTER_KINDS}
     out = [_exclusion(kind, one.id, one.name) for kind, found in plan.excluded.items() for one in found]
     group = forms.choice("group", [(name, name.capitalize()) for name in GROUPS], plan.group, "Tracker")
@@ -174,7 +174,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
             forms.field(kind, FILTERS[kind].label, forms.several_searched(f"digest.{kind}", options, "Any"))
             for kind, options in chosen.items()
         ),
-        forms.field(EXCLUDED, "Leave out", forms.several_searched(f"digest.{EXCLUDED}", out, "Nothing")),
+        forms.field(EXCLUDED, "Exclude", forms.several_searched(f"digest.{EXCLUDED}", out, "None")),
         forms.field("group", "Group by", group, optional=False),
         forms.field("empty", "Empty digests", empty),
         actions([button("Preview", PreviewForm())]),
@@ -265,7 +265,7 @@ def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> di
     values = forms.Values(view)
     ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
     errors: dict[str, str] = {
-        name: f"This project has no {FILTERS[name].label.lower()} “{text}”. Remove it."
+        name: f"This project has no {prose_kind(FILTERS[name].label.lower())} “{text}”. Remove it."
         for name in known
         for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
         if forms.number_in(value) not in ids[name]

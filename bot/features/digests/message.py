@@ -91,7 +91,7 @@ def message(edition: Edition, wording: Wording) -> Message:
     news = summary(digest, edition.issues, edition.now)
     headline = f"{shortened(digest.plan.project, NAME)}: {'at least ' if edition.more else ''}{news}"
     once = digest.plan.kind in plans.HAPPENED or digest.personal
-    since = f"Since {moment(digest.period_from)}" if once else f"As of {moment(edition.now)}"
+    since = f"Since {_start(digest)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
     blocks: list[Block] = [header(headline), section(" · ".join([since, *_compared(edition)]), delete)]
     if catch_up:
@@ -99,6 +99,13 @@ def message(edition: Edition, wording: Wording) -> Message:
     blocks += _body(edition, wording)
     blocks.append(context(_footer(digest, wording)))
     return Message(_plain_text(line(headline), edition), tuple(blocks))
+
+
+def _start(digest: Digest) -> str:
+    """When its period began, in mrkdwn."""
+    if digest.period_from > digest.created_at:
+        return moment(digest.period_from)
+    return "you set it up" if digest.personal else "it was set up"
 
 
 def _compared(edition: Edition) -> list[str]:
@@ -344,7 +351,7 @@ def facts(kind: Kind, issue: Issue, day: date) -> str:
 
 def nothing(digest: Digest) -> str:
     """Why *Send now* posted nothing, in mrkdwn."""
-    project, since = bold(digest.plan.project), moment(digest.period_from)
+    project, since = bold(digest.plan.project), _start(digest)
     match digest.plan.kind:
         case "due":
             return f"Nothing in {project} is {explained(digest.plan)}, so I didn't post."
@@ -354,5 +361,7 @@ def nothing(digest: Digest) -> str:
         case "closed":
             return f"Nothing was closed in {project} since {since}, so I didn't post."
         case "personal":
-            return f"None of your issues is due, and none changed since {since}. There's nothing to send."
+            return (
+                f"None of your issues are due, and none have changed since {since}. There's nothing to send."
+            )
     return f"Nothing new in {project} since {since}, so I didn't post."

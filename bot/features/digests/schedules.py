@@ -40,7 +40,7 @@ _STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
 _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 LONGEST = 200
-"""The most characters in a cron line."""
+"""The most characters in a cron expression."""
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
@@ -257,7 +257,7 @@ def _cron(fields: list[str]) -> Schedule:
     cron = " ".join(fields).upper()
     if len(fields) != _FIELDS or len(cron) > LONGEST:
         raise ScheduleError(
-            "A cron line has five fields, from the minute to the day of the week, and at most {most} "
+            "A cron expression has five fields, from the minute to the day of the week, and at most {most} "
             "characters. Try `cron 0 9 * * 1-5`.",
             most=LONGEST,
         )
@@ -265,11 +265,11 @@ def _cron(fields: list[str]) -> Schedule:
         first = next(CronSim(cron, _LONG_AGO), None)
     except CronSimError as error:
         raise ScheduleError(
-            "The {field} in that cron line isn't valid. Try one like `cron 0 9 * * 1-5`.",
+            "The {field} in that cron expression isn't valid. Try one like `cron 0 9 * * 1-5`.",
             field=str(error).removeprefix("Bad ").replace("-of-", " of the "),
         ) from None
     if first is None:
-        raise ScheduleError("That cron line never matches a date. Try one like `cron 0 9 * * 1-5`.")
+        raise ScheduleError("That cron expression never matches a date. Try one like `cron 0 9 * * 1-5`.")
     return Schedule(f"cron {cron}", cron)
 
 

@@ -25,7 +25,7 @@ from bot.slack.surfaces.blocks import (
 )
 from bot.slack.text.mrkdwn import bold, code, cut, escape, line, moment
 from bot.slack.text.wording import Wording
-from bot.spelling import counted, series
+from bot.spelling import counted, prose_kind, series
 from bot.store.choice import Choice
 from bot.store.digest_plans import FilterKind, Plan
 from bot.store.digest_runs import RunState
@@ -52,7 +52,7 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
     Pause.CLOSED: ("{project} is closed", "Reopen the project, then resume the digest."),
     Pause.CHANNEL: (
         "the channel is archived or I'm not in it anymore",
-        "Invite me with `/invite`, then resume the digest.",
+        "Type `/invite @Issue Bot`, then resume the digest.",
     ),
     Pause.OUTSIDERS: (
         "the channel is shared with people outside your company",
@@ -60,7 +60,7 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
     ),
     Pause.REFUSED: (
         "Slack didn't accept the post",
-        "Ask your administrator to check my log, then resume the digest.",
+        "Ask your Issue Bot administrator to check the log, then resume the digest.",
     ),
     Pause.SCHEDULE: ("its schedule or time zone is no longer valid", "Edit the digest, then resume it."),
 }
@@ -133,7 +133,8 @@ def _entry(digest: Digest, user: Owner, wording: Wording) -> str:
 
 
 def title(digest: Digest) -> str:
-    return f"{_headed(digest)} in {where(digest)} · {when_of(digest.plan)}"
+    place = " · direct message" if digest.direct else f" in {where(digest)}"
+    return f"{_headed(digest)}{place} · {when_of(digest.plan)}"
 
 
 def _headed(digest: Digest) -> str:
@@ -142,7 +143,7 @@ def _headed(digest: Digest) -> str:
 
 def where(digest: Digest) -> str:
     """The conversation where a digest is posted."""
-    return "our direct messages" if digest.direct else f"<#{digest.channel_id}>"
+    return "a direct message" if digest.direct else f"<#{digest.channel_id}>"
 
 
 def _buttons(digest: Digest, user: Owner) -> Block:
@@ -246,7 +247,7 @@ def filters_in_words(plan: Plan) -> str:
 
 
 def _filter(kind: FilterKind, chosen: Sequence[Choice]) -> str:
-    return f"{plans.FILTERS[kind].label.lower()} {line(series([one.name for one in chosen]))}"
+    return f"{prose_kind(plans.FILTERS[kind].label.lower())} {line(series([one.name for one in chosen]))}"
 
 
 # Results
@@ -285,7 +286,7 @@ def changed(planned: Planned) -> str:
     digest = planned.digest
     about = f" · {filters}" if (filters := filters_in_words(digest.plan)) else ""
     upcoming = "It's still paused." if digest.paused else f"Next: {moment(planned.times[0])}"
-    return f"{_named(digest)} is saved: {when_of(digest.plan)}{about}. {upcoming}"
+    return f"{_named(digest)} is updated: {when_of(digest.plan)}{about}. {upcoming}"
 
 
 def paused(digest: Digest, user: Owner, wording: Wording) -> str:
@@ -320,12 +321,12 @@ def restored(digest: Digest, user: Owner, wording: Wording) -> str:
 
 def owner_notice(digest: Digest, who: str, act: Act) -> Message:
     text = (
-        f"<@{who}> {ACTIONS[act].done} your digest of {bold(digest.plan.project)} in {where(digest)}, "
+        f"<@{who}> {ACTIONS[act].done} your {bold(digest.plan.project)} digest in {where(digest)}, "
         f"{when_of(digest.plan)}."
     )
     if act is Act.REMOVE:
         return _undoable(text, digest)
-    return text_message(f"{text} It shows what they can see now." if act is Act.TAKE_OVER else text)
+    return text_message(f"{text} It now shows what they can see." if act is Act.TAKE_OVER else text)
 
 
 def _undoable(text: str, digest: Digest) -> Message:
@@ -334,11 +335,10 @@ def _undoable(text: str, digest: Digest) -> Message:
 
 def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
     """The result of *Send now*; `stopped` is why the digest has stopped, if it has."""
-    project = bold(digest.plan.project)
     if state is RunState.SENT and digest.personal:
-        return f"I sent your digest to {where(digest)}."
+        return "I sent your digest as a direct message."
     if state is RunState.SENT:
-        return f"I posted digest {digest.id} of {project} in {where(digest)}."
+        return f"I posted digest {digest.id} ({line(digest.plan.project)}) in {where(digest)}."
     if state is RunState.EMPTY:
         return digest_message.nothing(digest)
     if stopped:
@@ -379,7 +379,7 @@ def personal_listing(digest: Digest | None, wording: Wording, said: Message | No
             "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
             "changed since the last one. I send it only if there are any."
         )
-        set_up = button("Set up", buttons.SetUpPersonal(), style="primary")
+        set_up = button("Set up digest", buttons.SetUpPersonal(), style="primary")
         blocks = [section(text), context(about), actions([set_up])]
     else:
         text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"

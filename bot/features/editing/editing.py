@@ -150,12 +150,16 @@ class Editable:
             if current and status.id == current.id:
                 return status
         if not fitting:
+            others = [status for status in allowed if not current or status.id != current.id]
             raise UserError(
-                "{service} doesn't let you {step} #{number}. The {can} {choices}.",
+                "{service} doesn't let you {step} #{number}. {choices}.",
                 step=step,
                 number=self.issue.id,
-                can="status you can choose is" if len(allowed) == 1 else "statuses you can choose are",
-                choices=listed(allowed, "and"),
+                choices=(
+                    f"Choose {listed(others)}"
+                    if others
+                    else f"Its status can't be changed from {current.name if current else 'here'}"
+                ),
             )
         return fitting[0]
 
@@ -334,7 +338,10 @@ class Editing:
         except Refused as error:
             project_id, assignee = editable.catalog.project_id, wanted.values.get("to")
             raise await explained(self.access, owner, error, project_id, assignee) from None
-        not_taken = service_changes(wanted.values, wanted.custom, after)
+        not_taken = tuple(
+            replace(one, kept=one in service_changes(wanted.values, wanted.custom, before))
+            for one in service_changes(wanted.values, wanted.custom, after)
+        )
         missed = wanted.new_to(after).names
         taken = [name for name in wanted.by_name if name not in missed]
         changed = _changes(taken, after, values, held(after))

@@ -25,14 +25,15 @@ def edited(
     `notes` say more in plain text, and `undo` are the first buttons.
     """
     issue, linked = edited.issue, title(edited.issue, wording)
-    did = "Nothing changed in" if not edited.changed else "Changed back" if back else "Changed"
+    did = "Nothing changed in" if not edited.changed else "Undid the change to" if back else "Updated"
     text = f"{did} {linked}"
     said = [*map(_change, edited.changed), *map(_already, edited.already)]
     blocks: list[Block] = [section(f"{text}\n{_listed(said)}".rstrip())]
     if edited.not_taken:
-        missed = _listed([service_change(change) for change in edited.not_taken])
-        what = "everything" if edited.changed else "your changes"
-        blocks.append(section(f"{escape(wording.service)} didn't save {what}:\n{missed}"))
+        service = escape(wording.service)
+        missed = _listed([service_change(change, service) for change in edited.not_taken])
+        lead = f"{service} didn't save everything:\n" if edited.changed else ""
+        blocks.append(section(f"{lead}{missed}"))
     if edited.left:
         blocks.append(section(_listed([prose(wording.sentence(error)) for error in edited.left])))
     blocks += [context(prose(note)) for note in notes]

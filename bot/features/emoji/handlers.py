@@ -79,7 +79,8 @@ class EmojiHandlers:
         headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
         if SCOPE not in re.split(r"[\s,]+", headers.get("x-oauth-scopes", SCOPE)):
             raise UserError(
-                "I can't see reactions. Ask an administrator to grant me the scope `{scope}`.", scope=SCOPE
+                "I can't see reactions. Ask a Slack administrator to grant me the `{scope}` scope.",
+                scope=SCOPE,
             )
 
     async def _is_member(self, reply: Reply) -> bool:

@@ -238,7 +238,7 @@ class Files:
             async with self.access.accounts.reading(owner) as session:
                 await self._match_attachments(session, number, batch)
         for file in batch.in_state(FileState.WAITING):
-            file.end(FileState.FAILED, UserError("It isn't among the issue's files. Try again."))
+            file.end(FileState.FAILED, UserError("It didn't show up on the issue. Try again."))
 
     async def own_attachment(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
         """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""

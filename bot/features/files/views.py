@@ -107,7 +107,7 @@ def _name_and_description(suffix: str, name: str, description: str) -> list[Bloc
 
 
 def described(number: int, name: str, description: str, wording: Wording) -> Message:
-    text = f":white_check_mark: Saved {bold(name)} on {_issue(number, wording)}"
+    text = f":white_check_mark: Updated {bold(name)} on {_issue(number, wording)}"
     text += f"\n{line(description)}" if description else ""
     return Message(text, (section(text),))
 

@@ -53,8 +53,8 @@ def closed_line(seen: Seen, wording: Wording) -> Message:
 
 
 def key_rejected(wording: Wording, posts: int) -> str:
-    stopped = "the post that follows an issue" if posts == 1 else f"the {posts} posts that follow issues"
+    stopped = "an issue you follow in a thread" if posts == 1 else f"{posts} issues you follow in threads"
     return (
-        f"{wording.service} no longer accepts your API key, so I stopped updating {stopped} for you. Link "
+        f"{wording.service} no longer accepts your API key, so I stopped updating {stopped}. Link "
         "your account again, then choose *Follow in this thread*."
     )

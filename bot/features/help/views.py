@@ -47,7 +47,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("add webshop", "Open the form for a new digest"),
         ("now", "Post a digest now"),
         ("pause 3", "Pause digest 3 (`resume 3` restarts it)"),
-        ("change 3", "Edit digest 3 (`remove 3` deletes it)"),
+        ("change 3", "Edit digest 3 (`remove 3` removes it)"),
         ("take over 3", "Take ownership of digest 3"),
         (
             "add webshop weekly mon,thu 9:30 tracker:bug priority:high,urgent tz:Europe/Paris",
@@ -56,7 +56,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "tracker": (
         ("", "Show your account"),
-        ("link", "Link your account (`unlink` deletes your key)"),
+        ("link", "Link your account (`unlink` removes your key from Issue Bot)"),
         ("projects", "List projects"),
         ("default <project>", "Set this channel's project (`default none` clears it)"),
         ("emoji :ticket:", "Create issues here by reacting with an emoji (`emoji off` stops it)"),
@@ -64,8 +64,8 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("project new", "Create a project"),
         ("whoami", "Show which account you're linked to"),
         ("user @ana", "Show a person (`user me` and `user 5` work too)"),
-        ("user new @gwen", "Create an account for a person (administrators)"),
-        ("user edit 5", "Edit an account (administrators)"),
+        ("user new @gwen", "Create an account for someone (administrators only)"),
+        ("user edit 5", "Edit an account (administrators only)"),
     ),
 }
 OPTIONS = {
@@ -75,8 +75,8 @@ OPTIONS = {
     "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "
     "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
     "digest": "Schedules: `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, `cron 0 9 * * 1-5`. "
-    "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version:`, "
-    "and a minus before one leaves out what it names. "
+    "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version:`. "
+    "Put `-` before a filter to exclude matches. "
     "Options: `group:tracker|priority|category|assignee empty:yes tz:`",
 }
 
@@ -91,9 +91,9 @@ def overview(command: Callable[[str], str]) -> Message:
     more = " ".join(f"`{command(name)} help`" for name in OPTIONS)
     tips = (
         f"For all options: {more}",
-        "To turn a message into an issue, choose *More actions › Create an issue*. Only you can see answers "
-        "until you share them.",
-        "In a thread, mention me: `@Issue Bot 42 close`. In our direct messages, leave out the mention.",
+        "To turn a message into an issue, choose *More actions › Create an issue*. Answers are private. New "
+        "issues are announced in the channel.",
+        "In a thread, mention me: `@Issue Bot 42 close`. In a direct message, leave out the mention.",
     )
     return Message("Help", (*blocks, *map(context, tips)))
 

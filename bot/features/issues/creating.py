@@ -109,7 +109,7 @@ class IssueCreator:
             ):
                 forbidden = UserError(
                     "{service} doesn't let you create private issues in {project}. "
-                    "Turn off Private, or ask a manager of the project for permission.",
+                    "Turn off Private, or ask a project manager for permission.",
                     project=project.name,
                 )
                 raise WrongField("private", forbidden)

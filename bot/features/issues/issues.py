@@ -333,13 +333,14 @@ def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField])
 class ServiceChange:
     """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.
 
-    `wanted` is None for a value that should be cleared.
+    `wanted` is None for a value that should be cleared, and `kept` says that the issue had what is got.
     """
 
     label: str
     field: Field | None
     wanted: ResolvedValue | None
     got: ResolvedValue | None
+    kept: bool = False
 
 
 def service_changes(

@@ -24,7 +24,6 @@ from bot.features.issues.buttons import (
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.issues import ServiceChange
-from bot.features.issues.publicity import seemed_public
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Ref
 from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, delete_question, not_posted
@@ -181,9 +180,10 @@ def with_reason(
         case Announced.YES | Announced.NOWHERE:
             return answer
         case None if issue.is_private or private:
-            why = f"Only you can see this: the {'issue' if issue.is_private else 'comment'} is private."
+            what = "issue" if issue.is_private else "comment"
+            why = f"I didn't post this in the channel because the {what} is private."
         case None:
-            why = "Only you can see this: the issue was meant to be private."
+            why = "I didn't post this in the channel because the issue was meant to be private."
         case _:
             why = not_posted(announced)
     hidden = announced is Announced.HIDDEN
@@ -209,9 +209,9 @@ def created(
         "Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT)}."
     )
     if made.exposed:
-        who = "Everyone" if seemed_public(issue, made.project) else f"Everyone in {line(made.project.name)}"
+        number = link(wording.url(issue.id), f"#{issue.id}")
         text = (
-            f"{who} can see {title(issue, wording)}: {service} didn't make it private. "
+            f"{service} didn't make {number} private, so others can see it. "
             f"Open it in {service} to delete it."
         )
         first = section(text)
@@ -223,24 +223,24 @@ def created(
     )
     blocks: list[Block] = [first, section(" · ".join(filter(None, understood)))]
     if made.changes:
-        changed = "\n".join(f"• {service_change(change)}" for change in made.changes)
+        changed = "\n".join(f"• {service_change(change, service)}" for change in made.changes)
         blocks.append(section(f"{service} changed what you asked for:\n{changed}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
-        blocks.append(section(said, button("Show it", ShowIssue(issue=other.id))))
+        blocks.append(section(said, button("Show issue", ShowIssue(issue=other.id))))
     blocks += [context(prose(note)) for note in notes]
     if not (made.exposed or announced in (Announced.YES, Announced.NOWHERE)):
-        private = "Only you can see this: the issue is private."
+        private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
-    question = delete_question(f"The issue stays in {wording.service}.")
-    more = [button("Delete post", delete, confirm=question)] if delete else []
+    question = delete_question(f"The issue stays in {wording.service}.", "announcement")
+    more = [button("Delete announcement", delete, confirm=question)] if delete else []
     edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", EditIssue(issue=issue.id))]
     blocks.append(open_buttons(issue.id, wording, *edit, *more))
     return Message(text, tuple(blocks))
 
 
-def service_change(change: ServiceChange) -> str:
-    """What the service made of a value that it replaced or dropped."""
+def service_change(change: ServiceChange, service: str) -> str:
+    """What the service made of a value that it replaced or dropped, in mrkdwn."""
     label = line(change.label)
     if change.wanted is None:
         return (
@@ -249,6 +249,8 @@ def service_change(change: ServiceChange) -> str:
             else f"{label} wasn't saved."
         )
     wanted = value_text(change.field, change.wanted)
+    if change.kept and change.got is not None:
+        return f"{label} is still {value_text(change.field, change.got)}. {service} didn't accept {wanted}."
     if change.got is not None:
         return f"{label} is {value_text(change.field, change.got)}, not {wanted}."
     return f"{label} {wanted} wasn't saved." if change.field else f"{label} wasn't saved."
@@ -321,11 +323,11 @@ def name_of(ref: Ref | None) -> str:
 
 
 def spent_and_estimated(issue: Issue) -> str:
-    """Spent and estimated time, as far as there is any: `1h 30m of 4h`."""
+    """Spent and estimated time, as far as there is any: `1h 30m of 4h spent`."""
     spent = issue.total_spent_hours if issue.total_spent_hours is not None else issue.spent_hours
     estimated = issue.estimated_hours
     if spent and estimated:
-        return f"{format_hours(spent)} spent of {format_hours(estimated)}"
+        return f"{format_hours(spent)} of {format_hours(estimated)} spent"
     if spent:
         return f"{format_hours(spent)} spent"
     return f"{format_hours(estimated)} estimated" if estimated else ""

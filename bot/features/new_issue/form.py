@@ -110,7 +110,7 @@ def create_form(
         *notes,
         forms.field(f"{DESCRIPTION.name}{shown.tag()}", DESCRIPTION.label, formatted),
         *attached,
-        *(details or [context("Choose a project to see its trackers, people, and other fields.")]),
+        *(details or [context("Choose a project to see its issue types, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None
     focus(blocks, shown.wrong[0] if shown.wrong else empty)
@@ -215,12 +215,7 @@ def duplicate_notes(made: Sequence[Issue], similar: Sequence[Issue], wording: Wo
         )
     if similar:
         lines = "\n".join(f"• {_similar(issue, wording)}" for issue in similar)
-        leads = (
-            "*Is it this one?* It's open and has a similar subject."
-            if len(similar) == 1
-            else "*Is it one of these?* They're open and have similar subjects."
-        )
-        parts.append(f":mag: {leads}\n{lines}")
+        parts.append(f":mag: *Possible duplicate{'' if len(similar) == 1 else 's'}*\n{lines}")
     return [section("\n".join(parts), block_id=KNOWN)] if parts else []
 
 

@@ -30,9 +30,9 @@ async def field(saved: SavedInput, owner: Owner, metadata: NewIssueMetadata) -> 
     """A checkbox for the rest; empty without one. Raises FormExpired."""
     if not (rest := await _rest(saved, owner, metadata)):
         return []
-    box = forms.checkbox(FIELD, f"Add the other {len(rest.strip()):,} characters", checked=True)
-    starts = f"They start with “{shortened(' '.join(rest.split()), EXCERPT)}”"
-    return [forms.field(FIELD, "Rest of the description", box, hint=starts)]
+    box = forms.checkbox(FIELD, f"Include the last {len(rest.strip()):,} characters", checked=True)
+    starts = f"Starts with “{shortened(' '.join(rest.split()), EXCERPT)}”"
+    return [forms.field(FIELD, "Remaining description", box, hint=starts)]
 
 
 async def complete(saved: SavedInput, owner: Owner, view: View, draft: Draft) -> Draft:

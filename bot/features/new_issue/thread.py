@@ -160,7 +160,7 @@ def _refused(error: BaseException, channel_id: str) -> tuple[Unread, str]:
 
 
 NOT_INCLUDED = {
-    Unread.SCOPE: "I can't read the thread. Ask an administrator to grant me the scope `{scope}`",
+    Unread.SCOPE: "I can't read the thread. Ask a Slack administrator to grant me the `{scope}` scope",
     Unread.DIRECT: "I can't read direct messages between people. Copy what matters into the description",
     Unread.NOT_MEMBER: "I can't read the thread. Invite me with `/invite @Issue Bot`",
     Unread.LEFT: "You're no longer in this conversation. Ask to be added",
@@ -188,7 +188,7 @@ def _how_to_include(why: Unread, scope: str) -> str:
     """What to do so that the bot can read a thread, in plain text."""
     match why:
         case Unread.SCOPE:
-            return f"To include the thread, ask an administrator to grant me the scope `{scope}`."
+            return f"To include the thread, ask a Slack administrator to grant me the `{scope}` scope."
         case Unread.DIRECT:
             return "I can't read direct messages between people. Copy what matters into the description."
         case _:

@@ -27,7 +27,7 @@ async def delete_own(reply: Reply, by: str, place: Place, ts: str, *, own: bool)
         raise UserError("Only {who} can delete this post.", who=who)
     if not await posting.delete_post(reply.slack, place, ts):
         raise UserError(
-            "Slack didn't confirm that the post was deleted. If it's still there, ask a workspace "
+            "Slack didn't confirm that the post was deleted. If it's still there, ask a Slack "
             "administrator to delete it."
         )
 

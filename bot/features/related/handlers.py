@@ -48,7 +48,7 @@ class RelatedHandlers:
         await self._show(reply, found, press.button.job, files=bool(job.files))
 
     async def everywhere_pressed(self, press: ButtonPress[SearchEverywhere], reply: Reply) -> None:
-        """*All projects*: replace the list with one of all projects."""
+        """*Search all projects*: replace the list with one of all projects."""
         job_id = press.button.job
         job = await self.jobs.message(reply, job_id)
         found = await self._find(reply, job.message, everywhere=True)

@@ -42,7 +42,7 @@ def related(found: Found, wording: Wording, today: date, job: str, *, files: boo
         )
         blocks = [context(f"Closest matches {where}, open issues first"), divider(), *rows, divider()]
     create = button("Create an issue", CreateFromMessage(job=job), style="primary")
-    everywhere = [button("All projects", SearchEverywhere(job=job))] if project else []
+    everywhere = [button("Search all projects", SearchEverywhere(job=job))] if project else []
     return forms.said(TITLE, [*blocks, actions([create, *everywhere, NEW_SEARCH])])
 
 

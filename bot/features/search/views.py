@@ -1,6 +1,6 @@
 """Views of a search: a page of results and the search form."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 
 from bot.errors import UserError
@@ -54,6 +54,7 @@ NAMED = {
     "author": "Author",
 }
 """The labels of the filters whose values have names."""
+ANYONE: Mapping[object, str] = {"nobody": "Unassigned", "anybody": "Assigned"}
 ORDERS = {
     "id": ("by number", "by number, descending"),
     "priority": ("least urgent first", "most urgent first"),
@@ -65,7 +66,7 @@ ORDERS = {
 }
 OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
     "closed": ("Include closed", IncludeClosed),
-    "projects": ("All projects", AllProjects),
+    "projects": ("Search all projects", AllProjects),
     "filters": ("Clear filters", ClearFilters),
 }
 NEW_SEARCH = button("New search", OpenSearchForm())
@@ -174,7 +175,8 @@ def _description(searched: Resolved) -> Iterator[str]:
         yield f"Saved query {query.query}"
     for name, label in NAMED.items():
         if name in names:
-            yield line(f"{label}: {' or '.join(names[name])}")
+            anyone = ANYONE.get(query.to) if name == "assigned_to" else None
+            yield anyone or line(f"{label}: {' or '.join(names[name])}")
     if searched.filters.subprojects == "none":
         yield "Without subprojects"
     elif "subprojects" in names:
@@ -188,13 +190,18 @@ def _description(searched: Resolved) -> Iterator[str]:
         ("Created", query.created),
         ("Updated", query.updated),
         ("Closed", query.closed),
-        ("Start date", query.start),
-        ("Due date", query.due),
+        ("Starts", query.start),
+        ("Due", query.due),
     ):
         if span is not None:
-            yield f"{label}: {_span(span)}"
+            yield f"{label} {_span(span)}"
     if query.text:
-        yield f"Subject contains “{line(searched.filters.subject)}”"
+        yield line(_words(searched.filters.subject or ""))
+
+
+def _words(subject: str) -> str:
+    words = subject.split()
+    return f"Subject contains the word{'' if len(words) == 1 else 's'}: {', '.join(words)}"
 
 
 def _order(sort: Sort) -> str:

@@ -82,7 +82,7 @@ def template_form(
             "Copy from an issue",
             copied,
             dispatch=True,
-            hint="Fills in the tracker, priority, and description.",
+            hint="Fills in the issue type, priority, and description.",
         ),
         forms.field("prefix", "Subject prefix", prefix),
     ]
@@ -101,7 +101,7 @@ def template_form(
         ),
         forms.field(
             "required",
-            "Required parts",
+            "Required sections",
             required,
             hint="Headings that must be filled in, one per line.",
         ),

@@ -85,7 +85,7 @@ class TemplateHandlers:
 
         reply.recovery = form
         saved = await self.templates.save_issue(reply.owner, number, name, reply.wording.text_format)
-        await self._show(reply, saved[0], views.saved(saved[1]))
+        await self._show(reply, saved[0], views.saved(saved[1], new=True))
 
     async def on_named(self, reply: Reply, name: str, project: str | None, *, remove: bool) -> None:
         """`/issue template edit bug` opens the form, and `delete bug` asks."""
@@ -177,7 +177,7 @@ class TemplateHandlers:
         )
 
         async def confirm() -> None:
-            await self._show(reply, project, views.saved(stored))
+            await self._show(reply, project, views.saved(stored, new=metadata.template is None))
 
         return FormResult(then=confirm)
 

@@ -119,7 +119,7 @@ class Templates:
         if allowed is False:
             raise UserError(
                 "You can't create issues in {project}, so you can't change its templates. "
-                "Ask a manager of the project for permission.",
+                "Ask a project manager for permission.",
                 project=project.name,
             )
         if allowed is None and not await self._has_created(session, project):
@@ -153,7 +153,7 @@ class Templates:
         issue = await Issues(self.access).one(session, number)
         if not copyable(issue, project.id):
             wrong = UserError(
-                "#{number} is private or in another project. Choose an issue of this project that isn't "
+                "#{number} is private or in another project. Choose an issue in this project that isn't "
                 "private.",
                 number=number,
             )
@@ -224,7 +224,7 @@ def parts_missing(template: Template, parts: Sequence[str]) -> UserError:
         "The template “{template}” requires {parts}. Fill in {them}.",
         template=template.name,
         parts=_quoted(parts, "and"),
-        them="that part" if len(parts) == 1 else "those parts",
+        them="that section" if len(parts) == 1 else "those sections",
     )
 
 

@@ -9,7 +9,7 @@ from bot.slack.text.mrkdwn import bold, line
 from bot.spelling import series
 from bot.store.templates import Template
 
-PURPOSE = "A template fills in a new issue's description, tracker, priority, and the start of its subject."
+PURPOSE = "A template fills in a new issue's description, issue type, priority, and the start of its subject."
 THEN = "Nobody can use it for new issues anymore. Issues created from it stay."
 NAME = 60
 
@@ -28,8 +28,8 @@ def listing(project: KnownProject, templates: Sequence[Template], said: str = ""
     return Message(" ".join(filter(None, (said, text))), (*blocks, actions([new])))
 
 
-def saved(template: Template) -> str:
-    return f"{bold(template.name)} is saved."
+def saved(template: Template, *, new: bool) -> str:
+    return f"{bold(template.name)} is {'added' if new else 'updated'}."
 
 
 def removed(template: Template) -> str:

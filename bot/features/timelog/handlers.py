@@ -164,7 +164,7 @@ class TimelogHandlers:
             note = prose(not_posted(posted))
         shareable = not logged.on.private and posted is not Announced.YES
         await reply.privately(
-            await self.confirmation(reply, "Logged", logged.spent, shareable=shareable, note=note)
+            await self.confirmation(reply, views.LOGGED, logged.spent, shareable=shareable, note=note)
         )
 
     # The form
@@ -261,11 +261,11 @@ class TimelogHandlers:
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
             saved = await reply.save(buttons.FillTimeForm(time=wanted))
-            return FormResult.told("Check first", views.unknown(reply.wording, wanted, error, saved))
+            return FormResult.told("Not confirmed", views.unknown(reply.wording, wanted, error, saved))
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
-        return FormResult.told("Time logged", await self.confirmation(reply, "Logged", logged.spent))
+        return FormResult.told("Time logged", await self.confirmation(reply, views.LOGGED, logged.spent))
 
     # Sharing
 
@@ -328,12 +328,13 @@ class TimelogHandlers:
         note = await self._update_post(reply, entry)
 
         async def confirm() -> None:
-            summary = await self.confirmation(reply, "Changed to", entry, note=note)
+            summary = await self.confirmation(reply, views.CHANGED, entry, note=note)
             await reply.privately(summary, replace=metadata.replace)
 
         if reply.place.channel_id:
             return FormResult(then=confirm)
-        return FormResult.told("Time changed", await self.confirmation(reply, "Changed to", entry, note=note))
+        changed = await self.confirmation(reply, views.CHANGED, entry, note=note)
+        return FormResult.told("Time updated", changed)
 
     async def _update_post(self, reply: Reply, entry: Entry) -> str:
         """Update the entry's public post, if everyone in that channel may still see it; returns a note if it

@@ -146,7 +146,9 @@ class LongDay(UserError):
 
 
 def _cant_delete_time() -> UserError:
-    return UserError("{service} doesn't let me delete time. Delete the entry in {service}, or edit it here.")
+    return UserError(
+        "{service} doesn't let me delete time entries. Delete the entry in {service}, or edit it here."
+    )
 
 
 class Timelog:

@@ -39,7 +39,8 @@ from bot.slack.text.wording import Wording
 from bot.store.activity import Entry, Spent
 
 NAME, TITLE = 60, 150
-PRIVATE = "Only you can see this: the issue or its project isn't public."
+LOGGED, CHANGED = "Logged {time} on {on}.", "Changed the entry on {on} to {time}."
+PRIVATE = "I didn't post this because the issue or its project isn't public."
 """Why time wasn't announced."""
 
 
@@ -130,7 +131,7 @@ def _fields(
     project_id: int | None = None,
 ) -> list[Block]:
     """The fields that both forms have; `chosen` is the ID of an activity."""
-    hours = forms.text("hours", values.hours, placeholder="e.g. 1.5, 90m or 1h30", most=20)
+    hours = forms.text("hours", values.hours, placeholder="e.g. 1.5, 90m, or 1h30", most=20)
     comment = forms.text("comment", values.comment, most=COMMENT_LENGTH)
     blocks = [
         forms.field("hours", "Hours", hours, optional=False),
@@ -158,7 +159,7 @@ def summary(
 ) -> Message:
     """The private confirmation: the time, the user's totals, and buttons to share, edit and delete the entry.
 
-    `did` is `Logged` or `Changed to`; `note` is more to say, in mrkdwn.
+    `did` is LOGGED or CHANGED; `note` is more to say, in mrkdwn.
     """
     below: list[Element] = []
     if isinstance(spent, Entry):
@@ -166,7 +167,7 @@ def summary(
         below = [*share, button("Edit", buttons.EditTime(entry=spent.id)), delete_button(spent, wording)]
     else:
         note = f"{escape(wording.service)} didn't confirm the entry, so you can't edit it from Slack. {note}"
-    text = f"{did} {_long(spent.minutes)} on {_what(spent, wording)}."
+    text = did.format(time=_long(spent.minutes), on=_what(spent, wording))
     blocks = [section(text), context(_details(spent)), *_totals(totals, note)]
     return Message(text, (*blocks, actions(below)) if below else tuple(blocks))
 
@@ -207,7 +208,7 @@ def stale_post(channel_id: str) -> str:
 
 def share_anyway(entry: Entry, project: KnownProject) -> Message:
     name = line(project.name)
-    text = f"{name} isn't public, so people here may not have access to it. Share your time anyway?"
+    text = f"{name} isn't public, so people here may not have access to it. Share this time entry anyway?"
     agreed = buttons.ShareTime(entry=entry.id, agreed=project.id)
     return Message(text, (section(text), button_row("Share here", agreed)))
 

@@ -53,7 +53,7 @@ class UserHandlers:
             await self.users.require_unlinked(known.owner)
             details, slack_user = details_from(known), mentioned.id
         metadata = json.dumps({"for": slack_user, "place": reply.place.as_json()})
-        await reply.show(views.new_form(details, slack_user, metadata))
+        await reply.show(views.new_form(details, slack_user, metadata, reply.wording.service))
 
     async def submit_new(self, form: FormSubmission, reply: Reply) -> FormResult:
         view, slack_user = form.view.json, form.view.text("for")

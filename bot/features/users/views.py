@@ -54,7 +54,7 @@ def user(shown: User, wording: Wording) -> Message:
     return Message(text, tuple(blocks))
 
 
-def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
+def new_form(details: Details, slack_user: str | None, metadata: str, service: str) -> JSON:
     said = (
         f"I'll link this account to <@{slack_user}> and send them a direct message."
         if slack_user
@@ -67,7 +67,7 @@ def new_form(details: Details, slack_user: str | None, metadata: str) -> JSON:
             "by_mail",
             "Invitation",
             forms.checkbox("by_mail", "Email the login and password", checked=slack_user is None),
-            hint="A temporary password is generated. It must be changed at the first login.",
+            hint=f"{service} generates a temporary password. They'll change it when they first log in.",
         ),
     ]
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
@@ -138,7 +138,7 @@ def welcome(made: User, wording: Wording, by: str, *, linked: bool, mailed: bool
 
 def changed(user_id: int, details: Details, wording: Wording) -> Message:
     name = f"{details.firstname} {details.lastname}"
-    text = f"Saved *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
+    text = f"Updated *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
     return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))
 
 

@@ -153,7 +153,8 @@ class Dispatch(AsyncMiddleware):
             reference = secrets.token_hex(4)
             log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
             why = UserError(
-                "I can't reach my database. Ask your administrator to look up reference {reference}.",
+                "I can't reach my database. Ask your Issue Bot administrator to look up reference "
+                "{reference}.",
                 reference=reference,
             )
             said = reply.wording.sentence(why)

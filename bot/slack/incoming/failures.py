@@ -147,7 +147,8 @@ class Failures:
         except Exception as error:  # noqa: BLE001 - it is logged
             act.failed(error)
             bug = UserError(
-                "Something went wrong on my end. Ask your administrator to look up reference {reference}.",
+                "Something went wrong on my end. Ask your Issue Bot administrator to look up reference "
+                "{reference}.",
                 reference=act.reference,
             )
             await log_if_undelivered(tell(reply, bug))

@@ -53,8 +53,8 @@ _TAKES_DAY = frozenset(
 _QUOTED = 40  # characters
 _FIRST, _LAST = date(1900, 1, 1), date(2999, 12, 31)
 _ONE = timedelta(days=1)
-_DAYS = "`2026-07-01`, `next friday`, `Dec 31` or `+3d`"
-_DAYS_OF_WORK = "`yesterday`, `last friday` or `2026-07-01`"
+_DAYS = "`2026-07-01`, `next friday`, `Dec 31`, or `+3d`"
+_DAYS_OF_WORK = "`yesterday`, `last friday`, or `2026-07-01`"
 
 
 class NotADate(UserError):
@@ -172,7 +172,8 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
         until = _period(end, today, towards).until if end.strip() else None
         if (since is None and until is None) or (since and until and since > until):
             raise UserError(
-                "“{typed}” has no days. Put the earlier date first, such as `2026-07-01..2026-07-31`.",
+                "“{typed}” ends before it starts. Put the earlier date first, such as "
+                "`2026-07-01..2026-07-31`.",
                 typed=typed[:_QUOTED],
             )
         return DateRange(since, until)
@@ -315,6 +316,6 @@ def _weekday(typed: str) -> int | None:
 def _span(text: str, today: date, far: date | None, towards: Towards) -> DateRange:
     if far is None or not _FIRST <= far <= _LAST:
         raise UserError(
-            "“{typed}” is too far away. Use fewer days, such as `30d`.", typed=text.strip()[:_QUOTED]
+            "“{typed}” is out of range. Use a shorter period, such as `30d`.", typed=text.strip()[:_QUOTED]
         )
     return DateRange(today, far - _ONE) if towards == "future" else DateRange(far + _ONE, today)

@@ -23,7 +23,7 @@ _POINT_LOCALES = frozenset({"es-MX", "es-LA"})
 
 
 def hours(text: str, locale: str = "") -> Decimal:
-    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m` or `1:30` → hours, to four places.
+    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m`, or `1:30` → hours, to four places.
 
     Raises UserError for anything else, and for a duration that is out of range.
 
@@ -39,7 +39,7 @@ def hours(text: str, locale: str = "") -> Decimal:
         found = int(match[1]) + Decimal(match[2]) / MINUTES
     else:
         raise UserError(
-            "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m` or `1:30`.", typed=text.strip()[:40]
+            "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m`, or `1:30`.", typed=text.strip()[:40]
         )
     rounded = found.quantize(Decimal("0.0001"))
     if not 0 < rounded <= LONGEST:

@@ -66,10 +66,12 @@ class UnknownOption(UserError):
 
     @property
     def instead(self) -> str:
+        if self.nearest == "cf_<id>":
+            return "Use the field's name or number, such as `cf_7:`."
         if self.nearest:
             return f"Did you mean `{self.nearest}:`?"
         known = ", ".join(f"`{key}:`" for key in self.known)
-        return f"Use {known}. Put text that has a colon in double quotes."
+        return f"Use {known}. If your text contains a colon, put the text in double quotes."
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) 
             options.setdefault(key, []).append(value)
         elif key is not None:
             missing = UserError(
-                "`{key}:` needs a value right after the colon. Put text that has a colon in double quotes.",
+                "`{key}:` needs a value right after the colon. "
+                "If your text contains a colon, put the text in double quotes.",
                 key=typed,
             )
             problems += [missing] if len(problems) < PROBLEMS else []

@@ -54,7 +54,7 @@ class OneIssue:
 class UnknownWord(UserError):
     """A command has no such subcommand; `nearest` is the best match. The word may be a secret."""
 
-    says = "`/{prefix}{command}` doesn't have that command. {instead}"
+    says = "I don't recognize that `/{prefix}{command}` command. {instead}"
     command: str
     nearest: str | None
 

@@ -89,10 +89,10 @@ class Announced(Enum):
 
 
 NOT_ANNOUNCED = {
-    Announced.NOWHERE: "there's no conversation to post in",
+    Announced.NOWHERE: "there's no channel to post in. Run this from a channel",
     Announced.SHARED: "this channel is shared with people outside your company",
     Announced.ELSEWHERE: "you aren't in that conversation. Join it to post there",
-    Announced.HIDDEN: "the project is private, and others here may not have access to it",
+    Announced.HIDDEN: "the project isn't public, and others here may not have access to it",
     Announced.UNKNOWN: "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here",
     Announced.FAILED: "Slack rejected the post. Check who can post in this channel",
     Announced.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
@@ -104,7 +104,7 @@ def not_posted(why: Announced) -> str:
     """Why an answer was not posted for others as well, or may not have been."""
     if why is Announced.UNSURE:
         return "Slack didn't confirm the post. Check the channel before you share this again."
-    return f"Only you can see this: {NOT_ANNOUNCED[why]}."
+    return f"I didn't post this because {NOT_ANNOUNCED[why]}."
 
 
 def deletable(message: Message, owner: Owner, first_name: str, service: str) -> Message:
@@ -128,9 +128,9 @@ def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
     return menu([menu_option(label, by)], confirm=delete_question(f"Nothing changes in {service}."))
 
 
-def delete_question(then: str) -> JSON:
+def delete_question(then: str, noun: str = "post") -> JSON:
     """The confirmation before a post is deleted; `then` says what stays."""
-    return confirm("Delete this post?", then, "Delete post", style="danger")
+    return confirm(f"Delete this {noun}?", then, f"Delete {noun}", style="danger")
 
 
 def poster_of(message: JSON) -> Owner | None:

@@ -56,7 +56,7 @@ SHORTCUTS = (
     ),
     ManifestShortcut("issue_from_message", "message", "Create an issue", "Create an issue from this message"),
     ManifestShortcut(
-        "find_from_message", "message", "Find related issues", "Find the issues that this message is about"
+        "find_from_message", "message", "Find related issues", "Find issues related to this message"
     ),
     ManifestShortcut(
         "files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"

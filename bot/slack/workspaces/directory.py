@@ -60,7 +60,7 @@ class Profiles:
             first_name = profile.get("first_name") or (name or "").partition(" ")[0]
             return Profile(
                 user_id,
-                name or user_id,
+                name or "Someone",
                 _zone(user.get("tz")),
                 first_name,
                 user.get("locale") or "",
@@ -75,7 +75,7 @@ class Profiles:
             log.warning(
                 "could not read a Slack profile", action="profile.unknown", error=type(error).__name__
             )
-            return Profile(user_id, user_id, ZoneInfo("UTC"))
+            return Profile(user_id, "Someone", ZoneInfo("UTC"))
 
 
 @dataclass(frozen=True)

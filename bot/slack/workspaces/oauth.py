@@ -21,8 +21,8 @@ from bot.slack.surfaces.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from bot.store.installations import STATE_SECONDS, Installations
 
 NOT_INSTALLED_MESSAGE = (
-    "I don't have a valid token for this workspace. Try again in a minute. If it keeps happening, ask an "
-    "administrator to install me again."
+    "I don't have a valid token for this workspace. Try again in a minute. If it keeps happening, ask a "
+    "Slack administrator to install me again."
 )
 WHY = {
     "access_denied": "The installation was canceled in Slack.",

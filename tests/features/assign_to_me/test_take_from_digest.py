@@ -147,7 +147,7 @@ async def test_reports_refused_and_ignored_assignments(office: Office, ana: Pers
     reporter = office.tracker.data.roles[REPORTER]
     reporter.rights |= {"add_notes"}
     answer = await take_issue(ben, message, "The cart forgets")
-    assert f"Tracker left #{issue.id} unassigned. Ask a manager" in text_of(answer)
+    assert f"Tracker left #{issue.id} unassigned. Ask a project manager" in text_of(answer)
     assert issue.assigned_to_id is None
 
 

@@ -159,7 +159,7 @@ async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
     for role in office.tracker.data.roles.values():
         role.rights = role.rights - {"set_notes_private"}
     said = text_of(await ana.after(ana.submit(form, private)))
-    assert "can see your comment" in said  # the service shows it to everyone
+    assert "didn't make your comment private" in said  # the service shows it to everyone
     assert "Only you" not in said
 
 

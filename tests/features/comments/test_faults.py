@@ -30,7 +30,7 @@ async def test_a_comment_whose_answer_is_lost_is_left_to_the_user_without_a_hist
 
     said = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
 
-    assert "was updated since. Check whether your comment is there." in said
+    assert "has been updated since then. Check whether your comment is there." in said
     assert written(service) == [TEXT]
 
 
@@ -104,7 +104,7 @@ async def test_asks_before_repeating_work_that_the_service_cant_show(
 
     await wired.shortcut("comment_from_message", message)
     await wired.submit(await wired.form("Comment"), {})
-    asked = await wired.form("Check first")
+    asked = await wired.form("Not confirmed")
     assert len(written(service)) == 1
     await wired.press_in_form(asked, "Open form")
     await wired.submit(await wired.form("Comment"), {})

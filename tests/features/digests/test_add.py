@@ -37,7 +37,7 @@ async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -
         ("add webshop hourly tracker:bug colour:red", "colour", {"Schedule": "Hourly"}),
         ('webshop hourly tracker:bug group:"priority', "quote", {"Group by": "Priority"}),
         ("add webshop daily 9:30 priority: tracker:bug", "priority", {"Time": "09:30"}),
-        ("add webshop cron 7 * * * * tracker:bug group:no", "group", {"Cron line": "7 * * * *"}),
+        ("add webshop cron 7 * * * * tracker:bug group:no", "group", {"Cron expression": "7 * * * *"}),
     ]
     for text, said, kept in cases:
         answer = await ana.ask(f"/digest {text}")

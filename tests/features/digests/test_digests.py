@@ -18,7 +18,7 @@ async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person
     said = text_of(answer)
     assert answer["ephemeral"]
     assert f"I'll post new issues from *Web Shop* in <#C0GENERAL01> {EVERY_DAY} (Europe/Madrid)." in said
-    assert "tracker Bug or Feature · priority High · grouped by priority · posts even when there's" in said
+    assert "issue type Bug or Feature · priority High · grouped by priority · posts even when there's" in said
     assert said.count("<!date^") == 3
     assert "It shows what you can see in Tracker, except private issues." in said
     assert "isn't public" not in said
@@ -87,7 +87,7 @@ async def test_unusable_command_error_shows_what_to_type(ana: Person) -> None:
     for text, said in (
         ("add webshop daily 25:00", "I couldn't read the time after `daily`"),
         ("add nope daily 9", "No project called “nope”"),
-        ("add webshop daily 9 tracker:nope", "No tracker called “nope”"),
+        ("add webshop daily 9 tracker:nope", "No issue type called “nope”"),
         ("add webshop daily 9 tz:Europe/Nowhere", "I don't know that time zone"),
         ("add old-shop daily 9", "Old Shop is closed"),
         ("pause", "This channel has no digests"),
@@ -118,7 +118,7 @@ async def test_command_without_a_number_has_a_button_for_each_digest(office: Off
 
 async def test_channel_that_rejects_digests_gets_none(chris: Person) -> None:
     for channel, said in (
-        ("leadership", "Invite me with `/invite`"),
+        ("leadership", "Type `/invite @Issue Bot`"),
         ("partners", "shared with people outside your company"),
     ):
         chris.channel = channel
@@ -132,7 +132,7 @@ async def test_direct_message_with_the_bot_may_have_a_digest(office: Office, ana
 
     answer = await ana.after(ana._post("command", channel=own, text=HIDDEN), DM)
 
-    assert "in our direct messages" in text_of(answer)
+    assert "in a direct message" in text_of(answer)
     assert "isn't public" not in text_of(answer)
     assert (await stored(office)).channel_id == own
 
@@ -173,7 +173,7 @@ async def test_list_shows_why_a_digest_is_paused(office: Office, ana: Person, be
         Pause.PROJECT: "Ana Ruiz can't see Web Shop anymore",
         Pause.NOT_PUBLIC: "Web Shop isn't public",
         Pause.CLOSED: "Web Shop is closed",
-        Pause.CHANNEL: "the channel is archived or I'm not in it anymore. Invite me with `/invite`",
+        Pause.CHANNEL: "the channel is archived or I'm not in it anymore. Type `/invite",
         Pause.OUTSIDERS: "the channel is shared with people outside your company",
         Pause.REFUSED: "Slack didn't accept the post",
     }.items():
@@ -187,7 +187,9 @@ async def test_list_shows_why_a_digest_is_paused(office: Office, ana: Person, be
 async def test_now_reports_when_nothing_is_new(ana: Person) -> None:
     await ana.ask(WEB)
 
-    assert "Nothing new in *Web Shop* since <!date^" in text_of(await ana.ask("/digest now"))
+    assert "Nothing new in *Web Shop* since it was set up, so I didn't post." in text_of(
+        await ana.ask("/digest now")
+    )
 
 
 async def test_resume_in_blocked_channel_explains_how_to_fix_it(office: Office, ana: Person) -> None:
@@ -196,7 +198,7 @@ async def test_resume_in_blocked_channel_explains_how_to_fix_it(office: Office, 
     await office.bot.store.digests.stop(ANA, [1], Pause.CHANNEL)
     listed = await ana.ask("/digest")
 
-    assert "Invite me with `/invite`" in text_of(await ana.after(ana.press(listed, "Resume")))
+    assert "Type `/invite @Issue Bot`" in text_of(await ana.after(ana.press(listed, "Resume")))
     assert (await stored(office)).paused is Pause.CHANNEL
 
 
@@ -240,7 +242,7 @@ async def test_user_with_project_access_can_pause_and_take_over(
     listed = await linked_ben.ask("/digest")
     paused = await linked_ben.after(linked_ben.press(listed, "Pause"))
     assert (await stored(office)).paused is Pause.PERSON
-    assert f"<@{linked_ben.user_id}> paused your digest" in text_of((await until(ana.direct))[-1])
+    assert f"<@{linked_ben.user_id}> paused your *Web Shop* digest" in text_of((await until(ana.direct))[-1])
 
     listed = paused
     _, button = button_saying(listed["blocks"], "Take ownership")
@@ -249,7 +251,7 @@ async def test_user_with_project_access_can_pause_and_take_over(
 
     await office.idle()
     told = (await ana.direct())[-1]
-    assert f"<@{linked_ben.user_id}> took ownership of your digest" in text_of(told)
+    assert f"<@{linked_ben.user_id}> took ownership of your *Web Shop* digest" in text_of(told)
     assert "Digest 1 (Web Shop) is yours now." in text_of(taken)
     assert "by Ben Okafor" in text_of(taken)
     digest = await stored(office)

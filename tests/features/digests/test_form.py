@@ -14,7 +14,7 @@ AT_TIME = EVERY_DAY.removeprefix("every day ")
 async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, ana: Person) -> None:
     await ana.command("/digest add mobile tracker:bug,nope category:sign group:assignee tz:UTC")
     form = await ana.form("New digest")
-    assert "No tracker called “nope”" in text_of(form)
+    assert "No issue type called “nope”" in text_of(form)
     held = values_of(form)
     assert held["Project"] == "Mobile App"
     assert (held["Schedule"], held["Time"]) == ("Weekdays", "09:00")
@@ -55,8 +55,8 @@ async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, 
         return await until(said)
 
     await ana.choose(form, "Schedule", "Custom")
-    form = await ana.form_saying("New digest", "Cron line")
-    values: JSON = {"Project": "Web Shop", "Cron line": "now and then"}
+    form = await ana.form_saying("New digest", "Cron expression")
+    values: JSON = {"Project": "Web Shop", "Cron expression": "now and then"}
     assert "five fields" in await refused(values, "cron")
     await ana.choose(form, "Schedule", "Every day")
     form = await ana.form_saying("New digest", "Time Time zone")
@@ -88,7 +88,7 @@ async def test_form_rejects_a_channel_that_cannot_have_digests(
 
     form = await chris.form("New digest")
 
-    assert "I'm not in that channel" in text_of(form)
+    assert "I'm not in this channel" in text_of(form)
     assert values_of(form)["Channel"] is None
 
 
@@ -104,15 +104,15 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     assert not {"Project", "Channel"} & held.keys()
 
     await ana.choose(form, "Schedule", "Custom")
-    form = await ana.form_saying("Edit digest", "Cron line")
-    await ana.submit(form, {"Cron line": "* * * * *"})
+    form = await ana.form_saying("Edit digest", "Cron expression")
+    await ana.submit(form, {"Cron expression": "* * * * *"})
     assert "at most once every 15 minutes" in (await ana.errors())["cron"]
-    changed = {"Cron line": "30 * * * *", "Category": ["Search"], "Tracker": [], "Empty digests": True}
+    changed = {"Cron expression": "30 * * * *", "Category": ["Search"], "Tracker": [], "Empty digests": True}
     now = await ana.after(ana.submit(form, changed))
 
     assert now["ts"] == listed["ts"]
     said = "priority High · category Search · posts even when there's nothing to show. Next: "
-    assert f"Digest 1 (Web Shop) is saved: every hour at :30 (Europe/Madrid) · {said}" in text_of(now)
+    assert f"Digest 1 (Web Shop) is updated: every hour at :30 (Europe/Madrid) · {said}" in text_of(now)
     assert "*1 digest in this channel*" in text_of(now)
     plan = (await stored(office)).plan
     assert (plan.schedule, [*plan.filters], plan.empty) == ("cron 30 * * * *", ["priority", "category"], True)
@@ -124,7 +124,7 @@ async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Pers
     await ana.press(refused, "Open form")
     form = await ana.form("New digest")
     held = values_of(form)
-    assert (held["Issues"], held["Leave out"]) == (
+    assert (held["Issues"], held["Exclude"]) == (
         "Not updated for 10 days",
         ["Tracker: Support", "Assignee: Ana Ruiz"],
     )
@@ -132,11 +132,11 @@ async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Pers
     await ana.press_in_form(form, "Preview")
     assert "Right now, this digest would show you" in text_of(await ana.form("Preview"))
     await ana.close(await ana.form("Preview"))
-    left_out = {"Leave out": ["Tracker: Bug"], "Issues": "Overdue or due within 7 days", "Time": AT}
+    left_out = {"Exclude": ["Tracker: Bug"], "Issues": "Overdue or due within 7 days", "Time": AT}
     answer = await ana.after(ana.submit(form, left_out))
 
     assert "I'll post overdue and upcoming issues from *Web Shop*" in text_of(answer)
-    assert "overdue or due within 7 days · except tracker Bug" in text_of(answer)
+    assert "overdue or due within 7 days · except issue type Bug" in text_of(answer)
     plan = (await stored(office)).plan
     assert (plan.kind, [one.name for one in plan.excluded["tracker"]]) == ("due", ["Bug"])
 
@@ -162,7 +162,7 @@ async def test_form_keeps_an_untouched_filter_that_is_gone(office: Office, ana: 
     await ana.command("/digest change 1")
     form = await ana.form("Edit digest")
     held = values_of(form)
-    assert (held["Category"], held["Leave out"]) == (["Search"], ["Category: Checkout"])
+    assert (held["Category"], held["Exclude"]) == (["Search"], ["Category: Checkout"])
 
     await ana.press_in_form(form, "Preview")
     assert "this digest would" in text_of(await ana.form("Preview"))
@@ -172,7 +172,7 @@ async def test_form_keeps_an_untouched_filter_that_is_gone(office: Office, ana: 
     await office.bot.store.digests.change(digest, meanwhile, datetime.now(UTC) + timedelta(days=1), ())
     answer = await ana.after(ana.submit(form, {"Group by": "Priority", "Tracker": ["Feature"]}))
 
-    assert "Digest 1 (Web Shop) is saved" in text_of(answer)
+    assert "Digest 1 (Web Shop) is updated" in text_of(answer)
     plan = (await stored(office)).plan
     kept = {kind: [one.name for one in chosen] for kind, chosen in plan.filters.items()}
     assert kept == {"category": ["Search"], "tracker": ["Feature"]}

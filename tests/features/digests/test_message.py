@@ -35,6 +35,7 @@ DIGEST = Digest(
     paused=None,
     covered_to=None,
     period_from=NOW - timedelta(days=3),
+    created_at=NOW - timedelta(days=9),
     history=(),
 )
 BUG, FEATURE = Ref(id=1, name="Bug"), Ref(id=2, name="Feature")

@@ -25,7 +25,7 @@ async def test_command_on_anothers_digest_asks_for_confirmation(ana: Person, lin
         await linked_ben.office.idle()
 
         assert len(told := await ana.direct()) == number + 1
-        assert "your digest of *Web Shop* in <#C0GENERAL01>" in text_of(told[-1])
+        assert "your *Web Shop* digest in <#C0GENERAL01>" in text_of(told[-1])
 
 
 async def test_button_asks_again_after_the_owner_changed(
@@ -51,9 +51,9 @@ async def test_edit_form_names_the_owner_who_is_notified(ana: Person, linked_ben
 
     answer = await linked_ben.after(linked_ben.submit(form, {"Time": "07:45"}))
 
-    assert "is saved: every day at 7:45 AM" in text_of(answer)
+    assert "is updated: every day at 7:45 AM" in text_of(answer)
     told = text_of((await until(ana.direct))[-1])
-    assert f"<@{linked_ben.user_id}> edited your digest of *Web Shop*" in told
+    assert f"<@{linked_ben.user_id}> edited your *Web Shop* digest" in told
 
 
 async def test_edit_asks_again_after_the_owner_changed(

@@ -13,7 +13,7 @@ async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Per
     assert "You don't have a personal digest yet." in text_of(await ana.ask("/digest me pause"))
     shown = await ana.ask(f"/digest me daily {AT}")
     assert "Your digest is set up. I'll send you a direct message" in text_of(shown)
-    assert f"*1 · My issues* in our direct messages · {EVERY_DAY} (Europe/Madrid)" in text_of(shown)
+    assert f"*1 · My issues* · direct message · {EVERY_DAY} (Europe/Madrid)" in text_of(shown)
     assert buttons(shown) == ["Send now", "Pause", "Change", "Remove"]
     assert "digest" not in text_of(await ana.ask("/digest")).partition("No digests in this channel")[0]
 
@@ -22,7 +22,7 @@ async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Per
     assert "is active again. Your next one" in text_of(await ana.after(ana.press(paused, "Resume")))
     removed = await ana.ask("/digest me remove")
     assert f"`/digest me daily {AT} tz:Europe/Madrid`" in text_of(removed)
-    assert buttons(await ana.ask("/digest me")) == ["Set up"]
+    assert buttons(await ana.ask("/digest me")) == ["Set up digest"]
     await ana.after(ana.press(removed, "Undo"))
     assert (await stored(office)).paused is None
 
@@ -50,7 +50,7 @@ async def test_form_sets_it_up_and_changes_its_schedule(office: Office, ana: Per
     await ana.press(await ana.ask("/digest me"), "Change")
     form = await ana.form("My digest")
     await ana.choose(form, "Schedule", "Custom")
-    await ana.choose(await ana.form_saying("My digest", "Cron line"), "Schedule", "Weekly")
+    await ana.choose(await ana.form_saying("My digest", "Cron expression"), "Schedule", "Weekly")
     form = await ana.form_saying("My digest", "Days")
     assert values_of(form)["Days"] == ["Tuesday"]
     await ana.after(ana.submit(form, {"Time zone": "Tokyo"}))
@@ -76,4 +76,4 @@ async def test_several_at_once_make_one_digest(office: Office, ana: Person) -> N
     found = await office.bot.store.digests.of_owner(ANA)
     assert [digest.id for digest in found] == [1]
     said = [text_of(message) for message in await ana.messages()]
-    assert len([text for text in said if "My issues* in our" in text or "Replace weekly" in text]) == 3
+    assert len([text for text in said if "My issues* · direct" in text or "Replace weekly" in text]) == 3

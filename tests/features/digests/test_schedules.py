@@ -145,10 +145,10 @@ def test_schedules_parse_as_typed(typed: str, text: str, cron: str) -> None:
         ("cron @daily", "five fields"),
         ("cron 0 0 9 * * 1-5", "five fields"),
         ("cron " + "0," * 200 + "0 9 * * *", "five fields"),
-        ("cron 60 9 * * *", "The minute in that cron line"),
-        ("cron 0 9 * * 1-8", "The day of the week in that cron line"),
+        ("cron 60 9 * * *", "The minute in that cron expression"),
+        ("cron 0 9 * * 1-8", "The day of the week in that cron expression"),
         ("cron */0 9 * * *", "`cron 0 9 * * 1-5`"),
-        ("cron 0 9 30 2 *", "The day of the month in that cron line"),
+        ("cron 0 9 30 2 *", "The day of the month in that cron expression"),
         ("cron 0 9 */31 2 MON#5", "never matches a date"),
     ],
 )

@@ -92,7 +92,9 @@ async def test_names_the_statuses_that_the_user_can_choose(
 
     issue.status_id = CLOSED
     reopened = await ana.ask(f"/issue {issue.id} reopen")
-    assert f"doesn't let you reopen #{issue.id}. The status you can choose is Closed." in text_of(reopened)
+    assert f"doesn't let you reopen #{issue.id}. Its status can't be changed from Closed." in text_of(
+        reopened
+    )
     button_saying(reopened["blocks"], "Open form")
 
 

@@ -174,4 +174,4 @@ async def test_works_in_a_form_outside_of_channels(office: Office, ana: Person, 
     told = await linked_ben.after(ana.submit(form, {"Status": "Closed", "Assignee": "Ben Okafor"}), DM)
 
     assert f"#{issue.id}" in text_of(told)
-    assert "Status: New → *Closed*" in text_of(await ana.form_saying(f"#{issue.id}", "Changed"))
+    assert "Status: New → *Closed*" in text_of(await ana.form_saying(f"#{issue.id}", "Updated"))

@@ -60,7 +60,7 @@ async def test_restores_every_field_and_says_so(chris: Person, issue: Issue) -> 
 
     assert held(issue) == before
     assert said["ts"] == answer["ts"]
-    assert "Changed back <" in text_of(said)
+    assert "Undid the change to <" in text_of(said)
     assert "Status: Resolved → *New*" in text_of(said)
     assert "Assignee: Ana Ruiz → *Unassigned*" in text_of(said)
     assert "Undo" not in text_of(said)
@@ -93,7 +93,7 @@ async def test_pressing_twice_undoes_once(office: Office, ana: Person, issue: Is
 
     assert issue.done_ratio == 0
     told = [text_of(message) for message in await ana.messages()]
-    assert sum("Changed back" in said for said in told) == 1
+    assert sum("Undid the change" in said for said in told) == 1
 
 
 async def test_an_undo_that_a_crash_cut_off_says_what_holds(ana: Person, issue: Issue) -> None:
@@ -140,7 +140,7 @@ async def test_a_form_outside_of_channels_is_undone_in_the_form(office: Office, 
     issue = office.newest_issue()
     await ana.submit(await ana.form(f"Edit #{issue.id}"), {"Subject": "Elsewhere"})
 
-    await ana.press_in_form(await ana.form_saying(f"#{issue.id}", "Changed <"), "Undo")
+    await ana.press_in_form(await ana.form_saying(f"#{issue.id}", "Updated <"), "Undo")
 
-    assert "Elsewhere → *From anywhere*" in text_of(await ana.form_saying(f"#{issue.id}", "Changed back"))
+    assert "Elsewhere → *From anywhere*" in text_of(await ana.form_saying(f"#{issue.id}", "Undid the change"))
     assert issue.subject == "From anywhere"

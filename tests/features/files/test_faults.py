@@ -109,7 +109,7 @@ async def test_relinking_during_an_upload_stops_what_follows_it(
     await office.link(ana.user_id, KEYS["ben"])
     wire.released.set()
 
-    await ana.form_saying(title, "linked another Tracker account while")
+    await ana.form_saying(title, "linked a different Tracker account while")
     assert (names(service), len(service.data.issues)) == ([], count)
 
 

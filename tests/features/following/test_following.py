@@ -255,7 +255,7 @@ async def test_only_a_key_that_stopped_working_is_told_once(
         await read_followed(office)
 
     told = [text_of(m) for m in await ana.messages(DM)]
-    assert [("I stopped updating the post" in text) for text in told] == [True] * rejected
+    assert [("I stopped updating an issue you follow" in text) for text in told] == [True] * rejected
     assert await followed(office) == 0
 
 

@@ -60,7 +60,7 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
         answer = text_of(await ana.ask("/issue new Perhaps posted project:webshop"))
 
         assert "Slack didn't confirm the post. Check the channel before you share this again." in answer
-        assert "Only you can see this" not in answer
+        assert "I didn't post this" not in answer
 
 
 async def test_mentions_a_linked_assignee_but_not_the_actor(

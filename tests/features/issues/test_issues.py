@@ -81,7 +81,7 @@ async def test_answers_privately_when_others_may_not_see_the_issue(office: Offic
     seen = posted(office)
     for channel, options, why in (
         ("general", "project:webshop private:yes", "the issue is private"),
-        ("general", "project:security", "the project is private"),
+        ("general", "project:security", "the project isn't public"),
         ("partners", "project:webshop", "shared with people outside"),
         ("leadership", "project:webshop", "Invite me"),
     ):
@@ -104,8 +104,8 @@ async def test_reports_a_failed_private_issue_only_to_its_author(
     made = office.newest_issue()
     assert not made.is_private
     assert answer["ephemeral"]
-    assert text_of(answer).startswith("Everyone can see ")
-    assert "Tracker didn't make it private. Open it in Tracker to delete it." in text_of(answer)
+    assert text_of(answer).startswith("Tracker didn't make ")
+    assert " private, so others can see it. Open it in Tracker to delete it." in text_of(answer)
     assert "Status is New, not Closed." in text_of(answer)
     _, button = button_saying(answer["blocks"], "Open in Tracker")
     assert button["url"].endswith(f"/issues/{made.id}")

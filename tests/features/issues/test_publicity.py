@@ -56,9 +56,9 @@ async def test_nothing_of_a_project_that_was_just_hidden_is_posted(
     await office.idle()
 
     assert [text for text in await shown(ben) if text not in before] == []
-    assert "Only you can see this: the project is private" in text_of(made)
+    assert "I didn't post this because the project isn't public" in text_of(made)
     assert ["isn't public" in text_of(each) for each in asked] == [True] * 3
-    assert "Only you can see this" in text_of(spent)
+    assert "I didn't post this" in text_of(spent)
     await ana.press(asked[0], "Share here")
     await ben.sees(lambda m: "Ana Ruiz shared" in text_of(m) and not m["ephemeral"])
 
@@ -233,7 +233,7 @@ class TestSilentService:
         await wired.say(wired.office.link_to(NUMBER))
         await wired.office.idle()
 
-        assert "Only you can see this: the project is private" in text_of(made)
+        assert "I didn't post this because the project isn't public" in text_of(made)
         assert "Its project isn't public" in str(asked["blocks"])
         assert await shown(wired) == []
 

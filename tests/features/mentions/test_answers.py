@@ -15,7 +15,7 @@ ROWS = [
     ("#12", "#12 Delivery costs differ"),
     ("12 done:50%", "*50%*"),
     ("12 comment Same here", "Same here"),
-    ("search delivery", "Subject contains “delivery”"),
+    ("search delivery", "Subject contains the word: delivery"),
     ("list", "recently updated first"),
     ("mine", "Assignee"),
     ("log 12 90m activity:design", "1h 30m"),

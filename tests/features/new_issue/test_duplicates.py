@@ -5,7 +5,7 @@ from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of, values_of
 
-LEADS = "similar subject"
+LEADS = "Possible duplicate"
 
 
 def with_subject(office: Office, project_id: int) -> Issue:

@@ -131,8 +131,8 @@ async def test_the_answer_says_what_was_understood_and_can_delete_the_post(
     assert "Web Shop" in said
     assert "Bug · High · assigned to Ana Ruiz · due <!date^" in said
     assert f"Possible duplicate: <{office.tracker.url.rstrip('/')}/issues/{there.id}|" in said
-    assert there.subject in text_of(await ana.after(ana.press(answer, "Show it")))
-    await ana.after(ana.press(answer, "Delete post"))
+    assert there.subject in text_of(await ana.after(ana.press(answer, "Show issue")))
+    await ana.after(ana.press(answer, "Delete announcement"))
     assert announced["ts"] not in [m["ts"] for m in await ben.messages()]
     assert office.newest_issue().subject == "Gift wrapping forgets the colour"
 
@@ -144,5 +144,5 @@ async def test_a_description_too_long_for_the_form_is_kept(office: Office, ana: 
 
     for is_added, rest in ((True, f"\n```\n{code}```\n{end}"), (False, "")):
         form = await ana.form_after(ana.press(answer, "Open form"), "New issue")
-        await ana.after(ana.submit(form, {"Rest of the description": is_added}))
+        await ana.after(ana.submit(form, {"Remaining description": is_added}))
         assert (office.newest_issue().description or "").replace("\r", "") == start + rest

@@ -130,7 +130,10 @@ async def test_says_where_the_thread_is_cut(office: Office, ana: Person, cause: 
     ("cause", "said"),
     [
         ("member", "To include the thread, invite me with `/invite @Issue Bot` and open this form again."),
-        ("scope", "To include the thread, ask an administrator to grant me the scope `channels:history`."),
+        (
+            "scope",
+            "To include the thread, ask a Slack administrator to grant me the `channels:history` scope.",
+        ),
     ],
 )
 async def test_says_how_to_include_a_thread_it_cannot_read(

@@ -78,7 +78,7 @@ async def test_searches_the_channels_project_first_and_then_all(ana: Person) -> 
     assert "in Web Shop" in text_of(view)
     assert "App crashes when rotating" not in text_of(view)
 
-    await ana.press_in_form(view, "All projects")
+    await ana.press_in_form(view, "Search all projects")
     assert "App crashes when rotating" in text_of(await ana.form_saying(TITLE, "in all projects"))
 
     assert "VPN drops" in text_of(await find(ana, await ana.say("The VPN hangs")))

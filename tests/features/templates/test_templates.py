@@ -18,7 +18,7 @@ def bold(text: str) -> JSON:
 
 SKELETON = rich_text(rich_section(bold("Steps to reproduce"), "\n\n1. …\n\n", bold("Expected result")))
 BUG: JSON = {"Name": "Bug report", "Subject prefix": "[Bug]", "Tracker": "Support", "Priority": "High"}
-BUG |= {"Description": SKELETON, "Required parts": "steps to reproduce"}
+BUG |= {"Description": SKELETON, "Required sections": "steps to reproduce"}
 
 
 def described(office: Office) -> str:
@@ -50,7 +50,7 @@ async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
     form = await ana.form_after(ana.press(listed, "Edit"), "Edit template")
     assert values_of(form)["Priority"] == "High"
     changed = await ana.after(ana.submit(form, {"Name": "Defect", "Available in": "Only this channel"}))
-    assert "*Defect* is saved." in text_of(changed)
+    assert "*Defect* is updated." in text_of(changed)
     assert "Only in this channel" in text_of(changed)
     elsewhere = Person(ana.office, ana.user_id)
     assert "No templates" in text_of(await elsewhere.ask("/issue template project:webshop"))
@@ -63,7 +63,7 @@ async def test_verbs_do_what_they_say(office: Office, ana: Person) -> None:
     issue.description = "### Steps\n\n1. Go"
 
     saved = await ana.ask(f"/issue template save #{issue.id} as Bug report")
-    assert "*Bug report* is saved. 1 template in *Web Shop*" in text_of(saved)
+    assert "*Bug report* is added. 1 template in *Web Shop*" in text_of(saved)
     taken = await ana.ask(f'/issue template save {issue.id} as "bug report"')
     assert "There's already a template called “bug report”" in text_of(taken)
     await ana.ask("/tracker default webshop")
@@ -84,25 +84,28 @@ async def test_verbs_do_what_they_say(office: Office, ana: Person) -> None:
 
 async def test_the_form_keeps_what_was_not_changed(office: Office, ana: Person) -> None:
     skeleton = rich_text(rich_section(bold("Steps, in order"), "\n\n1. …"))
-    listed = await with_template(ana, {**BUG, "Description": skeleton, "Required parts": "steps in order"})
+    listed = await with_template(ana, {**BUG, "Description": skeleton, "Required sections": "steps in order"})
     support = next(one for one in office.tracker.data.trackers.values() if one.name == "Support")
     for project in office.tracker.data.projects.values():
         project.tracker_ids = tuple(one for one in project.tracker_ids if one != support.id)
     await office.stop_bot()
     await office.start_bot()
     form = await ana.form_after(ana.press(listed, "Edit"), "Edit template")
-    assert (values_of(form)["Tracker"], values_of(form)["Required parts"]) == ("Support", "Steps, in order")
+    assert (values_of(form)["Tracker"], values_of(form)["Required sections"]) == (
+        "Support",
+        "Steps, in order",
+    )
 
     changed = await ana.after(ana.submit(form, {"Name": "Defect"}))
 
-    assert "*Defect* is saved." in text_of(changed)
+    assert "*Defect* is updated." in text_of(changed)
     assert "Subject starts with [Bug] · Support · High · Requires Steps, in order" in text_of(changed)
 
 
 async def test_a_command_uses_a_template(office: Office, ana: Person) -> None:
     answer = await ana.ask("/issue new template:bug Login fails project:webshop")
     assert "Web Shop has no templates yet." in text_of(answer)
-    await with_template(ana, {**BUG, "Required parts": ""})
+    await with_template(ana, {**BUG, "Required sections": ""})
     answer = await ana.ask("/issue new template:bgu Login fails")
     assert "No template called “bgu”." in text_of(answer)
     await ana.press(answer, "Open form")
@@ -129,7 +132,7 @@ async def test_a_command_that_leaves_out_a_required_part_opens_the_form(office: 
 
     answer = await ana.ask('/issue new template:"bug report" Login fails')
 
-    assert "The template “Bug report” requires “Steps to reproduce”. Fill in that part." in text_of(answer)
+    assert "The template “Bug report” requires “Steps to reproduce”. Fill in that section." in text_of(answer)
     form = await ana.form_after(ana.press(answer, "Open form"), "New issue")
     assert values_of(form)["Subject"] == "[Bug] Login fails"
     await ana.submit(form, {})
@@ -198,9 +201,9 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
     assert "Enter a name." in str(await ana.errors())
     await ana.submit(form, {"Name": "bug REPORT"})
     assert "already a template called" in str(await ana.errors())
-    await ana.submit(form, {"Name": "Place", "Required parts": "When"})
+    await ana.submit(form, {"Name": "Place", "Required sections": "When"})
     assert "Try “Where”." in str(await ana.errors())
-    await ana.after(ana.submit(form, {"Name": "Place", "Required parts": "where"}))
+    await ana.after(ana.submit(form, {"Name": "Place", "Required sections": "where"}))
     await ana.ask("/issue new template:place Lost\n### Where\nAt home")
     assert described(office) == "### Where\n\nAt home"
 

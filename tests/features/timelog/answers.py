@@ -5,8 +5,8 @@ from tests.support.reading import JSON
 
 
 async def logged(person: Person, said: str = "Logged ") -> JSON:
-    """The latest private answer to the user that starts with `said`."""
-    return await person.sees(lambda m: m["ephemeral"] and m["text"].startswith(said))
+    """The latest private answer to the user that says `said`."""
+    return await person.sees(lambda m: m["ephemeral"] and said in m["text"])
 
 
 async def announcement(person: Person) -> JSON:

@@ -24,7 +24,7 @@ async def edit(ana: Person, values: JSON) -> str:
     """What the confirmation says once the latest entry is edited."""
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), values)
-    return text_of(await logged(ana, f"Changed to {values['Hours']} on "))
+    return text_of(await logged(ana, f" to {values['Hours']}."))
 
 
 async def test_edit_changes_the_entry_its_confirmation_and_its_post(
@@ -37,12 +37,12 @@ async def test_edit_changes_the_entry_its_confirmation_and_its_post(
     assert (values["Hours"], values["Activity"], values["Comment"]) == ("1", "Design", "Half of it")
 
     await ana.submit(form, {"Hours": "soon"})
-    assert (await ana.errors())["hours"].endswith("isn't a duration. Try 1.5, 90m, 1h 30m or 1:30.")
+    assert (await ana.errors())["hours"].endswith("isn't a duration. Try 1.5, 90m, 1h 30m, or 1:30.")
     await ana.submit(
         form, {"Hours": "0,75", "Activity": "Testing", "Date": "2026-01-05", "Comment": "All of it"}
     )
 
-    changed = await logged(ana, "Changed to 45m on ")
+    changed = await logged(ana, "Changed the entry on ")
     entry = office.newest_time()
     assert (entry.minutes, entry.activity_id, str(entry.spent_on)) == (45, TESTING, "2026-01-05")
     assert entry.comments == "All of it"
@@ -68,7 +68,7 @@ async def test_edit_opens_only_the_users_latest_entry_and_sends_only_what_was_ch
 
     await ana.submit(await ana.form("Edit time"), {"Comment": "All of it"})
 
-    await logged(ana, "Changed to ")
+    await logged(ana, "Changed the entry on ")
     entry = office.newest_time()
     assert (entry.minutes, entry.comments) == (90, "All of it")
     form = await ana.form_after(ana.command("/timelog edit"), "Edit time")

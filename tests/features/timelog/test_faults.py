@@ -94,7 +94,7 @@ async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
 
     await ana.submit(again, {"Hours": "1h"})
 
-    changed = await answer(ana, "Changed to 1h on")
+    changed = await answer(ana, "Changed the entry on")
     assert ana.office.newest_time().minutes == 60
     wire.faults = ["lose the answer"]
 

@@ -171,7 +171,7 @@ async def test_form_with_more_than_24_hours_asks_for_confirmation(
     await ana.command("/timelog edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "30h"})
     await ana.submit(await ana.form_saying("Edit time", "That adds up to 30h for today"), {})
-    await logged(ana, "Changed to 30h on ")
+    await logged(ana, "Changed the entry on ")
     assert office.newest_time().minutes == 1800
 
 
@@ -189,7 +189,7 @@ async def test_global_shortcut_asks_for_issue_then_activity(
     assert f"Logged 1h 30m on <{office.tracker.url}/issues/{issue.id}|#{issue.id} " in text_of(done)
     await ana.press_in_form(done, "Edit")
     await ana.submit(await ana.form("Edit time"), {"Hours": "1h"})
-    assert "Changed to 1h on" in text_of(await ana.form("Time changed"))
+    assert " to 1h." in text_of(await ana.form("Time updated"))
     assert office.newest_time().minutes == 60
 
 
