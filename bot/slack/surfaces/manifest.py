@@ -98,7 +98,7 @@ LONG_DESCRIPTION = (
     "Issue Bot brings your issue tracker into Slack. Create an issue from a message, a form, or one line. "
     "Search issues and share them in a channel. Log time and attach files. Get a project's new issues in a "
     "channel, on the schedule you choose. Everyone links their own account, so the tracker shows who did "
-    "what, and nobody sees more than their permissions allow."
+    "what, and answers show each person only what they may see."
 )
 EVENTS = (
     "app_home_opened",
