@@ -22,7 +22,7 @@ LIFETIME = timedelta(days=1)
 
 @dataclass(frozen=True)
 class SavedInput:
-    """Saved input by random ID, each accessible to its owner only.
+    """Saved input by random ID, or one of a name for each user, each accessible to its owner only.
 
     It is encrypted, because it contains what users typed and Slack's response URLs. Raises
     StoredTextError if it can't be decrypted.
@@ -44,6 +44,20 @@ class SavedInput:
         )
         await self.database.execute(statement)
         return saved_id
+
+    async def keep(self, owner: Owner, name: str, payload: dict[str, Any], at: datetime) -> None:
+        """Keep one JSON object under a name, in place of what was kept there before `at`."""
+        saved_id = _id_of(owner, name)
+        content = SecretStr(json.dumps([saved_id, payload]))
+        values = {"encrypted": self.vault.encrypt(owner, content), "created_at": at}
+        added = self.database.insert(SavedInputRow).values(id=saved_id, **owner.columns, **values)
+        newer = SavedInputRow.created_at <= at
+        await self.database.execute(
+            added.on_conflict_do_update(index_elements=["id"], set_=values, where=newer)
+        )
+
+    async def kept(self, owner: Owner, name: str) -> dict[str, Any] | None:
+        return await self.get(owner, _id_of(owner, name))
 
     async def get(self, owner: Owner, saved_id: str, lifetime: timedelta = LIFETIME) -> dict[str, Any] | None:
         statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id, lifetime))
@@ -70,6 +84,10 @@ class SavedInput:
             case [encrypted_as, dict(payload)] if encrypted_as == saved_id:
                 return payload
         raise StoredTextError
+
+
+def _id_of(owner: Owner, name: str) -> str:
+    return ":".join([name, *owner.columns.values()])
 
 
 def _is(owner: Owner, saved_id: str, lifetime: timedelta = LIFETIME) -> ColumnElement[bool]:

@@ -123,6 +123,15 @@ async def all_fields_of_bug(s: Scene, who: str) -> JSON:
     return await s.ana.with_more_fields(await NEW_MOBILE_BUG(s, who))
 
 
+async def after_unfinished(s: Scene, who: str) -> JSON:
+    """The form, after another one was closed unfinished."""
+    unfinished = await NEW_ISSUE(s, who)
+    await s.ana.type_into(unfinished, "Subject", s.word)
+    await s.settled()
+    await s.ana.close(unfinished)
+    return await NEW_ISSUE(s, who)
+
+
 async def many_categories(s: Scene, who: str) -> JSON:
     while sum(category.project_id == OTHER for category in s.data.categories.values()) <= 100:
         number = free_id(s.data.categories)
@@ -166,6 +175,8 @@ press(
     "Open form",
 )
 press_in_form("more fields", "issue.more_fields", NEW_ISSUE, "More fields")
+press_in_form("continue draft", "issue.continue_draft", after_unfinished, "Continue draft")
+press_in_form("discard draft", "issue.discard_draft", after_unfinished, "Discard", expects_answer=False)
 press("open the form again", "form.reopen", reopening, "Reopen form")
 press("open the form late", "form.resume", saved("/issue new project:webshop"), "Open form")
 press(

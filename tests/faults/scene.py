@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
+from bot.features.new_issue.unfinished import NAME
 from bot.sandbox.tracker.data import Data, Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.store.channels import Channel
@@ -86,6 +87,7 @@ class Scene:
             state.messages[name] = [m for m in state.messages[name] if m.ts in kept]
         for name in state.messages.keys() - self._kept.keys():
             state.messages[name] = []
+        await store.saved_input.keep(owner("ana"), NAME, {}, datetime.now(UTC))
         of_ana = await store.digests.of_owner(owner("ana"))
         for digest in (*of_ana, *await store.digests.in_channel(TEAM, CHANNEL)):
             await store.digests.remove(digest)

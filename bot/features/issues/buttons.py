@@ -100,6 +100,14 @@ class OpenIssueForm(Button):
     action = "home.create"
 
 
+class ContinueDraft(Button):
+    action = "issue.continue_draft"
+
+
+class DiscardDraft(Button):
+    action = "issue.discard_draft"
+
+
 class MoreFields(Button):
     action = "issue.more_fields"
 

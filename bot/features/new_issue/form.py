@@ -41,11 +41,12 @@ class NewIssueMetadata(Metadata):
     """The strings are IDs of saved input: `files` of a job, `thread` of an offered thread, `rest` of a
     description that is too long for the form, and `draft` of what waits for a project.
 
-    `source` is the message that the issue is created from. `template` is the ID of the one that filled the
-    form in, and `more` is whether *More fields* was pressed. `attempted_at` is when an attempt ended with an
-    unknown outcome.
+    `form` tells a form from others, also when it is opened again. `source` is the message that the issue is
+    created from. `template` is the ID of the one that filled the form in, and `more` is whether *More fields*
+    was pressed. `attempted_at` is when an attempt ended with an unknown outcome.
     """
 
+    form: str = ""
     source: Source | None = None
     files: str | None = None
     thread: str | None = None

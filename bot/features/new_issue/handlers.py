@@ -1,8 +1,10 @@
 """Answers the form for a new issue: its selects, each change, what is typed, and its submission."""
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -13,7 +15,14 @@ from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.issues import views
-from bot.features.issues.buttons import ChooseProject, ChooseTracker, MoreFields, TypeSubject
+from bot.features.issues.buttons import (
+    ChooseProject,
+    ChooseTracker,
+    ContinueDraft,
+    DiscardDraft,
+    MoreFields,
+    TypeSubject,
+)
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import custom_values, names_in
 from bot.features.issues.fields import DESCRIPTION, FIELDS, IssueRefused, Kind
@@ -24,6 +33,7 @@ from bot.features.new_issue.announcing import announce
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
+from bot.features.new_issue.unfinished import UnfinishedForms, offer_in, with_offer
 from bot.features.parts import Parts
 from bot.features.templates.buttons import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
@@ -46,12 +56,18 @@ class CreateFormHandlers:
 
     def __init__(self, parts: Parts) -> None:
         self.parts, self.pauses = parts, Debouncer(parts.delays.typing)
+        self.unfinished = UnfinishedForms(parts.store.saved_input)
 
     def feature(self) -> Feature:
         fields, changes = FIELDS.values(), (ChooseProject, ChooseTracker, ChooseTemplate, MoreFields)
         doing = "Creating the issue in {service}…"
         return Feature(
-            buttons={**dict.fromkeys(changes, self.form_changed), TypeSubject: self.subject_typed},
+            buttons={
+                **dict.fromkeys(changes, self.form_changed),
+                TypeSubject: self.subject_typed,
+                ContinueDraft: self.continue_pressed,
+                DiscardDraft: self.discard_pressed,
+            },
             forms={create_form.CALLBACK_ID: Form(self.submit, doing, looks=True)},
             options={
                 ChooseProject.action: self.project_options,
@@ -101,6 +117,7 @@ class CreateFormHandlers:
         view, source = press.view.json, NewIssueMetadata.of(press.view).source
         if not await self.pauses.wait(press.form_key, press.pressed_at):
             return
+        await self.unfinished.keep(reply.owner, press.view, press.pressed_at)
         filling, project = FormFilling(self.parts), forms.Values(view).number("project")
         try:
             async with self.parts.accounts.reading(reply.owner) as session:
@@ -121,11 +138,13 @@ class CreateFormHandlers:
         """Another project, tracker or template, or *More fields*: show its fields and keep the rest."""
         if (view := press.view) is None:
             raise ActionExpired
+        self.pauses.begin(press.form_key, press.pressed_at)
         pressed = press.button
         project = pressed.project if isinstance(pressed, ChooseProject) else None
         template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
         shown = FormState(more=isinstance(pressed, MoreFields))
         refreshed = await FormFilling(self.parts).refreshed(reply, view, project, shown, template)
+        refreshed = with_offer(refreshed, offer_in(view.json))
         known = view.json.get("hash")
         over = self.pauses.hash_now(press.form_key, known) if known else None
         try:
@@ -134,6 +153,38 @@ class CreateFormHandlers:
             # A later choice has its own refresh, and that one has to stay.
             if reason(error) != "hash_conflict":
                 raise
+        if self.pauses.is_latest(press.form_key, press.pressed_at):
+            await self.unfinished.keep(reply.owner, view, press.pressed_at)
+
+    async def continue_pressed(self, press: ButtonPress[ContinueDraft], reply: Reply) -> None:
+        """*Continue draft*: the form as it was, with today's choices."""
+        if (opened := press.view) is None:
+            raise ActionExpired
+        metadata = NewIssueMetadata.of(opened)
+        found = await self.unfinished.offered(reply.owner, metadata.form)
+        if found is None:
+            view = forms.warned(with_offer(opened.json, []), "This draft has expired.")
+            await self._without_offer(press, reply, opened, view)
+            return
+        await reply.show(forms.loading(create_form.TITLE))  # else Slack keeps what the form has
+        kept = NewIssueMetadata.of(View(found.view))
+        if kept.source is None:
+            kept = kept.model_copy(update={"place": metadata.place})
+        filled = View(found.view | {"private_metadata": kept.dump()})
+        chosen = forms.Values(filled.json).chosen("template") or str(kept.template)
+        template = None if chosen == str(kept.template) else f"#{chosen}"
+        await reply.show(await FormFilling(self.parts).refreshed(reply, filled, None, FormState(), template))
+        await self.unfinished.put(reply.owner, found)
+
+    async def discard_pressed(self, press: ButtonPress[DiscardDraft], reply: Reply) -> None:
+        if (opened := press.view) is None:
+            raise ActionExpired
+        await self.unfinished.discard(reply.owner, opened)
+        await self._without_offer(press, reply, opened, with_offer(opened.json, []))
+
+    async def _without_offer(self, press: ButtonPress[Any], reply: Reply, opened: View, view: JSON) -> None:
+        view = forms.redefined(opened.json, view["blocks"])
+        await self.pauses.update(reply.slack, press, opened.json, view, "draft.form_moved_on")
 
     # Submitting
 
@@ -178,6 +229,8 @@ class CreateFormHandlers:
                 reply, form.view, FormState(said=said, wrong=error.fields, needed=frozenset(error.fields))
             )
         reply.committed = True
+        self.pauses.begin(form.form_key, math.inf)  # what was typed right before isn't kept anymore
+        await self.unfinished.created(reply.owner, form.view)
         await files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks

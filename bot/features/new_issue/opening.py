@@ -1,6 +1,7 @@
 """Opens the form for a new issue: empty, with a draft, from a template, for a message or for files."""
 
 import asyncio
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from bot.features.issues.issues import Issues
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import TITLE, FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
+from bot.features.new_issue.unfinished import UnfinishedForms, with_offer
 from bot.features.parts import Parts
 from bot.features.related.buttons import CreateFromMessage
 from bot.features.templates.buttons import UseTemplate
@@ -134,8 +136,11 @@ class FormOpening:
         """Open the form at once, then fill it with its choices."""
         if not reply.view_id:
             await reply.show(loading(TITLE))
-        metadata = metadata.model_copy(update={"place": reply.place.as_json()})
-        await reply.show(await FormFilling(self.parts).opened(reply, draft, metadata=metadata, shown=shown))
+        form = secrets.token_urlsafe(8)
+        metadata = metadata.model_copy(update={"place": reply.place.as_json(), "form": form})
+        view = await FormFilling(self.parts).opened(reply, draft, metadata=metadata, shown=shown)
+        unfinished = await UnfinishedForms(self.parts.store.saved_input).offered(reply.owner, form)
+        await reply.show(with_offer(view, unfinished.offer()) if unfinished else view)
 
     async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
         """A button that opens the form with what was understood; None if the form can't help."""

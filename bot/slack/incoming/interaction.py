@@ -72,6 +72,10 @@ class Interaction:
         """The modal it came from, if any; the Home tab isn't one."""
         return self.view if self.view and self.view.json.get("type") == "modal" else None
 
+    @property
+    def form_key(self) -> str:
+        return f"{self.owner.team_id}:{self.view.id if self.view else ''}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class SlashCommand(Interaction):
@@ -122,10 +126,6 @@ class ButtonPress(Interaction, Generic[Carries]):
     pressed_at: float
     message: JSON = field(default_factory=dict, repr=False)
     ephemeral: bool = False
-
-    @property
-    def form_key(self) -> str:
-        return f"{self.owner.team_id}:{self.view.id if self.view else ''}"
 
 
 def form_claim(owner: Owner, view_id: str, callback_id: str) -> str:

@@ -1,0 +1,135 @@
+"""Keeps what a form for a new issue holds for a day, so that the next form can continue it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Optional
+
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from bot.errors import StoredTextError
+from bot.features.issues.buttons import ContinueDraft, DiscardDraft
+from bot.features.issues.fields import DESCRIPTION
+from bot.features.new_issue.form import NewIssueMetadata
+from bot.slack.surfaces import forms, rich_input
+from bot.slack.surfaces.blocks import JSON, Block, actions, button, section, shortened
+from bot.slack.surfaces.view import View
+from bot.slack.text.mrkdwn import line, without_keys
+from bot.spelling import is_key
+from bot.store.owner import Owner
+from bot.store.saved_input import LIFETIME, SavedInput
+
+log = structlog.get_logger(__name__)
+
+NAME = "new_issue"
+OFFER, CHOICES = "draft", "draft_buttons"
+SUBJECT = 60
+
+
+class UnfinishedForm(BaseModel):
+    """What a form held `at` a time; `before` is what it offered to continue."""
+
+    form: str
+    at: float
+    subject: str
+    view: dict[str, Any]
+    before: Optional["UnfinishedForm"] = None
+
+    def offer(self) -> list[Block]:
+        subject = f": “{line(shortened(self.subject, SUBJECT))}”" if self.subject else ""
+        text = f"You have an unfinished draft{subject}, <!date^{int(self.at)}^{{ago}}|from before>."
+        buttons = [button("Continue draft", ContinueDraft()), button("Discard", DiscardDraft())]
+        return [section(text, block_id=OFFER), actions(buttons, block_id=CHOICES)]
+
+
+@dataclass(frozen=True)
+class UnfinishedForms:
+    """At most one form for each user: the last one, until its issue is created."""
+
+    saved: SavedInput
+
+    async def offered(self, owner: Owner, form: str) -> UnfinishedForm | None:
+        """What a form can continue: the one that the user filled in before it."""
+        kept = await self._kept(owner)
+        found = kept.before if kept and kept.form == form else kept
+        if found is None or found.at < time.time() - LIFETIME.total_seconds():
+            return None
+        return found.model_copy(update={"before": None})
+
+    async def keep(self, owner: Owner, view: View, at: float) -> None:
+        """Keep what a form held at Slack's time, unless it has neither subject nor description."""
+        with _logged():
+            form, values = NewIssueMetadata.of(view).form, forms.Values(view.json)
+            subject = without_keys(values.text("subject") or "")
+            if subject or rich_input.has_content(values.rich_text(DESCRIPTION.name) or {}):
+                before = await self.offered(owner, form)
+                held = UnfinishedForm(form=form, at=at, subject=subject, view=_held(view), before=before)
+                await self.put(owner, held, at)
+
+    async def created(self, owner: Owner, view: View) -> None:
+        """Forget what a form held, since its issue is created."""
+        with _logged():
+            await self.put(owner, await self.offered(owner, NewIssueMetadata.of(view).form))
+
+    async def discard(self, owner: Owner, view: View) -> None:
+        """Forget what a form offered to continue."""
+        kept, form = await self._kept(owner), NewIssueMetadata.of(view).form
+        own = kept.model_copy(update={"before": None}) if kept and kept.form == form else None
+        await self.put(owner, own)
+
+    async def put(self, owner: Owner, form: UnfinishedForm | None, at: float | None = None) -> None:
+        """Keep a form, or none, in place of what was kept before that time."""
+        now = time.time()
+        then = datetime.fromtimestamp(min(at or now, now), UTC)
+        await self.saved.keep(owner, NAME, form.model_dump(mode="json") if form else {}, then)
+
+    async def _kept(self, owner: Owner) -> UnfinishedForm | None:
+        try:
+            kept = await self.saved.kept(owner, NAME)
+            return UnfinishedForm.model_validate(kept) if kept else None
+        except (StoredTextError, ValidationError):  # of other encryption keys, or another version
+            return None
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Logs errors: nobody waits for a draft to be kept or forgotten."""
+    try:
+        yield
+    except Exception:
+        log.exception("draft not kept", action="draft.not_kept")
+
+
+def _held(view: View) -> JSON:
+    """The parts of a form that are needed to fill it in again, without keys."""
+    inputs = [block["block_id"] for block in view.json["blocks"] if block["type"] == "input"]
+    return {
+        "blocks": [{"type": "input", "block_id": block_id} for block_id in inputs],
+        "state": {"values": _keyless(view.json.get("state", {}).get("values") or {})},
+        "private_metadata": view.json.get("private_metadata", ""),
+    }
+
+
+def _keyless(part: Any) -> Any:  # noqa: ANN401 - JSON of any shape
+    match part:
+        case dict():
+            return {name: _keyless(value) for name, value in part.items()}
+        case list():
+            return [_keyless(value) for value in part]
+        case str() if not is_key(part):
+            return without_keys(part)
+    return part
+
+
+def with_offer(view: JSON, offered: list[Block]) -> JSON:
+    """The form with these blocks at the top, below what is wrong with it, in place of its own offer."""
+    blocks = [block for block in view["blocks"] if block.get("block_id") not in (OFFER, CHOICES)]
+    at = sum(block.get("block_id") == forms.BANNER for block in blocks[:1])
+    return view | {"blocks": [*blocks[:at], *offered, *blocks[at:]][: forms.LIST]}
+
+
+def offer_in(view: JSON) -> list[Block]:
+    return [block for block in view["blocks"] if block.get("block_id") in (OFFER, CHOICES)]

@@ -1,0 +1,138 @@
+"""A form for a new issue that is closed unfinished can be continued in the next one."""
+
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import update
+
+from bot.store.tables import SavedInputRow
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import JSON, text_of, values_of
+
+OFFER = "You have an unfinished draft"
+KEY = "0123456789abcdef" * 2
+
+
+async def opened(ana: Person, typed: str = "/issue new project:webshop") -> JSON:
+    return await ana.form_after(ana.command(typed), "New issue")
+
+
+async def left(
+    ana: Person, subject: str, typed: str = "/issue new project:webshop priority:high to:me"
+) -> None:
+    """Types a subject into the form and closes it."""
+    form = await opened(ana, typed)
+    await ana.type_into(form, "Subject", subject)
+    await ana.office.idle()
+    await ana.close(form)
+
+
+async def continued(ana: Person, form: JSON) -> JSON:
+    await ana.press_in_form(form, "Continue draft")
+    return await ana.form("New issue", lambda view: OFFER not in text_of(view))
+
+
+async def test_a_closed_form_is_continued_in_any_channel(office: Office, ana: Person) -> None:
+    form = await opened(ana, '/issue new due:2030-01-02 desc:"Since *today*"')
+    await ana.type_into(form, "Subject", "The page is blank")
+    await ana.choose(form, "Project", "Web Shop")
+    await ana.with_more_fields(await ana.form_saying("New issue", "More fields"))
+    await office.idle()
+    await ana.close(form)
+    ana.channel = "webshop"
+    form = await opened(ana, "/issue")
+    assert f"{OFFER}: “The page is blank”, <!date^" in text_of(form)
+    await ana.type_into(form, "Subject", "Typed before the offer was seen")
+    await office.idle()
+
+    form = await continued(ana, form)
+
+    held = values_of(form)
+    assert (held["Subject"], held["Project"], held["Due date"]) == (
+        "The page is blank",
+        "Web Shop",
+        "2030-01-02",
+    )
+    assert "Since" in held["Description"]
+    announced = await ana.after(ana.submit(form, {}))
+    assert announced["channel"] == office.channel_id("webshop")
+    assert office.newest_issue().subject == "The page is blank"
+    assert OFFER not in text_of(await opened(ana))
+
+
+async def test_a_draft_survives_a_restart(office: Office, ana: Person) -> None:
+    await left(ana, "Typed before the crash")
+    await office.stop_bot()
+    await office.start_bot()
+
+    held = values_of(await continued(ana, await opened(ana, "/issue")))
+
+    assert (held["Subject"], held["Priority"], held["Assignee"]) == (
+        "Typed before the crash",
+        "High",
+        "Ana Ruiz",
+    )
+
+
+async def test_nothing_is_kept_of_a_created_issue(office: Office, ana: Person) -> None:
+    form = await opened(ana)
+    await ana.type_into(form, "Subject", "Created at once")
+    await ana.after(ana.submit(form, {"Subject": "Created at once"}))
+    await office.idle()
+
+    assert OFFER not in text_of(await opened(ana))
+
+
+async def test_another_issue_leaves_the_draft_as_it_was(office: Office, ana: Person) -> None:
+    await left(ana, "Unfinished")
+    form = await opened(ana)
+    await ana.type_into(form, "Subject", "Urgent meanwhile")
+    await office.idle()
+    await ana.after(ana.submit(form, {"Subject": "Urgent meanwhile"}))
+
+    assert "“Unfinished”" in text_of(await opened(ana))
+
+
+async def test_the_last_draft_replaces_the_one_before_it(ana: Person) -> None:
+    await left(ana, "First")
+    await left(ana, "Second")
+
+    form = await opened(ana)
+    assert "“Second”" in text_of(form)
+    await ana.press_in_form(form, "Discard")
+    form = await ana.form("New issue", lambda view: OFFER not in text_of(view))
+    await ana.close(form)
+
+    assert OFFER not in text_of(await opened(ana))
+
+
+async def test_a_draft_is_kept_for_a_day_and_offered_to_its_user_only(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    await left(ana, "Only mine")
+    assert OFFER not in text_of(await opened(linked_ben))
+    form = await opened(ana)
+    then = datetime.now(UTC) - timedelta(days=1)
+    await office.bot.database.execute(update(SavedInputRow).values(created_at=then))
+
+    await ana.press_in_form(form, "Continue draft")
+
+    assert OFFER not in text_of(await ana.form_saying("New issue", "This draft has expired."))
+
+
+async def test_a_key_that_was_typed_is_not_kept(ana: Person) -> None:
+    await left(ana, f"Login fails with {KEY}")
+
+    form = await opened(ana)
+    assert "“Login fails with …”" in text_of(form)
+    assert values_of(await continued(ana, form))["Subject"] == "Login fails with …"
+
+
+async def test_what_is_typed_is_stored_once_the_user_pauses(office: Office, ana: Person) -> None:
+    form = await opened(ana)
+    for typed in ("B", "Bl", "Bla", "Blank"):
+        await ana.type_into(form, "Subject", typed)
+    await office.idle()
+    await ana.close(form)
+
+    assert "“Blank”" in text_of(await opened(ana))
