@@ -73,7 +73,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
     posts = (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")
     resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
-    drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "comment.open_saved")
+    drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "issue.undo", "comment.open_saved")
     related = ("related.everywhere", "related.create", "related.find", "mention.create", "mention.run")
     shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
     about = ("time.open", "time.issue", "comment.open", "comment.issue", "template.issue")
@@ -220,7 +220,7 @@ async def test_forms_denied_to_others_work_for_their_owner(target: Target) -> No
         [sent] = await through(target, [submission(target, user_id, callback_id, json.dumps(metadata))])
 
         changed = before != (len(target.watched.written), await target.digests())
-        changed = changed or "Account linked" in sent.said or "is saved" in sent.said
+        changed = changed or "Account linked" in sent.said or "is added" in sent.said
         if "errors" in sent.answer.text or not (changed or HIDDEN in sent.said or HERS in sent.said):
             idle.append((callback_id, sent.answer.text))
 
@@ -270,6 +270,10 @@ def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
             inner.append({"type": kind, "channel": channel, "ts": state.new_ts(), **said})
         opened = {"type": "app_home_opened", "user": user_id, "channel": target.where}
         inner += [opened | {"tab": tab} for tab in ("home", "messages", "", None)]
+        joined = {"type": "member_joined_channel", "channel": target.where, "inviter": user_id}
+        inner += [joined | {"user": user} for user in ("U0ISSUEBOT", user_id)]
+        on = {"type": "message", "channel": target.where, "ts": target.announcement["ts"]}
+        inner.append({"type": "reaction_added", "user": user_id, "reaction": "ticket", "item": on})
     for event in inner:
         yield "events_api", payloads.event(state, {"event_ts": state.new_ts()} | event, shared=False)
 

@@ -95,7 +95,12 @@ class CreateFormHandlers:
         sought, name = request.text.strip().casefold(), request.name.partition(".")[2]
         field = next(field for field in FIELDS.values() if field.name == name)
         refs = field.known(await self._catalog(request, reply, field.choices))
-        return [option(ref.name, str(ref.id)) for ref in refs if sought in ref.name.casefold()]
+        me = 0
+        if sought == "me" and field.kind in (Kind.PERSON, Kind.PEOPLE):
+            link = await self.parts.accounts.linked_as(reply.owner)
+            me = link.user_id if link else 0
+        found = [ref for ref in refs if sought in ref.name.casefold() or ref.id == me]
+        return [option(ref.name, str(ref.id)) for ref in sorted(found, key=lambda ref: ref.id != me)]
 
     async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The select of a custom field that has a list of values."""

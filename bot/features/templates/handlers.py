@@ -177,7 +177,7 @@ class TemplateHandlers:
         )
 
         async def confirm() -> None:
-            await self._show(reply, project, views.saved(stored, new=metadata.template is None))
+            await self._show(reply, project, views.saved(stored, new=not metadata.template))
 
         return FormResult(then=confirm)
 

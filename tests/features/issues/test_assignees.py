@@ -74,3 +74,17 @@ async def test_a_refused_assign_to_me_is_told_by_name(office: Office, chris: Per
     shown = await chris.ask(f"/issue {issue.id}")
 
     assert REFUSED in text_of(await chris.after(chris.press(shown, "Assign to me")))
+
+
+@pytest.mark.parametrize("listed", [True], indirect=True)
+async def test_me_finds_the_user_among_many(office: Office, ana: Person) -> None:
+    data = office.tracker.data
+    for number in range(1000, 1101):
+        data.users[number] = User(number, f"u{number}", "Somebody", f"Mee {number}", "", "")
+        data.join(data.projects[WEBSHOP], data.users[number], 1)
+    view = await ana.form_after(ana.command("/issue"), "New issue")
+    view = await ana.form_after(ana.choose(view, "Project", "Web Shop"), "New issue", "Assignee")
+
+    found = (await ana.suggest(view, "Assignee", "me"))["options"]
+
+    assert found[0]["text"]["text"] == "Ana Ruiz"
