@@ -1,8 +1,9 @@
 """Scenarios with changes to issues."""
 
+from bot.sandbox.tracker.defaults import CLOSED
 from tests.faults.issue_scenarios import CARD, CARD_OF_NEW
-from tests.faults.scenario import About, answer, command, press, submit
-from tests.faults.scene import NUMBER, Scene
+from tests.faults.scenario import About, Steps, answer, command, press, scenario, submit
+from tests.faults.scene import CHANNEL, IDS, NUMBER, Scene
 from tests.support.reading import JSON
 
 
@@ -26,6 +27,24 @@ CHANGED: About = {
     "refused": "doesn't let me change issues",
 }
 command("change", '/issue {issue} close to:me done:50% subject:"{word} again"', **CHANGED)
+
+
+async def issues_closed(s: Scene) -> int:
+    return sum(s.word in i.subject and i.status_id == CLOSED for i in s.data.issues.values())
+
+
+@scenario("set status", "action:issue.set_status", effect=issues_closed, said="Status: New → ")
+async def set_status(s: Scene) -> Steps:
+    """A card's select, offered also by a service that doesn't tell the statuses that a user may set."""
+    chosen = {"text": {"type": "plain_text", "text": "Closed"}, "value": f"{s.issue().id}:{CLOSED}"}
+    select = {"type": "static_select", "action_id": "issue.set_status", "options": [chosen]}
+    row = {"type": "actions", "elements": [select]}
+    await s.office.bot.slack.chat_postEphemeral(channel=CHANNEL, user=IDS["ana"], text=s.word, blocks=[row])
+    card = (await s.ana.messages())[-1]
+    yield
+    await s.ana.choose_in_message(card, "Closed")
+
+
 press("edit an issue", "issue.edit", CARD, "Edit")
 press(
     "open form with a change",

@@ -92,6 +92,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
         (("issue.template", "template.edit", "template.remove"), (template,)),
         (("template.use",), (f"4:{template}",)),
         (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
+        (("issue.set_status",), (f"{hidden}:5",)),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
         (("issue.project", "issue.tracker", "project.default", "project.show", "template.new"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
@@ -245,6 +246,27 @@ async def test_a_form_rejects_files_that_someone_else_uploaded(target: Target) -
     assert "theirs" not in names
 
 
+async def test_no_edit_of_details_shows_or_changes_hidden_issues(target: Target) -> None:
+    def edits() -> Iterator[tuple[Kind, JSON]]:
+        recorded = RECORDED["edit:work-object-edit"].payload["view"]
+        references = (str(target.hidden), "9" * 5000, "²", "x", "", None)
+        chosen = ({"selected_date": "2036-01-02"}, {"selected_option": {"value": "1:x.y"}}, {})
+        for user_id, reference, held in product((BEN.user_id, GWEN, LENA), references, chosen):
+            view = recorded | {"external_ref": {"id": reference, "type": "issue"}}
+            view |= {"state": {"values": {name: {"x": held} for name in ("due_date", "status", "other")}}}
+            yield "interactive", acting(target, user_id, "view_submission") | {"view": view}
+
+    with capture_logs() as logged:
+        sent = await through(target, edits())
+
+    assert [one for one in sent if one.answer.status not in ANSWERED] == []
+    assert [entry for entry in logged if entry["log_level"] == "error"] == []
+    assert target.watched.written == []
+    told = [call.arguments for one in sent for call in one.calls]
+    assert told
+    assert HIDDEN not in json.dumps(told, default=str)
+
+
 LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
 
 
@@ -260,11 +282,12 @@ def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
             posted = {"channel": channel, "links": links, "message_ts": state.new_ts()}
             inner.append({"type": "link_shared", "user": user_id, **posted})
         for reference in (str(target.hidden), "9" * 5000, "²", "x", "", None, {"a": 1}):
-            asked = {
-                "external_ref": {"id": reference, "type": "issue"},
-                "trigger_id": triggers.issue(user_id or LENA),
-            }
-            inner.append({"type": "entity_details_requested", "user": user_id, **asked})
+            for kind in ("entity_details_requested", "entity_comments_requested"):
+                asked = {
+                    "external_ref": {"id": reference, "type": "issue"},
+                    "trigger_id": triggers.issue(user_id or LENA),
+                }
+                inner.append({"type": kind, "user": user_id, **asked})
         said = {"user": user_id, "channel_type": "im", "text": f"<@U0ISSUEBOT> {target.hidden}"}
         for kind, channel in product(MESSAGES, (target.where, target.office.channel_id("partners"), None)):
             inner.append({"type": kind, "channel": channel, "ts": state.new_ts(), **said})

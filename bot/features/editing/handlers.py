@@ -1,6 +1,7 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import partial
 
 import structlog
@@ -13,9 +14,10 @@ from bot.features.editing.buttons import OpenEdit, UndoChange
 from bot.features.editing.commands import edit_command
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
-from bot.features.issues.buttons import EditIssue
+from bot.features.issues.buttons import EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields, with_custom_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
+from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
@@ -35,6 +37,7 @@ class EditHandlers:
     def __init__(self, parts: Parts) -> None:
         self.editing, self.messenger = Editing(parts), AssignmentMessenger(parts)
         self.claims = parts.store.claims
+        self.cards = IssueHandlers(parts)
 
     def feature(self) -> Feature:
         return Feature(
@@ -42,6 +45,7 @@ class EditHandlers:
                 EditIssue: self.edit_pressed,
                 OpenEdit: self.open_saved,
                 UndoChange: self.undo_pressed,
+                SetStatus: self.status_chosen,
             },
             forms={edit_form.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
         )
@@ -96,6 +100,25 @@ class EditHandlers:
             await reply.show(forms.said(f"#{undo.issue}", said.blocks))
         else:
             await reply.privately(said, replace=True)
+
+    async def status_chosen(self, press: ButtonPress[SetStatus], reply: Reply) -> None:
+        """*Status* on a card, which is then shown again: also after a refusal, since it shows the choice."""
+        number, status = press.button.issue, press.button.status
+        reply.recovery = opening(number, reply.wording)
+        try:
+            edited = await self.editing.apply(reply.owner, number, Edit(values={"status": f"#{status}"}))
+        except (UserError, Refused):
+            with suppress(BotError):
+                await self.cards.show(reply, number, again=True)
+            raise
+        if reply.in_form:
+            undo = await _undo_of(reply, edited)
+            said = views.edited(edited, reply.wording, undo, shareable=False)
+            await reply.show(forms.said(f"#{number}", said.blocks))
+            return
+        await self._tell(reply, edited)
+        with suppress(BotError):  # the change is told already
+            await self.cards.show(reply, number, again=True)
 
     # The form
 

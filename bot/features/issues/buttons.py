@@ -45,6 +45,14 @@ class TakeIssue(AssignToMe):
     digest: str = ""
 
 
+class SetStatus(Button):
+    """An option of the *Status* select on a card."""
+
+    action = "issue.set_status"
+    issue: Number
+    status: Number
+
+
 class EditIssue(Button):
     action = "issue.edit"
     issue: Number

@@ -3,11 +3,12 @@
 from datetime import date
 
 from bot.features.issues import views
-from bot.features.issues.buttons import FollowIssue, ShowMore
+from bot.features.issues.buttons import FollowIssue, SetStatus, ShowMore
 from bot.features.issues.issues import IssueDetails
 from bot.features.issues.publicity import seemed_public
+from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Relation
-from bot.slack.surfaces import rich_text
+from bot.slack.surfaces import forms, rich_text
 from bot.slack.surfaces.blocks import Block, Message, actions, button, context, fields, section, shortened
 from bot.slack.text.mrkdwn import LONGEST, bold, cut, day, line, link
 from bot.slack.text.wording import Wording
@@ -54,7 +55,8 @@ def card(
     blocks: list[Block] = [
         rich_text.paragraph(views.rich_title(issue, wording, bold=True)),
         context(views.kind(issue, with_status=False)),
-        *fields(_facts(issue, today)),
+        *(status := _status(issue, wording)),
+        *fields(_facts(issue, today)[1 if status else 0 :]),
     ]
     if description:
         blocks.append(_description(issue, wording, description, whole=whole))
@@ -73,6 +75,16 @@ def card(
         actions(views.issue_buttons(issue.id, wording, *first, mine=shown.mine), block_id=f"issue-{issue.id}")
     )
     return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))
+
+
+def _status(issue: Issue, wording: Wording) -> list[Block]:
+    """The select of the statuses that the user may set, if the service tells any beside the current one."""
+    statuses, current = issue.allowed_statuses[: forms.LIST], issue.status.id if issue.status else 0
+    if wording.lacks(UPDATE_ISSUE) or not any(status.id != current for status in statuses):
+        return []
+    values = {status.id: SetStatus(issue=issue.id, status=status.id).pack() for status in statuses}
+    known = [(values[status.id], status.name) for status in statuses]
+    return [section("*Status*", forms.choice(SetStatus.action, known, values.get(current), "Status"))]
 
 
 def _description(issue: Issue, wording: Wording, description: str, *, whole: bool) -> Block:

@@ -59,17 +59,17 @@ class IssueHandlers:
         """*Show*; *Show more* replaces the card with one that has the whole description."""
         await self.show(reply, press.button.issue, whole=isinstance(press.button, ShowMore))
 
-    async def show(self, reply: Reply, number: int, *, whole: bool = False) -> None:
-        """Show an issue's card, only to the user; a `whole` one replaces the card that it expands."""
+    async def show(self, reply: Reply, number: int, *, whole: bool = False, again: bool = False) -> None:
+        """Show an issue's card, only to the user; a `whole` one, or one shown `again`, replaces the card."""
         in_form = reply.in_form or reply.place.home
-        if in_form and not whole:
+        if in_form and not (whole or again):
             await reply.open(forms.loading(f"#{number}"))
         shown = await Issues(self.parts).show(reply.owner, number)
         message = await self._card(reply, shown, shareable=not in_form, whole=whole)
         if in_form:
             await reply.show(forms.said(f"#{number}", message.blocks))
         else:
-            await reply.privately(message, replace=whole)
+            await reply.privately(message, replace=whole or again)
 
     async def options(self, request: OptionsRequest, reply: Reply, *, own_first: bool = False) -> list[JSON]:
         """Issues of all projects by number or subject; `own_first` as in `Issues.suggest`."""

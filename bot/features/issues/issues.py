@@ -33,6 +33,7 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 SUGGESTED = 20
+ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations", "allowed_statuses")
 MAX = 50
 """How many issues are read by their numbers."""
 WITHOUT_UPDATES = frozenset({404, 405})
@@ -98,11 +99,10 @@ class Issues:
     async def show(self, owner: Owner, number: int) -> IssueDetails:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
-            details: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations")
             found = await self._detailed_or(
                 session,
                 number,
-                details,
+                ON_CARD,
                 lambda: asyncio.gather(self.one(session, number), self._children(session, number)),
             )
             issue, children = (found, found.children) if isinstance(found, Issue) else found

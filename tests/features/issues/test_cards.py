@@ -1,9 +1,16 @@
 """Showing and sharing issues."""
 
-from bot.sandbox.tracker.data import Attachment
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.tracker.data import Attachment, Issue
+from bot.sandbox.tracker.defaults import CLOSED, FEEDBACK, IN_PROGRESS, NEW
+from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import text_of
+from tests.support.prepared import demo_tracker
+from tests.support.reading import JSON, text_of
 
 ANA = 1
 
@@ -57,3 +64,83 @@ async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, lin
     assert (one, other) == (said.format(hidden), said.format(99999))
     elsewhere = await linked_ben.ask("/issue https://elsewhere.example/issues/28")
     assert "That link isn't an issue in Tracker" in text_of(elsewhere)
+
+
+class TestStatusSelect:
+    @pytest.fixture
+    def tracker(self) -> Tracker:
+        return demo_tracker(issue_reads=True, listing=True)
+
+    @pytest.fixture
+    def issue(self, office: Office) -> Issue:
+        found = office.public_issue()
+        found.status_id = NEW
+        return found
+
+    async def test_offers_the_statuses_that_this_person_may_set(
+        self, ana: Person, linked_ben: Person, issue: Issue
+    ) -> None:
+        assert statuses(await ana.ask(f"/issue {issue.id}")) == [
+            *("New", "In progress", "Resolved", "Feedback", "Closed")
+        ]
+        issue.status_id = CLOSED
+
+        card = await linked_ben.ask(f"/issue {issue.id}")
+        assert statuses(card) == []
+        assert "*Status* Closed" in text_of(card).replace("\n", " ")
+
+    async def test_one_choice_changes_the_issue_and_refreshes_the_card(
+        self, office: Office, ana: Person, issue: Issue
+    ) -> None:
+        card = await ana.ask(f"/issue {issue.id}")
+
+        await ana.choose_in_message(card, "In progress")
+        await office.idle()
+
+        assert issue.status_id == IN_PROGRESS
+        *_, refreshed, told = await ana.messages()
+        assert "Status: New → *In progress*" in text_of(told)
+        assert refreshed["ts"] == card["ts"]
+        assert chosen(refreshed) == "In progress"
+        await ana.choose_in_message(refreshed, "Feedback")
+        await office.idle()
+        assert issue.status_id == FEEDBACK
+
+    async def test_a_refusal_is_told_and_the_card_shows_the_status_as_it_is(
+        self, office: Office, ana: Person, issue: Issue
+    ) -> None:
+        card = await ana.ask(f"/issue {issue.id}")
+        office.tracker.data.roles[2].next_statuses[NEW] = frozenset({IN_PROGRESS})  # type: ignore[index] # Ana's
+        await ana.choose_in_message(card, "Closed")
+        await office.idle()
+
+        *_, refreshed, told = await ana.messages()
+        assert f"Tracker doesn't let you set #{issue.id} to Closed. Choose New or In progress." in text_of(
+            told
+        )
+        assert (issue.status_id, chosen(refreshed)) == (NEW, "New")
+        assert statuses(refreshed) == ["New", "In progress"]
+
+    @pytest.mark.parametrize("how", [{"issue_reads": False}, {"issue_updates": False}])
+    async def test_is_missing_where_the_service_cannot_do_it(self, tmp_path: Path, how: JSON) -> None:
+        async with Office(tmp_path, tracker=demo_tracker(**{"issue_reads": True} | how)).opened(
+            "ana"
+        ) as office:
+            ana, issue = Person(office, "U0ANA0001"), office.public_issue()
+            await ana.ask(f"/issue {issue.id} due:2036-01-02")
+
+            assert statuses(await ana.ask(f"/issue {issue.id}")) == []
+
+
+def _select(card: JSON) -> JSON:
+    accessories = (block.get("accessory") or {} for block in card["blocks"])
+    return next((one for one in accessories if one.get("type") == "static_select"), {})
+
+
+def statuses(card: JSON) -> list[str]:
+    return [option["text"]["text"] for option in _select(card).get("options", ())]
+
+
+def chosen(card: JSON) -> str:
+    text: str = _select(card)["initial_option"]["text"]["text"]
+    return text
