@@ -61,6 +61,7 @@ SETS_PRIVACY = frozenset({"set_issues_private", "set_own_issues_private"})
 """Redmine's permissions to create a private issue; either one is enough."""
 CREATES_ISSUES = frozenset({"add_issues"})
 HIDES_NOTES = frozenset({"set_notes_private"})
+EDITS_ISSUES, EDITS_OWN_ISSUES = frozenset({"edit_issues"}), frozenset({"edit_own_issues"})
 
 # Limits, as in docs/service.md
 PAGE = 100

@@ -269,6 +269,13 @@ class Issue(Resource):
         closed = self.status.is_closed if self.status else None
         return not closed if closed is not None else self.closed_on is None
 
+    @property
+    def public_comments(self) -> tuple[Journal, ...] | None:
+        """The notes that everyone who sees the issue sees, oldest first; None if its history wasn't sent."""
+        if "journals" not in self.model_fields_set:
+            return None
+        return tuple(entry for entry in self.journals if entry.notes and entry.private_notes is False)
+
 
 class Project(Resource):
     """A project; `status`: see conventions.ProjectStatus."""

@@ -1,12 +1,16 @@
 """Reading and writing on the page: people and private replies, search, previews, the Home tab, rules."""
 
+from datetime import UTC, date, datetime
+
 import pytest
 from playwright.async_api import Locator, expect
 from slack_sdk.errors import SlackApiError
 
 from bot.app_sandbox import Sandbox
 from bot.sandbox.people import ANA, BEN
+from bot.sandbox.tracker.data import Note
 from tests.browser.visitor import PRIVATE, OpenPage, Visitor
+from tests.support.reading import until_so
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -82,6 +86,7 @@ async def test_finder_opens_channels_and_messages_by_keyboard(ana: Visitor) -> N
 
 async def test_link_shows_a_card_and_private_details(sandbox: Sandbox, ana: Visitor) -> None:
     there = next(i for i in sandbox.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    there.notes = [Note(2, "Seen on the shop floor", datetime.now(UTC))]
     await ana.go_to("# general")
 
     await ana.send(f"Have a look: {sandbox.service_url.rstrip('/')}/issues/{there.id}")
@@ -92,6 +97,13 @@ async def test_link_shows_a_card_and_private_details(sandbox: Sandbox, ana: Visi
     details = ana.page.get_by_role("dialog")
     await expect(details).to_contain_text("Created by")
     await expect(details).to_contain_text(there.subject)
+
+    await details.get_by_label("Due date").fill("2036-01-02")
+    await details.get_by_role("button", name="Save").click()
+    await expect(details.get_by_role("alert")).to_have_count(0)
+    await until_so(lambda: there.due_date == date(2036, 1, 2))
+    await details.get_by_role("button", name="Comments").click()
+    await expect(details).to_contain_text("Seen on the shop floor")
     await ana.page.keyboard.press("Escape")
     await expect(details).to_be_hidden()
 

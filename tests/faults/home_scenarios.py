@@ -60,10 +60,40 @@ async def share_link(s: Scene) -> Steps:
     await s.ana.say(url)
 
 
-@scenario("open details", "event:entity_details_requested")
-async def open_details(s: Scene) -> Steps:
+async def linked(s: Scene) -> JSON:
+    """Returns where the card of a new issue is, as the page names it."""
     said = await s.ana.say(link(s))
     await s.settled()
     found = next(m for m in await s.ana.messages() if m["ts"] == said["ts"])
+    return {"channel": found["channel"], "ts": found["ts"], "url": found["unfurls"][0]["url"]}
+
+
+@scenario("open details", "event:entity_details_requested", refused="date_created")
+async def open_details(s: Scene) -> Steps:
+    card = await linked(s)
     yield
-    await s.ana._post("details", channel=found["channel"], ts=found["ts"], url=found["unfurls"][0]["url"])
+    await s.ana._post("details", **card)
+
+
+@scenario("open comments", "event:entity_comments_requested", refused="date_created")
+async def open_comments(s: Scene) -> Steps:
+    await s.ana._post("details", **await linked(s))
+    await s.settled()
+    yield
+    await s.ana._post("details")
+
+
+async def issues_due(s: Scene) -> int:
+    return sum(s.word in i.subject and i.due_date is not None for i in s.data.issues.values())
+
+
+EDIT: About = {"effect": issues_due, "said": "2036-01-02|Changed ", "refused": "date_created"}
+
+
+@scenario("edit details", "edit:work-object-edit", **EDIT)
+async def edit_details(s: Scene) -> Steps:
+    await s.ana._post("details", **await linked(s))
+    await s.settled()
+    entered = {"type": "datepicker", "selected_date": "2036-01-02"}
+    yield
+    await s.ana._post("details", values={"due_date": {"due_date.input": entered}})

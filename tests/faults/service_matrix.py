@@ -56,7 +56,13 @@ NOT_LOOKED_UP = frozenset({"timelog on a project"})
 SHOWN_IN_PART = frozenset(
     {
         *("issue show", "menu: share", "comment button", "comment from message", "comment with a message"),
-        *("open a saved comment", "choose an issue to comment on"),
+        *(
+            "open a saved comment",
+            "choose an issue to comment on",
+            "open details",
+            "open comments",
+            "edit details",
+        ),
     }
 )
 """Scenarios that show a result without the parts that couldn't be read."""

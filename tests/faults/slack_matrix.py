@@ -69,6 +69,7 @@ OWN = {
     "users.conversations": ("invalid_types", "method_not_supported_for_channel_type"),
     "files.info": ("file_not_found", "file_deleted"),
     "entity.presentDetails": ("expired_trigger_id", "invalid_metadata_format"),
+    "entity.presentComments": ("expired_trigger_id", "invalid_arguments"),
     "response_url": ("used_url", "expired_url", "no_permission"),
     "file": ("file_not_found",),
 }

@@ -75,8 +75,8 @@ def name_of(payload: JSON) -> str:
             return f"action:{action}"
         case {"type": "block_suggestion", "action_id": action}:
             return f"options:{action}"
-        case {"type": "view_submission", "view": {"callback_id": form}}:
-            return f"form:{form}"
+        case {"type": "view_submission", "view": {"type": kind, "callback_id": form}}:
+            return f"{'edit' if kind == 'entity_detail' else 'form'}:{form}"
         case {"type": "view_closed", "view": {"callback_id": form}}:
             return f"closed:{form}"
     return f"shortcut:{payload['callback_id']}"

@@ -250,7 +250,11 @@ async def test_no_edit_of_details_shows_or_changes_hidden_issues(target: Target)
     def edits() -> Iterator[tuple[Kind, JSON]]:
         recorded = RECORDED["edit:work-object-edit"].payload["view"]
         references = (str(target.hidden), "9" * 5000, "²", "x", "", None)
-        chosen = ({"selected_date": "2036-01-02"}, {"selected_option": {"value": "1:x.y"}}, {})
+        chosen: tuple[JSON, ...] = (
+            {"selected_date": "2036-01-02"},
+            {"selected_option": {"value": "1:x.y"}},
+            {},
+        )
         for user_id, reference, held in product((BEN.user_id, GWEN, LENA), references, chosen):
             view = recorded | {"external_ref": {"id": reference, "type": "issue"}}
             view |= {"state": {"values": {name: {"x": held} for name in ("due_date", "status", "other")}}}

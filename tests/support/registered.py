@@ -41,6 +41,7 @@ REGISTERED: dict[str, set[str]] = {
     "action": {*map(str, ROUTES.buttons), *RESUMING},
     "event": {*ROUTES.events, *ROUTES.retryable_events, *ROUTES.messages},
     "form": {*ROUTES.forms},
+    "edit": {*ROUTES.edits},
     "closed": {*ROUTES.closed},
     "options": {*ROUTES.options},
 }

@@ -88,8 +88,7 @@ class Following:
         unread = exposure_of(issue)
         if unread.project_id not in projects:
             projects[unread.project_id] = await Publicity(self.access).read(session, unread)
-        public = [j for j in issue.journals if j.notes and j.private_notes is False]
-        commenters = [journal.user.name for journal in public if journal.user]
+        commenters = [comment.user.name for comment in issue.public_comments or () if comment.user]
         return Seen(
             issue,
             replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at),

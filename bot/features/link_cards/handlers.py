@@ -1,5 +1,9 @@
-"""Unfurls links to issues in conversations and shows each viewer the details they can see."""
+"""Unfurls links to issues in conversations, and shows each viewer the details and comments they can see.
 
+Edits of the details change the issue.
+"""
+
+import asyncio
 from contextlib import suppress
 from datetime import timedelta
 
@@ -7,35 +11,48 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, UserError
-from bot.features.issues.issues import Issues
+from bot.features.assigned.messenger import AssignmentMessenger
+from bot.features.editing.editing import EditConflict, Edited, Editing
+from bot.features.editing.views import edited
+from bot.features.issues.fields import fields_of
 from bot.features.issues.publicity import Publicity
 from bot.features.link_cards import views
+from bot.features.link_cards.details import EDITABLE, Details, LinkDetails
+from bot.features.link_cards.form import edit_of
 from bot.features.parts import Parts
 from bot.service.conventions import issue_number
+from bot.service.models import Journal
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import Event
-from bot.slack.outgoing.posting import reason
+from bot.slack.incoming.interaction import DetailsEdit, Event
+from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.blocks import JSON, sentence
+from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import number_in
 from bot.store.claims import State
 
 log = structlog.get_logger(__name__)
 
-LINKS = 3
+LINKS, COMMENTS = 3, 20
+"""How many links of a message are unfurled, and how many comments are on a page."""
 REPEAT = timedelta(minutes=30)
 WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "invalid_arg_name"})
 
 
 class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.accounts, self.store, self.audiences = parts.accounts, parts.store, parts.platform.audiences
-        self.issues = Issues(parts)
-        self.publicity = Publicity(parts)
+        self.parts, self.audiences = parts, parts.platform.audiences
+        self.details, self.editing = LinkDetails(parts), Editing(parts)
+        self.publicity, self.messenger = Publicity(parts), AssignmentMessenger(parts)
 
     def feature(self) -> Feature:
         return Feature(
-            events={"link_shared": self.shared, "entity_details_requested": self.details_requested}
+            events={
+                "link_shared": self.shared,
+                "entity_details_requested": self.details_requested,
+                "entity_comments_requested": self.comments_requested,
+            },
+            edits={"work-object-edit": self.edited},
         )
 
     async def shared(self, event: Event, reply: Reply) -> None:
@@ -53,12 +70,12 @@ class LinkHandlers:
         for link in about.get("links") or ():
             if number := issue_number(reply.wording.base_url, str(link.get("url"))):
                 urls.setdefault(number, link["url"])
-        if not urls or await self.accounts.linked_as(reply.owner) is None:
+        if not urls or await self.parts.accounts.linked_as(reply.owner) is None:
             return
         if await self.audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         prefix = f"unfurl:{reply.owner.team_id}:{channel}"
-        claims = {n: await self.store.claims.take(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
+        claims = {n: await self.parts.store.claims.take(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
         fresh = {n: urls[n] for n, claim in claims.items() if claim.won}
         unfurled: frozenset[int] = frozenset()
         try:
@@ -67,17 +84,22 @@ class LinkHandlers:
                     unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
         finally:
             for number, claim in claims.items():
-                await self.store.claims.settle(claim, State.DONE if number in unfurled else None)
+                await self.parts.store.claims.settle(claim, State.DONE if number in unfurled else None)
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
         seen = await self.publicity.public(reply.owner, tuple(urls))
+        numbers = [each.issue.id for each in seen if each.issue]
+        counted = await asyncio.gather(*(self._comments_or_none(reply, number) for number in numbers))
+        comments = dict(zip(numbers, counted, strict=True))
         for with_entities in (True, False):
             seen = [each for each in seen if await self.publicity.may_post(reply.owner, each)]
             issues = [each.issue for each in seen if each.issue]
             if not issues:
                 break
             unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
-            entities = [views.entity(issue, reply.wording, urls[issue.id]) for issue in issues]
+            entities = [
+                views.entity(issue, reply.wording, comments[issue.id], urls[issue.id]) for issue in issues
+            ]
             metadata: JSON = {"metadata": {"entities": entities}} if with_entities else {}
             try:
                 await reply.slack.chat_unfurl(channel=channel, ts=ts, unfurls=unfurls, **metadata)
@@ -90,23 +112,99 @@ class LinkHandlers:
                 return frozenset(issue.id for issue in issues)
         return frozenset()
 
+    async def _comments_or_none(self, reply: Reply, number: int) -> tuple[Journal, ...] | None:
+        with suppress(BotError):  # the card comes without their number
+            return await self.details.comments(reply.owner, number)
+        return None
+
     async def details_requested(self, event: Event, reply: Reply) -> None:
         about = event.event
-        reference = about.get("external_ref") or {}
         answer: JSON = {"error": {"status": "not_found"}}
-        if reference.get("type") == views.REFERENCE:
-            with suppress(UserError):
-                answer = await self._details(reply, number_in(reference.get("id")))
+        with suppress(UserError):
+            answer = await self._details(reply, _number(about))
         await reply.slack.entity_presentDetails(trigger_id=about["trigger_id"], **answer)
 
-    async def _details(self, reply: Reply, number: int) -> JSON:
+    async def _details(self, reply: Reply, number: int, done: Edited | None = None) -> JSON:
+        """The details, or why they can't be shown; after an edit, at least the issue as it was saved."""
         try:
-            shown = await self.issues.show(reply.owner, number)
-        except NotLinked:
-            link = f"Type {reply.wording.command('tracker')} link in any channel. "
-            then = "Then you'll see this issue's details here."
-            return {"error": views.refused(f"Link your {reply.wording.service} account", link + then)}
+            shown = await self.details.read(reply.owner, number)
         except BotError as error:
-            return {"error": views.refused("Can't show this issue", reply.wording.sentence(error))}
+            if done is None:
+                return {"error": views.refused(*_refusal(reply, error))}
+            shown = Details(done.issue, {})
         description = await reply.wording.mrkdwn(shown.issue.description)
         return {"metadata": views.details(shown, reply.wording, description)}
+
+    async def comments_requested(self, event: Event, reply: Reply) -> None:
+        """The issue's public comments, the latest first; the cursor is the last one shown."""
+        about = event.event
+        answer: JSON = {"comments": [], "can_post_comment": False}
+        try:
+            answer |= await self._comments(reply, about)
+        except BotError as error:
+            answer["error"] = " ".join(_refusal(reply, error))
+        given = {"trigger_id": about["trigger_id"], **answer}
+        await reply.slack.api_call("entity.presentComments", json=given)
+
+    async def _comments(self, reply: Reply, about: JSON) -> JSON:
+        number, cursor, limit = _number(about), about.get("cursor"), about.get("limit")
+        if about.get("thread_root_id"):
+            return {}  # comments have no replies
+        found = await self.details.comments(reply.owner, number) or ()
+        last = number_in(cursor) if cursor else None
+        left = [comment for comment in reversed(found) if last is None or comment.id < last]
+        page = left[: COMMENTS if limit is None else max(0, min(COMMENTS, limit))]
+        texts = [await reply.wording.mrkdwn(comment.notes) for comment in page]
+        more = {"cursor": str(page[-1].id)} if page and len(left) > len(page) else {}
+        return {"comments": views.comments(list(zip(page, texts, strict=True))), **more}
+
+    async def edited(self, form: DetailsEdit, reply: Reply) -> None:
+        """Save an edit of the details, and show them again, or what is wrong, at its field if it has one."""
+        reply.answered.set()  # the details themselves show that they are being saved
+        done: Edited | None = None
+        title, said, status = "Not saved", "", "edit_error"
+        try:
+            number, view = _number(form.view.json), form.view.json
+            edit, opened = edit_of(view)
+            done = await self.editing.apply(reply.owner, number, edit, opened)
+            said = views.not_saved(done, reply.wording) if done.not_taken else ""
+        except NotLinked as error:
+            (title, said), status = _refusal(reply, error), "custom"
+        except BotError as error:
+            said = reply.wording.sentence(error)
+            if isinstance(error, EditConflict):
+                said = views.conflicting(error)
+            fields = {key for key, field in EDITABLE.items() if field.name in fields_of(error)}
+            wrong = fields & view["state"]["values"].keys() if fields else ()
+            if wrong and reply.acknowledge(response_action="errors", errors=dict.fromkeys(wrong, said)):
+                return
+        reply.acknowledge()
+        await asyncio.sleep(self.parts.delays.acknowledged)
+        answer: JSON = {"error": views.refused(title, said, status)}
+        if not said:
+            answer = await self._details(reply, number, done)
+        try:
+            await reply.slack.entity_presentDetails(trigger_id=form.trigger_id or "", **answer)
+        except SLACK_FAILED as error:
+            log.warning("edited details not shown", action="details.not_shown", error=why(error))
+            await reply.privately(edited(done, reply.wording, shareable=False) if done else sentence(said))
+        if done and done.assigned:
+            await self.messenger.told(reply.owner, done.issue)
+
+
+def _number(about: JSON) -> int:
+    """The issue that a Work Object stands for. Raises ActionExpired."""
+    reference = about.get("external_ref") or {}
+    if reference.get("type") != views.REFERENCE:
+        raise ActionExpired
+    return number_in(reference.get("id"))
+
+
+def _refusal(reply: Reply, error: BotError) -> tuple[str, str]:
+    """A title and a sentence for who can't see an issue."""
+    if isinstance(error, NotLinked):
+        link = f"Type {reply.wording.command('tracker')} link in any channel. "
+        then = "Then you'll see this issue's details here."
+        why = "" if type(error) is NotLinked else f"{reply.wording.sentence(error)} "
+        return f"Link your {reply.wording.service} account", why + link + then
+    return "Can't show this issue", reply.wording.sentence(error)

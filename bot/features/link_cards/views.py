@@ -1,22 +1,38 @@
-"""The card below a link to an issue, and the details that one viewer sees.
+"""The card below a link to an issue, and the details and comments that one viewer sees.
 
 Both come as a Work Object too, which Slack shows instead of the blocks if the app has Work Objects turned on.
-Its fields are plain text. Shapes: https://docs.slack.dev/messaging/work-objects-implementation and, in more
-detail, slack_sdk.models.metadata.
+Its fields are plain text. Shapes: https://docs.slack.dev/messaging/work-objects-implementation and
+https://docs.slack.dev/messaging/work-objects-comments, in more detail slack_sdk.models.metadata.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from bot.features.issues.issues import IssueDetails
-from bot.features.issues.views import kind, priority_and_assignee, spent_and_estimated, title
-from bot.service.models import Issue
+from bot.features.editing.editing import EditConflict, Edited
+from bot.features.editing.views import conflict
+from bot.features.issues.buttons import AssignToMe, CommentOnIssue, OpenTimeForm
+from bot.features.issues.views import (
+    ASSIGN,
+    kind,
+    priority_and_assignee,
+    service_change,
+    spent_and_estimated,
+    title,
+)
+from bot.features.link_cards import form
+from bot.features.link_cards.details import Details
+from bot.service.client import UPDATE_ISSUE
+from bot.service.models import Issue, Journal
 from bot.slack.surfaces.blocks import JSON, context, section, shortened
-from bot.slack.text.mrkdwn import clean, spoken, stripped
+from bot.slack.surfaces.buttons import Button
+from bot.slack.text.mrkdwn import clean, escape, spoken, stripped
 from bot.slack.text.wording import Wording
 
 TASK = "slack#/entities/task"
 REFERENCE = "issue"
 DESCRIPTION, NAME = 2000, 255
+PRIMARY = 2
+"""How many buttons Slack shows outside *More actions*."""
 
 
 def card(issue: Issue, style: Wording) -> JSON:
@@ -24,8 +40,10 @@ def card(issue: Issue, style: Wording) -> JSON:
     return {"blocks": list(blocks)}
 
 
-def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
-    """The card as a Work Object. `posted` is the link exactly as in the message."""
+def entity(
+    issue: Issue, style: Wording, comments: Sequence[Journal] | None, posted: str | None = None
+) -> JSON:
+    """The card as a Work Object. `posted` is the link exactly as in the message; `comments` are counted."""
     fields: JSON = {
         "status": _text(issue.status.name if issue.status else None),
         "priority": _text(issue.priority.name if issue.priority else None),
@@ -33,9 +51,13 @@ def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
     }
     if issue.due_date:
         fields["due_date"] = {"value": issue.due_date.isoformat(), "type": "slack#/types/date"}
-    address = {"app_unfurl_url": posted} if posted else {}
+    more: JSON = {"app_unfurl_url": posted} if posted else {}
+    if comments is not None:
+        latest = _moment(comments[-1].created_on) if comments else None
+        latest = {"latest_timestamp": latest["value"]} if latest else {}
+        more["entity_comments"] = {"count": len(comments), **latest}
     return {
-        **address,
+        **more,
         "entity_type": TASK,
         "url": style.url(issue.id),
         "external_ref": {"id": str(issue.id), "type": REFERENCE},
@@ -48,13 +70,26 @@ def entity(issue: Issue, style: Wording, posted: str | None = None) -> JSON:
                 "product_name": style.service,
             },
             "fields": {name: field for name, field in fields.items() if field},
+            "actions": _buttons(issue.id, style),
         },
     }
 
 
-def details(shown: IssueDetails, style: Wording, description: str) -> JSON:
+def _buttons(number: int, style: Wording) -> JSON:
+    changes: list[tuple[str, Button]] = [
+        (ASSIGN, AssignToMe(issue=number)),
+        ("Comment", CommentOnIssue(issue=number)),
+    ]
+    offered = [*([] if style.lacks(UPDATE_ISSUE) else changes), ("Log time", OpenTimeForm(issue=number))]
+    buttons = [{"text": text, "action_id": it.action, "value": it.pack()} for text, it in offered]
+    places = {"primary_actions": buttons[:PRIMARY], "overflow_actions": buttons[PRIMARY:]}
+    return {place: shown for place, shown in places.items() if shown}
+
+
+def details(shown: Details, style: Wording, description: str) -> JSON:
+    """What one person sees, and may edit."""
     issue = shown.issue
-    found = entity(issue, style)
+    found = entity(issue, style, issue.public_comments)
     payload = found["entity_payload"]
     more: JSON = {
         "created_by": _text(issue.author.name if issue.author else None, type="string"),
@@ -63,6 +98,7 @@ def details(shown: IssueDetails, style: Wording, description: str) -> JSON:
         "description": _text(stripped(description)),
     }
     payload["fields"] |= {name: field for name, field in more.items() if field}
+    payload["fields"] = form.editable(payload["fields"], shown)
     custom = {
         "Project": issue.project.name if issue.project else "",
         "Category": issue.category.name if issue.category else "",
@@ -84,8 +120,37 @@ def details(shown: IssueDetails, style: Wording, description: str) -> JSON:
     return found
 
 
-def refused(title: str, sentence: str) -> JSON:
-    return {"status": "custom", "custom_title": title, "custom_message": spoken(sentence)}
+def comments(found: Sequence[tuple[Journal, str]]) -> list[JSON]:
+    """Comments with their texts as mrkdwn."""
+    return [
+        {
+            "id": str(comment.id),
+            "sender": {"text": shortened(clean(comment.user.name), NAME) if comment.user else "Unknown"},
+            "timestamp": int(comment.created_on.timestamp()) if comment.created_on else 0,
+            "comment": {"value": shortened(clean(stripped(text)), DESCRIPTION) or "–"},
+        }
+        for comment, text in found
+    ]
+
+
+def refused(title: str, sentence: str, status: str = "custom") -> JSON:
+    return {"status": status, "custom_title": title, "custom_message": spoken(sentence)}
+
+
+def conflicting(error: EditConflict) -> str:
+    """What others changed, and what to do: the details still show the old values."""
+    now = stripped(conflict(error.fields)["text"]["text"])
+    return (
+        f"Someone else changed {error.labels} while you were editing.\n{now}\n"
+        "Refresh the details before you edit them again."
+    )
+
+
+def not_saved(edited: Edited, style: Wording) -> str:
+    """What the service didn't take of an edit, in plain text."""
+    lead = f"{style.service} didn't save everything. " if edited.changed else ""
+    missed = (service_change(change, escape(style.service)) for change in edited.not_taken)
+    return lead + stripped(" ".join(missed))
 
 
 def _text(value: str | None, **more: str) -> JSON | None:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Exchange, Retry
-from bot.sandbox.workspace.model import Channel, Details, JsonObject, Message, User
+from bot.sandbox.workspace.model import Channel, JsonObject, Message, User
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
@@ -17,7 +17,7 @@ OF_THREADS = ("reply_count", "reply_users", "latest_reply")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
 
-def _deliver(
+def deliver(
     exchange: Exchange, kind: str, about: JsonObject, message: Message | None = None, *, shared: bool = False
 ) -> None:
     """Deliver an event, about `message` if given, if the app subscribes to its kind."""
@@ -51,12 +51,12 @@ def home_opened(exchange: Exchange, user: User) -> None:
     about: JsonObject = {"user": user.id, "channel": state.im(user.id).id, "tab": "home"}
     if home := state.homes.get(user.id):
         about["view"] = payloads.view(state, home)
-    _deliver(exchange, "app_home_opened", about)
+    deliver(exchange, "app_home_opened", about)
 
 
 def user_changed(exchange: Exchange, user: User) -> None:
     profile = payloads.user_object(exchange.state, user, locale=True)
-    _deliver(exchange, "user_change", {"user": profile})
+    deliver(exchange, "user_change", {"user": profile})
 
 
 def joined(exchange: Exchange, channel: Channel, user: User, *, inviter: User) -> None:
@@ -65,26 +65,7 @@ def joined(exchange: Exchange, channel: Channel, user: User, *, inviter: User) -
     if state.app.bot_user_id in channel.members:
         kind = "C" if channel.kind == "channel" else "G"
         about = {"user": user.id, "channel": channel.id, "channel_type": kind, "team": user.team_id}
-        _deliver(exchange, "member_joined_channel", about | {"inviter": inviter.id})
-
-
-def entity_opened(exchange: Exchange, user: User, message: Message, url: str) -> None:
-    """Report that a user opened the details of the Work Object for a link."""
-    state = exchange.state
-    entity = message.entities[url]
-    trigger_id = exchange.triggers.issue(user.id)
-    state.details[user.id] = Details(trigger_id, entity)
-    state.changed((user.id,))
-    about = {
-        "user": user.id,
-        "external_ref": entity["external_ref"],
-        "entity_url": entity["url"],
-        "link": {"url": url, "domain": urlsplit(url).hostname or ""},
-        "app_unfurl_url": url,
-        "trigger_id": trigger_id,
-        "user_locale": user.locale,
-    }
-    _deliver(exchange, "entity_details_requested", about, message)
+        deliver(exchange, "member_joined_channel", about | {"inviter": inviter.id})
 
 
 def reacted(exchange: Exchange, user: User, message: Message) -> None:
@@ -93,7 +74,7 @@ def reacted(exchange: Exchange, user: User, message: Message) -> None:
         item = {"type": "message", "channel": message.channel, "ts": message.ts}
         about = {"user": user.id, "reaction": message.reactions[-1], "item_user": message.user, "item": item}
         shared = exchange.state.channels[message.channel].is_ext_shared
-        _deliver(exchange, "reaction_added", about, shared=shared)
+        deliver(exchange, "reaction_added", about, shared=shared)
 
 
 def _with_app(exchange: Exchange, channel: Channel) -> bool:
@@ -167,4 +148,4 @@ def posted(exchange: Exchange, message: Message) -> None:
         "source": "conversations_history",
         "links": links,
     }
-    _deliver(exchange, "link_shared", about, message)
+    deliver(exchange, "link_shared", about, message)

@@ -124,12 +124,20 @@ class View:
 
 @dataclass(slots=True)
 class Details:
-    """The Work Object details a user opened: the entity, and the app's response."""
+    """The Work Object details a user opened: the entity, the message that links it, and the app's responses.
 
-    trigger_id: str
+    `triggers` are those of the user's actions there. `errors` are at fields, `comments` those shown so far.
+    """
+
     entity: JsonObject
+    message: Message
+    link: str
+    triggers: list[str] = field(default_factory=list)
     shown: JsonObject | None = None
     error: JsonObject | None = None
+    errors: JsonObject = field(default_factory=dict)
+    comments: list[JsonObject] | None = None
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from aiohttp import WSMsgType, web
 
 from bot.sandbox.loopback import Handler
-from bot.sandbox.workspace import events, interactions, uploads
+from bot.sandbox.workspace import details, events, interactions, uploads
 from bot.sandbox.workspace.delivery import Exchange, Gone, PageError
 from bot.sandbox.workspace.model import Channel, JsonObject, Message, User, View, as_list, as_object, parsed
 from bot.sandbox.workspace.posting import as_message
@@ -268,10 +268,13 @@ class PageApi:
             self._state.details.pop(user.id, None)
             self._state.changed((user.id,))
             return
-        message, url = self._found(user, body.get("channel"), body.get("ts")), str(body.get("url"))
-        if url not in message.entities:
-            raise PageError("This link has no details.")
-        events.entity_opened(self.exchange, user, message, url)
+        if "url" in body:
+            message, url = self._found(user, body.get("channel"), body.get("ts")), str(body["url"])
+            if url not in message.entities:
+                raise PageError("This link has no details.")
+            details.opened(self.exchange, user, message, url)
+        elif shown := self._state.details.get(user.id):
+            details.act(self.exchange, user, shown, body)
 
     async def _react(self, user: User, body: JsonObject) -> None:
         message = self._found(user, body.get("channel"), body.get("ts"))

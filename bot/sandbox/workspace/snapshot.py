@@ -71,8 +71,10 @@ def _view(state: State, found: View) -> JsonObject:
 def _details(found: Details | None) -> JsonObject | None:
     if found is None:
         return None
-    return {"id": found.trigger_id, "entity": found.shown or found.entity, "error": found.error} | {
-        "waiting": found.shown is None and found.error is None
+    return picked(found, "error", "errors", "comments", "cursor") | {
+        "id": found.triggers[0],
+        "entity": found.shown or found.entity,
+        "waiting": found.shown is None and found.error is None,
     }
 
 

@@ -117,7 +117,8 @@ class State:
     `lost` are the channels the app was removed from: posting there is an error but breaks no rule, as the
     app can't know. `history_page` is the maximum page size, and `history_seconds` the interval between two
     pages: 15 messages and 60 seconds for apps outside the Marketplace, which others needn't keep.
-    `rate_limits` is whether calls are counted against Slack's limits. `max_file_size` is in bytes.
+    `rate_limits` is whether calls are counted against Slack's limits. `comments_limit` is how many comments
+    of a Work Object are asked for at once. `max_file_size` is in bytes.
     """
 
     team: Team
@@ -139,6 +140,7 @@ class State:
     history_page: int = 999
     history_seconds: float = 0.0
     rate_limits: bool = True
+    comments_limit: int = 100
     max_file_size: int = 1024**3  # as in Slack
     violations: list[Violation] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)

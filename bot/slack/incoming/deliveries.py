@@ -64,8 +64,10 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
         case SlashCommand():
             return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})
         case FormSubmission(view=view):
-            inputs = (block["block_id"] for block in view.json["blocks"] if block.get("type") == "input")
-            errors = {"response_action": "errors", "errors": {next(inputs, ""): text}}
+            blocks, held = view.json.get("blocks") or (), view.json.get("state", {}).get("values")
+            inputs = (block["block_id"] for block in blocks if block.get("type") == "input")
+            first = next(inputs, None) or next(iter(held or ()), "")
+            errors = {"response_action": "errors", "errors": {first: text}}
             return BoltResponse(status=200, body=errors)
         case Event() | UserMessage():
             return BoltResponse(status=503, body="")

@@ -37,6 +37,7 @@ from bot.slack.incoming.failures import (
 from bot.slack.incoming.feature import Feature, Form, FormExpired, FormSentAlready, Interrupted, merged
 from bot.slack.incoming.interaction import (
     ButtonPress,
+    DetailsEdit,
     Event,
     FormClosed,
     FormSubmission,
@@ -124,7 +125,8 @@ class Dispatch(AsyncMiddleware):
             case ButtonPress(name=name):
                 return features.buttons.get(name)
             case FormSubmission(name=name):
-                return features.forms.get(name)
+                of_details = isinstance(interaction, DetailsEdit)
+                return features.edits.get(name) if of_details else features.forms.get(name)
             case FormClosed(name=name):
                 return features.closed.get(name)
             case OptionsRequest(name=name):
@@ -182,6 +184,10 @@ class Dispatch(AsyncMiddleware):
             body = await reply.acknowledgement.body(self.delays.form + self.delays.last_answer)
             return BoltResponse(status=200, body=body or "")
         match interaction:
+            case DetailsEdit():
+                reply.acknowledgement = Acknowledgement()
+                self._start(self._run(interaction, reply, handler), delivery)
+                return BoltResponse(status=200, body=await reply.acknowledgement.body(self.delays.form) or "")
             case OptionsRequest():
                 found = await self.in_flight.start(self._options(interaction, reply, handler))
                 return BoltResponse(status=200, body={"options": found[:100]})

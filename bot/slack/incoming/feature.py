@@ -80,6 +80,8 @@ class Feature:
     shortcuts: Mapping[str, Handler[interaction.Shortcut]] = field(default_factory=dict)
     buttons: Mapping[type[Button] | str, Press] = field(default_factory=dict)
     forms: Mapping[str, Form] = field(default_factory=dict)
+    edits: Mapping[str, Handler[interaction.DetailsEdit]] = field(default_factory=dict)
+    """Edits of a Work Object's details: its response has at most errors at fields (`Reply.acknowledge`)."""
     closed: Mapping[str, Handler[interaction.FormClosed]] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
     messages: Mapping[str, Handler[interaction.UserMessage]] = field(default_factory=dict)

@@ -5,6 +5,7 @@
     ├── Shortcut            a global shortcut, or a message shortcut with its message
     ├── ButtonPress         a button, a menu or a select that acts at once
     ├── FormSubmission      a modal was submitted
+    │   └── DetailsEdit     fields in a Work Object's details were
     ├── FormClosed          a modal with `notify_on_close` was closed
     ├── OptionsRequest      a select asks for options while a user types
     ├── UserMessage         a mention of the bot, or a direct message to it
@@ -22,7 +23,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import structlog
 
 from bot.errors import UserError
-from bot.slack.incoming.shapes import Malformed, is_slack_check
+from bot.slack.incoming.shapes import DETAILS, Malformed, is_slack_check
 from bot.slack.language.tokens import as_typed
 from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces.blocks import JSON
@@ -144,6 +145,13 @@ class FormSubmission(Interaction):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DetailsEdit(FormSubmission):
+    """Fields in the details of a Work Object were edited; its view has no blocks."""
+
+    kind = "edit"
+
+
+@dataclass(frozen=True, kw_only=True)
 class FormClosed(Interaction):
     kind = "closed"
     view: View = field()  # as above
@@ -247,7 +255,8 @@ def read(body: JSON) -> Interaction | None:
             about = {"carried": carried, "pressed_at": pressed_at, "ephemeral": ephemeral, "message": message}
             return ButtonPress(name=name, **about, **common)
         case {"type": "view_submission"}:
-            return FormSubmission(name=str(view.get("callback_id")), **common)
+            submission = DetailsEdit if view.get("type") == DETAILS else FormSubmission
+            return submission(name=str(view.get("callback_id")), **common)
         case {"type": "view_closed"}:
             return FormClosed(name=str(view.get("callback_id")), **common)
         case {"type": "block_suggestion"}:

@@ -19,11 +19,14 @@ REQUIRED = {
     "event_callback": ("event",),
 }
 """Required fields by payload type; a command has no type of its own."""
+DETAILS = "entity_detail"
+"""The type of a view with a Work Object's details, as Slack sends it when a user has edited them."""
 REQUIRED_OF_EVENT = {
     "app_home_opened": ("user",),
     "reaction_added": ("user", "item", "reaction"),
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
+    "entity_comments_requested": ("user", "trigger_id"),
     "member_joined_channel": ("user", "channel"),
     "team_access_revoked": ("team_ids",),
     "user_change": ("user",),
@@ -119,27 +122,31 @@ class _State(_Part):
     values: dict[str, dict[str, _Entered]] = {}
 
 
-class _View(_Identified):
+class _Reference(_Part):
+    type: str | None = None
+    id: str | None = None
+
+
+class _View(_Installed):
     type: str
-    hash: str
+    id: Id | None = None
+    hash: str | None = None
     callback_id: str = ""
     private_metadata: str = ""
     title: _Text | None = None
-    blocks: list[_Block]
+    blocks: list[_Block] | None = None
     state: _State = _State()
+    external_ref: _Reference | None = None
 
     @model_validator(mode="after")
     def _check_complete(self) -> Self:
-        return self.require("title") if self.type == "modal" else self
+        if self.type == DETAILS:
+            return self.require("external_ref")
+        return self.require("id", "hash", "blocks", *(["title"] if self.type == "modal" else ()))
 
 
 class _Link(_Part):
     url: str
-
-
-class _Reference(_Part):
-    type: str | None = None
-    id: str | None = None
 
 
 class _Item(_Part):
@@ -162,6 +169,9 @@ class _Event(_Part):
     message_ts: str | None = None
     trigger_id: str | None = None
     external_ref: _Reference | None = None
+    cursor: str | None = None
+    limit: int | None = None
+    thread_root_id: str | None = None
     view: _View | None = None
     team_ids: list[Id] | None = None
     item: _Item | None = None

@@ -108,6 +108,7 @@ EVENTS = (
     "reaction_added",
     "link_shared",
     "entity_details_requested",
+    "entity_comments_requested",
     "app_uninstalled",
     "tokens_revoked",
     "user_change",

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.support.office import Office
-from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of
 
 
 async def wait_for_unfurl(person: Person, message: JSON) -> JSON:
@@ -74,45 +73,6 @@ async def test_unfurls_for_linked_users_where_no_outsiders_read(
     office.tracker.data.users[1].status = 3  # the key is refused, and nobody is told
     assert await unfurled(office, ana, office.link_to(office.public_issue(1))) == []
     assert not [m for m in await ana.messages() if m["ephemeral"]]
-
-
-async def details(person: Person, message: JSON) -> JSON:
-    """Open the details of the message's first card and return what the user sees."""
-    preview = message["unfurls"][0]
-    assert preview["has_details"]
-    await person._post("details", channel=message["channel"], ts=message["ts"], url=preview["url"])
-
-    async def poll() -> JSON | None:
-        found: JSON = (await person.state())["details"]
-        return None if found["waiting"] else found
-
-    return await until(poll)
-
-
-async def test_shows_card_details_with_the_viewers_own_key(office: Office, ana: Person, ben: Person) -> None:
-    issue = office.public_issue()
-    message = await wait_for_unfurl(ana, await ana.say(office.link_to(issue)))
-
-    seen = (await details(ana, message))["entity"]
-    assert seen["external_ref"] == {"id": str(issue.id), "type": "issue"}
-    assert seen["entity_payload"]["fields"]["created_by"]["value"]
-    assert "Link your Tracker account" in str((await details(ben, message))["error"])
-    await office.link(ben.user_id, KEYS["ben"])
-    issue.is_private, issue.author_id, issue.assigned_to_id = True, 1, 1
-    refused = (await details(ben, message))["error"]
-    assert "you can't see it" in refused["custom_message"]
-    seen = (await details(ana, message))["entity"]
-    assert seen["entity_payload"]["custom_fields"][-1]["label"] == "Private"
-
-
-async def test_card_details_show_the_description_as_plain_text(office: Office, ana: Person) -> None:
-    issue = office.public_issue()
-    issue.description = "## Steps\n\n**Pay** with `x*y*z` at [the till](https://x.y/?a=1&b=2), 2 * 3 <b>"
-    message = await wait_for_unfurl(ana, await ana.say(office.link_to(issue)))
-
-    seen = (await details(ana, message))["entity"]["entity_payload"]["fields"]["description"]["value"]
-
-    assert seen == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
 
 
 async def test_unfurls_a_plain_card_without_work_objects(office: Office, ana: Person) -> None:

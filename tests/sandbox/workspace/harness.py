@@ -23,7 +23,10 @@ SCOPES = (
     "commands chat:write channels:read groups:read channels:history im:write links:write "
     "metadata.message:read users:read files:read"
 )
-EVENTS = "app_home_opened app_mention message.im link_shared entity_details_requested member_joined_channel"
+EVENTS = (
+    "app_home_opened app_mention message.im link_shared entity_details_requested entity_comments_requested "
+    "member_joined_channel"
+)
 MANIFEST: Json = {
     "display_information": {"name": "Issue Bot"},
     "features": {

@@ -52,6 +52,36 @@ async def test_details_must_match_the_opened_entity(app: App, page: Page) -> Non
     assert (await page.state())["details"] is None
 
 
+async def test_an_edit_has_errors_only_at_its_fields_and_comments_their_limit(
+    app: App, page: Page, workspace: Workspace
+) -> None:
+    workspace.state.comments_limit = 1
+    _, where = await unfurl(app, page, entity(app_unfurl_url=URL))
+    await page.post("details", url=URL, **where)
+    await app.next()
+    values = {"due_date": {"due_date.input": {"type": "datepicker", "selected_date": "2036-01-02"}}}
+
+    async def saved(**errors: str) -> Json:
+        app.answers["view_submission"] = {"response_action": "errors", "errors": errors}
+        await page.post("details", values=values)
+        await page.until(lambda state: state["details"]["errors"] == errors)
+        return dict((await app.next())["view"])
+
+    view = await saved(due_date="Too late")
+    assert (view["type"], view["external_ref"]) == ("entity_detail", {"id": "12", "type": "issue"})
+    assert view["state"]["values"] == values
+    assert not workspace.violations
+    await saved(status="Not allowed")
+    assert workspace.violations[-1].rule == "invalid_errors"
+
+    await page.post("details")
+    event = (await app.next())["event"]
+    assert (event["type"], event["limit"]) == ("entity_comments_requested", 1)
+    comment = {"id": "1", "sender": {"text": "Ben"}, "timestamp": 1, "comment": {"value": "Same here"}}
+    given = {"trigger_id": event["trigger_id"], "comments": [comment, comment]}
+    assert await app.error(app.web.api_call("entity.presentComments", json=given)) == "invalid_arguments"
+
+
 async def test_entities_need_rich_previews_in_the_manifest(
     app: App, page: Page, workspace: Workspace
 ) -> None:

@@ -4,12 +4,20 @@ Source: https://docs.slack.dev/messaging/work-objects; other limits match those 
 """
 
 from bot.sandbox.workspace.api.call import Arguments
-from bot.sandbox.workspace.blocks import anything, choice, fields, items, pattern, string
+from bot.sandbox.workspace.blocks import anything, boolean, choice, fields, items, pattern, string
 from bot.sandbox.workspace.delivery import Triggers
-from bot.sandbox.workspace.model import JsonObject, Message, as_list, as_object
+from bot.sandbox.workspace.model import Details, JsonObject, Message, as_list, as_object
 from bot.sandbox.workspace.state import ApiError, State
 
-ERRORS = {"not_found", "restricted", "internal_error", "custom", "custom_partial_view", "timeout"}
+ERRORS = {
+    "not_found",
+    "restricted",
+    "internal_error",
+    "custom",
+    "custom_partial_view",
+    "timeout",
+    "edit_error",
+}
 TYPES = tuple(f"slack#/entities/{name}" for name in ("task", "file", "item", "incident", "content_item"))
 TITLE = fields({"text": string(3000, 1)}, {"edit": anything})
 ATTRIBUTES = fields(
@@ -36,7 +44,11 @@ ENTITY = fields(
         "external_ref": REFERENCE,
         "entity_payload": PAYLOAD,
     },
-    {"app_unfurl_url": string(3000, 1)},
+    {"app_unfurl_url": string(3000, 1), "entity_comments": anything},
+)
+COMMENT = fields(
+    {"id": string(255, 1), "sender": anything, "timestamp": anything, "comment": anything},
+    {"can_edit": boolean},
 )
 
 
@@ -66,10 +78,7 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
 
 def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
     """entity.presentDetails: checks the trigger first, then that the entity is the one the user opened."""
-    trigger_id = given.required("trigger_id")[0]
-    user = triggers.redeem(trigger_id).user
-    details = state.details.get(user)
-    if details is None or details.trigger_id != trigger_id:
+    if (details := _opened(state, given, triggers)) is None:
         return {}
     metadata, error = given.all.get("metadata"), as_object(given.all.get("error"))
     if error:
@@ -86,6 +95,27 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
             raise ApiError(
                 "entity_metadata_does_not_match_trigger", "These details belong to another entity."
             )
-        details.shown = entity
-    state.changed((user,))
+        details.shown, details.error = entity, None
+    details.errors = {}
+    state.changed()
     return {}
+
+
+def present_comments(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
+    """entity.presentComments: the comments follow those on the pages before."""
+    if (details := _opened(state, given, triggers)) is None:
+        return {}
+    if problems := [*items(COMMENT, 0, state.comments_limit)(given.all.get("comments"), "/comments")]:
+        raise ApiError("invalid_arguments", messages=problems)
+    details.comments = [*(details.comments or ()), *given.all["comments"]]
+    details.cursor = given.text("cursor") or None
+    details.error = {"custom_message": said} if (said := given.text("error")) else details.error
+    state.changed()
+    return {}
+
+
+def _opened(state: State, given: Arguments, triggers: Triggers) -> Details | None:
+    """Return the details that a trigger belongs to, unless the user closed them."""
+    trigger_id = given.required("trigger_id")[0]
+    details = state.details.get(triggers.redeem(trigger_id).user)
+    return details if details and trigger_id in details.triggers else None

@@ -1,4 +1,4 @@
-// A Work Object's details for one user, opened from the card below its link.
+// A Work Object's details for one user, opened from the card below its link: fields to edit, buttons, comments.
 
 import { hideDialog, showDialog } from "./dialog.js";
 import { h, icon, safeUrl, uid } from "./dom.js";
@@ -19,31 +19,80 @@ function close() {
   return post("details", { close: true });
 }
 
-function value(name, field) {
-  if (!name.startsWith("date_")) return String(field.value);
-  return new Date(field.value * 1000).toLocaleString("en-US", { dateStyle: "medium", timeStyle: "short" });
+function moment(seconds) {
+  return new Date(seconds * 1000).toLocaleString("en-US", { dateStyle: "medium", timeStyle: "short" });
 }
 
 function fact(label, text) {
   return h("div", { class: "text" }, h("b", {}, label), h("br"), text);
 }
 
-function content(details) {
-  if (details.error) return [h("p", { class: "text" }, details.error.custom_message || "Nothing to show here.")];
-  const { fields = {}, custom_fields: custom = [] } = details.entity.entity_payload;
-  const { description, ...facts } = fields;
-  const link = h("a", { href: safeUrl(details.entity.url), target: "_blank", rel: "noopener" }, details.entity.url);
+/** A field's input, and what it holds as Slack submits it. */
+function input(name, { value, edit }) {
+  const { static_options: options, current_value: current } = edit.select || {};
+  if (!options) {
+    const node = h("input", { type: "date", value: value || "", id: uid("field") });
+    return { node, held: () => ({ type: "datepicker", selected_date: node.value || null }) };
+  }
+  const empty = edit.optional || !current ? h("option", { value: "" }, "None") : null;
+  const node = h("select", { id: uid("field") }, empty, options.map((o) => h("option", { value: o.value }, o.text.text)));
+  node.value = current || "";
+  const chosen = () => options.find((option) => option.value === node.value) || null;
+  return { node, held: () => ({ type: "static_select", selected_option: chosen() }) };
+}
+
+function form(fields, errors) {
+  const inputs = Object.entries(fields).filter(([, field]) => field.edit).map(([name, field]) => ({ name, ...input(name, field) }));
+  if (!inputs.length) return null;
+  const save = (event) => {
+    event.preventDefault();
+    post("details", { values: Object.fromEntries(inputs.map(({ name, held }) => [name, { [`${name}.input`]: held() }])) });
+  };
+  return h("form", { class: "fields", on: { submit: save } },
+    inputs.map(({ name, node }) => h("label", { class: errors[name] ? "text has-error" : "text", for: node.id }, h("b", {}, LABELS[name] || name), h("br"), node,
+      errors[name] ? h("span", { class: "field-error", role: "alert" }, errors[name]) : null)),
+    h("div", { class: "text" }, h("button", { type: "submit", class: "button primary" }, "Save")));
+}
+
+function buttons({ primary_actions: first = [], overflow_actions: others = [] } = {}) {
+  return h("div", { class: "actions" }, [...first, ...others].map(({ text, action_id }) => h("button", {
+    type: "button", class: "button", on: { click: () => post("details", { action_id }) },
+  }, text)));
+}
+
+function comments({ entity, comments: known, cursor }) {
+  if (!entity.entity_comments) return [];
+  const label = known ? "More comments" : `Comments (${entity.entity_comments.count})`;
   return [
+    ...(known || []).map(({ sender, timestamp, comment }) => h("div", { class: "text details-text" },
+      h("b", {}, sender.text), ` ${moment(timestamp)}`, h("br"), comment.value)),
+    !known || cursor ? h("button", { type: "button", class: "text-button", on: { click: () => post("details", {}) } }, label) : null,
+  ];
+}
+
+function content(details) {
+  const { error, entity } = details;
+  const said = error ? h("p", { class: "text", role: "alert" }, error.custom_message || "Nothing to show here.") : null;
+  if (error && error.status !== "edit_error") return [said];
+  const { fields = {}, custom_fields: custom = [], actions } = entity.entity_payload;
+  const { description, ...facts } = fields;
+  const link = h("a", { href: safeUrl(entity.url), target: "_blank", rel: "noopener" }, entity.url);
+  const value = (name, field) => (name.startsWith("date_") ? moment(field.value) : String(field.value));
+  return [
+    said,
+    form(facts, details.errors),
     h("div", { class: "fields" },
-      Object.entries(facts).map(([name, field]) => fact(LABELS[name] || name, value(name, field))),
+      Object.entries(facts).filter(([, field]) => !field.edit).map(([name, field]) => fact(LABELS[name] || name, value(name, field))),
       custom.map((field) => fact(field.label, String(field.value)))),
     description ? h("p", { class: "text details-text" }, description.value) : null,
     h("p", { class: "text details-text" }, details.waiting ? "Loading details…" : link),
+    details.waiting ? null : buttons(actions),
+    ...(details.waiting ? [] : comments(details)),
   ];
 }
 
 function heading(details) {
-  if (details.error) return details.error.custom_title || "Not found";
+  if (details.error && details.error.status !== "edit_error") return details.error.custom_title || "Not found";
   const { title, display_id: id, display_type: type } = details.entity.entity_payload.attributes;
   return [type, id, title.text].filter(Boolean).join(" ");
 }

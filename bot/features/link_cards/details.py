@@ -1,0 +1,84 @@
+"""The details of an issue that one person sees beside a link, and what they may change there."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.people import has_permission
+from bot.errors import ServiceError
+from bot.features.issues.fields import FIELDS
+from bot.features.issues.issues import Issues
+from bot.service.client import UPDATE_ISSUE
+from bot.service.conventions import EDITS_ISSUES, EDITS_OWN_ISSUES, IssueDetailInclude
+from bot.service.models import Issue, Journal, Ref
+from bot.store.owner import Owner
+
+EDITABLE = {
+    "status": FIELDS["status"],
+    "priority": FIELDS["priority"],
+    "assignee": FIELDS["to"],
+    "due_date": FIELDS["due"],
+}
+"""The fields that can be edited in the details, by Slack's names."""
+CHOICES = 100
+"""As many as a select takes (docs/slack.md, Sizes)."""
+DETAILS: tuple[IssueDetailInclude, ...] = ("journals", "allowed_statuses")
+
+
+@dataclass(frozen=True)
+class Details:
+    """`choices` are those of the fields that the user may edit, by Slack's names; a date has none."""
+
+    issue: Issue
+    choices: Mapping[str, tuple[Ref, ...]]
+
+
+@dataclass(frozen=True)
+class LinkDetails:
+    access: Access
+
+    async def read(self, owner: Owner, number: int) -> Details:
+        """Raises IssueNotFound, NotLinked, ServiceError."""
+        async with self.access.accounts.reading(owner) as session:
+            issue = await Issues(self.access).detailed(session, number, DETAILS)
+            choices: Mapping[str, tuple[Ref, ...]] = {}
+            with suppress(ServiceError):  # then nothing can be edited
+                choices = await self._choices(session, issue)
+            return Details(issue, choices)
+
+    async def comments(self, owner: Owner, number: int) -> tuple[Journal, ...] | None:
+        """An issue's public comments, None if the service doesn't tell them. Raises what `read` raises."""
+        async with self.access.accounts.reading(owner) as session:
+            return (await Issues(self.access).detailed(session, number, DETAILS[:1])).public_comments
+
+    async def _choices(self, session: Session, issue: Issue) -> dict[str, tuple[Ref, ...]]:
+        """The choices of what the user may edit. If the service doesn't tell permissions, having a choice of
+        statuses counts as one.
+        """
+        project, statuses = issue.project, issue.allowed_statuses
+        if project is None or self.access.client.optional.is_missing(UPDATE_ISSUE):
+            return {}
+        own = issue.author is not None and issue.author.id == session.user_id
+        permission = EDITS_ISSUES | (EDITS_OWN_ISSUES if own else frozenset())
+        may, catalog = await asyncio.gather(
+            has_permission(self.access.client, session, project, permission),
+            self.access.catalogs.of(session, project.id, ("priorities", "assignees")),
+        )
+        if may is False or (may is None and len(statuses) == 1):
+            return {}
+        found = {
+            "status": statuses if len(statuses) > 1 else (),
+            "priority": _with(issue.priority, catalog.lists["priorities"]),
+            "assignee": _with(issue.assigned_to, catalog.lists["assignees"]),
+        }
+        found = {key: choices for key, choices in found.items() if choices}
+        return found | {"due_date": ()} if found else {}
+
+
+def _with(held: Ref | None, choices: tuple[Ref, ...]) -> tuple[Ref, ...]:
+    """The choices with the one that the issue has, as many as a select takes."""
+    unlisted = (held,) if held and held.id not in {ref.id for ref in choices[: CHOICES - 1]} else ()
+    return (*unlisted, *choices)[:CHOICES]

@@ -1,0 +1,183 @@
+"""The details of links: what each person sees there, edits, and does with its buttons."""
+
+from datetime import date
+from functools import partial
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.defaults import CLOSED, HIGH, IN_PROGRESS, NEW, NORMAL, URGENT
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace import payloads
+from tests.features.link_cards.panes import Pane, opened, posted
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import JSON, text_of
+
+ANA, BEN = 1, 2
+
+
+@pytest.fixture
+def tracker() -> Tracker:
+    return demo_tracker(issue_reads=True, roles=True, listing=True)
+
+
+@pytest.fixture
+def issue(office: Office) -> Issue:
+    """An open, unassigned issue of the Web Shop that Ana may edit."""
+    found = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    found.status_id, found.priority_id, found.assigned_to_id, found.due_date = NEW, NORMAL, None, None
+    found.author_id = BEN
+    return found
+
+
+async def editable(pane: Pane) -> set[str]:
+    return {name for name, field in (await pane.fields()).items() if "edit" in field}
+
+
+async def test_details_are_those_of_the_viewers_own_key(
+    office: Office, ana: Person, ben: Person, issue: Issue
+) -> None:
+    message = await posted(ana, office, issue)
+
+    pane = await opened(office, ana, issue, message)
+    assert (await pane.entity())["external_ref"] == {"id": str(issue.id), "type": "issue"}
+    assert (await pane.fields())["created_by"]["value"] == "Ben Okafor"
+    unlinked = await opened(office, ben, issue, message)
+    assert "Link your Tracker account" in str((await unlinked.state())["error"])
+    await office.link(ben.user_id, KEYS["ben"])
+    issue.is_private, issue.author_id, issue.assigned_to_id = True, ANA, ANA
+    refused = await opened(office, ben, issue, message)
+    assert "you can't see it" in (await refused.state())["error"]["custom_message"]
+    seen = await (await opened(office, ana, issue, message)).entity()
+    assert seen["entity_payload"]["custom_fields"][-1]["label"] == "Private"
+
+
+async def test_the_description_is_plain_text(office: Office, ana: Person, issue: Issue) -> None:
+    issue.description = "## Steps\n\n**Pay** with `x*y*z` at [the till](https://x.y/?a=1&b=2), 2 * 3 <b>"
+
+    shown = (await (await opened(office, ana, issue)).fields())["description"]["value"]
+
+    assert shown == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
+
+
+async def test_fields_are_editable_for_those_who_may_edit_the_issue(
+    office: Office, ana: Person, linked_ben: Person, issue: Issue
+) -> None:
+    message = await posted(ana, office, issue)
+
+    pane = await opened(office, ana, issue, message)
+    assert await editable(pane) == {"status", "priority", "assignee", "due_date"}
+    offered = (await pane.fields())["status"]["edit"]["select"]["static_options"]
+    assert [option["text"]["text"] for option in offered][:2] == ["New", "In progress"]
+    assert "Rejected" not in str(offered)
+    assert not await editable(await opened(office, linked_ben, issue, message))
+
+
+async def test_an_edit_sends_only_what_differs_from_what_the_details_showed(
+    office: Office, ana: Person, linked_ben: Person, issue: Issue
+) -> None:
+    pane = await opened(office, ana, issue)
+    issue.priority_id = URGENT  # by someone else meanwhile
+
+    shown = await pane.edit(status="In progress", due_date="2036-01-02", assignee="Ana")
+
+    assert not shown["error"]
+    assert (issue.status_id, issue.priority_id, issue.due_date) == (IN_PROGRESS, URGENT, date(2036, 1, 2))
+    assert issue.assigned_to_id == ANA
+    fields = await pane.fields()
+    assert [fields[name]["value"] for name in ("status", "priority", "due_date")] == [
+        "In progress",
+        "Urgent",
+        "2036-01-02",
+    ]
+    await pane.edit(due_date=None, assignee=None)
+    assert issue.due_date is None
+    assert not issue.assigned_to_id
+    told = await linked_ben.after(pane.edit(assignee="Ben"), DM)
+    assert f"#{issue.id}" in text_of(told)
+
+
+async def test_what_someone_else_changed_is_told_and_not_overwritten(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    message = await posted(ana, office, issue)
+    pane = await opened(office, ana, issue, message)
+    issue.priority_id = URGENT
+
+    said = (await pane.edit(priority="High", status="Closed"))["error"]
+
+    assert said["status"] == "edit_error"
+    assert "Someone else changed Priority while you were editing." in said["custom_message"]
+    assert "Priority is Urgent now. You entered High." in said["custom_message"]
+    assert (issue.priority_id, issue.status_id) == (URGENT, NEW)
+    assert (await pane.edit(priority="High"))["error"]  # the details still show the old value
+    again = await opened(office, ana, issue, message)
+    assert not (await again.edit(priority="High"))["error"]
+    assert issue.priority_id == HIGH
+
+
+async def test_refusals_are_told_at_the_field_or_above_the_form(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    issue.start_date = date(2036, 5, 1)
+    pane = await opened(office, ana, issue)
+
+    at_field = await pane.edit(due_date="2036-01-02")
+    assert "must be greater than start date" in at_field["errors"]["due_date"]
+    assert not at_field["error"]
+    assert issue.due_date is None
+
+    issue.is_private, issue.author_id = True, BEN  # the issue isn't Ana's to see anymore
+    above = (await pane.edit(status="Closed"))["error"]
+    assert (above["status"], "you can't see it" in above["custom_message"]) == ("edit_error", True)
+    assert issue.status_id == NEW
+
+
+async def test_an_edit_that_slack_delivers_again_is_saved_once(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    state = office.workspace.state
+    view: JSON = {"type": "entity_detail", "callback_id": "work-object-edit"}
+    view |= {"external_ref": {"id": str(issue.id), "type": "issue"}, "entity_url": office.link_to(issue)}
+    chosen = {"type": "static_select", "selected_option": {"value": str(CLOSED), "text": {"text": "Closed"}}}
+    payload = payloads.interaction(state, "view_submission", state.users[ana.user_id]) | {
+        "view": view | {"state": {"values": {"status": {"status.input": chosen}}}},
+        "trigger_id": office.workspace._triggers.issue(ana.user_id),
+    }
+    deliver = partial(office.workspace._delivery.deliver, "interactive", payload, takes_answer=True)
+
+    first = await deliver()
+    await office.idle()
+    assert (first.payload or None, issue.status_id) == (None, CLOSED)
+    issue.status_id = NEW  # reopened by someone
+    again = await deliver()
+    await office.idle()
+
+    assert "You already submitted this form." in str(again.payload)
+    assert issue.status_id == NEW
+
+
+async def test_someone_who_unlinked_meanwhile_is_told_how_to_link(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    pane = await opened(office, ana, issue)
+    await ana.ask("/tracker unlink")
+
+    said = (await pane.edit(status="Closed"))["error"]
+
+    assert (said["custom_title"], issue.status_id) == ("Link your Tracker account", NEW)
+    assert "Type /tracker link in any channel." in said["custom_message"]
+
+
+async def test_buttons_of_the_details_act_as_on_a_card(office: Office, ana: Person, issue: Issue) -> None:
+    pane = await opened(office, ana, issue)
+
+    await pane.press("Assign to me")
+    assert issue.assigned_to_id == ANA
+    await pane.press("Comment")
+    assert (await ana.form("Comment"))["title"]["text"] == "Comment"
+    await pane.press("Log time")
+    await ana.form("Log time")
