@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
 from aiohttp import web
 
+from bot.features.new_issue.unfinished import NAME, UnfinishedForm
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
@@ -125,6 +128,7 @@ class Target:
             "digests": await self.digests(),
             "template": await store.templates.get(TEAM, self.template.id),
             "link": await store.links.get(ANA),
+            "unfinished": await store.saved_input.kept(ANA, NAME),
         }
 
     def shown_to(self, user_id: str) -> str:
@@ -161,10 +165,12 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
         {"payload": {"command": "/issue", "text": f"{hidden.id} {HERS}"}},
         {"issue": hidden.id, "text": HERS, "said": HERS, "edit": {}, "draft": {"subject": HERS}}
         | {"time": {"issue": hidden.id, "hours": "1", "spent_on": "2026-07-01", "comment": HERS}}
-        | {"digest": f"add security daily {AT}"},
+        | {"digest": f"add security daily {AT}", "back": {"subject": HERS}, "after": {}},
         {"files": [{"id": "F1", "name": HERS}], "issue": hidden.id, "message": {"text": HERS, "ts": "1.1"}},
     ]
     ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
+    unfinished = UnfinishedForm(form="", at=time.time(), subject=HERS, view={"blocks": []})
+    await store.saved_input.keep(ANA, NAME, unfinished.model_dump(), datetime.now(UTC))
     mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
     metadata = {
         "entry": entry.id, "digest": digest.id, "user": 1, "for": ANA.user_id, "issue": mine.issue_id,

@@ -58,7 +58,7 @@ SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project
 """Handlers that may say nothing: links, typing, cleared selects, and issues that were just shared."""
 IN_FORMS_ONLY = (
     *("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue", "comment.issue"),
-    *("issue.template", "template.issue"),
+    *("issue.template", "template.issue", "issue.continue_draft", "issue.discard_draft"),
 )
 TRYING_ALL = (BEN.user_id, CHRIS.user_id)
 """Another user, and the administrator, who sees hidden issues."""
@@ -78,6 +78,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
     shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
     about = ("time.open", "time.issue", "comment.open", "comment.issue", "template.issue")
     empty = ("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields")
+    unfinished = ("issue.continue_draft", "issue.discard_draft")
     home = ("home.create", "home.search", "home.time", "home.mine")
     aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         ((*RESUMING, *resumed, *drafts, *related), target.kept),
@@ -101,7 +102,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
         (("issue.delete_post",), (f"{target.announcement['ts']}{posts[0]}",)),
         (("post.delete",), posts),
         (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept)),
-        ((*empty, *home), ("",)),
+        ((*empty, *unfinished, *home), ("",)),
         (("home.tell_when_assigned",), ("0", "1")),
         (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1")),
         (("issue.unfollow",), (f"{hidden}:0",)),

@@ -29,3 +29,15 @@ async def test_saved_input_expires_after_a_day(store: Store, database: Database,
         then = datetime.now(UTC) - timedelta(hours=hours)
         await database.execute(update(SavedInputRow).values(created_at=then))
         assert await store.saved_input.get(ana, saved) == found
+
+
+async def test_one_input_is_kept_under_a_name_for_each_user_and_the_later_one_stays(
+    store: Store, ana: Owner, ben: Owner
+) -> None:
+    now = datetime.now(UTC)
+    for seconds, text in ((0, "first"), (2, "last"), (1, "typed before the last")):
+        await store.saved_input.keep(ana, "draft", {"text": text}, now + timedelta(seconds=seconds))
+
+    assert await store.saved_input.kept(ana, "draft") == {"text": "last"}
+    assert await store.saved_input.kept(ana, "other") is None
+    assert await store.saved_input.kept(ben, "draft") is None
