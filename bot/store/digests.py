@@ -221,7 +221,7 @@ class StoredDigests:
         due = case((DigestRow.paused.is_(None), DigestRow.next_due), else_=literal(next_due, UtcDateTime))
         await self._set(digest, paused=None, next_due=due, agreed_project=agreed_project, **_NO_NOTICES)
 
-    async def take_over(
+    async def take_ownership(
         self,
         digest: Digest,
         owner: Owner,

@@ -193,7 +193,7 @@ press(
     answer("/issue new {word} project:webshop"),
     "Delete announcement",
     effect=posts_gone,
-    said="The post is deleted",
+    said="The announcement is deleted",
 )
 press("open button", "open", CARD, "Open in Tracker", expects_answer=False)
 menu("menu: assign to me", "issue.assign", FOUND, "Assign to me", **TAKEN)

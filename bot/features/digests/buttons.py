@@ -14,7 +14,7 @@ class Act(StrEnum):
     PAUSE = "digest.pause"
     REMOVE = "digest.remove"
     RESUME = "digest.resume"
-    TAKE_OVER = "digest.take_over"
+    TAKE_OWNERSHIP = "digest.take_over"
     RESTORE = "digest.undo"
 
 

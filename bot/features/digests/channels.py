@@ -190,8 +190,11 @@ def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
     blocks = []
     for digest in digests[:SHOWN]:
         text = f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}"
-        why_stopped, take_over = why_paused(digest, None, wording), act_button(Act.TAKE_OVER, digest, None)
-        blocks.append(section(f"{text}\n{why_stopped}", take_over))
+        why_stopped, take_ownership = (
+            why_paused(digest, None, wording),
+            act_button(Act.TAKE_OWNERSHIP, digest, None),
+        )
+        blocks.append(section(f"{text}\n{why_stopped}", take_ownership))
     return Message(" ".join(block["text"]["text"] for block in blocks), tuple(blocks))
 
 

@@ -71,8 +71,8 @@ _ACTS = {
     "remove": Act.REMOVE,
     "delete": Act.REMOVE,
     "stop": Act.REMOVE,
-    "take": Act.TAKE_OVER,
-    "takeover": Act.TAKE_OVER,
+    "take": Act.TAKE_OWNERSHIP,
+    "takeover": Act.TAKE_OWNERSHIP,
 }
 _KNOWN = ("add", "me", *_ALONE, *_ACTS)
 _KIND_WORDS: Mapping[str, Kind] = {

@@ -248,7 +248,7 @@ class Digests:
             await self._store.digests.resume(digest, times[0], agreed)
         return Planned(await self._reloaded(digest), times)
 
-    async def take_over(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
+    async def take_ownership(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
         """Make the user the owner; the digest runs with their key from now on.
 
         `exposed` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
@@ -259,7 +259,7 @@ class Digests:
             project = await self._visible_project(session, digest)
         agreed = _agreement(digest, project, {exposed})
         times = _times(digest.plan, await self._store.processes.now())
-        await self._store.digests.take_over(digest, user, session.name, times[0], agreed)
+        await self._store.digests.take_ownership(digest, user, session.name, times[0], agreed)
         return Planned(await self._reloaded(digest), times)
 
     async def remove(self, digest: Digest) -> None:

@@ -169,14 +169,14 @@ class DigestHandlers:
         """
         user, wording = reply.owner, reply.wording
         digest = await find_digest(reply, self.digests, digest_id)
-        if act in {Act.RESUME, Act.TAKE_OVER}:
+        if act in {Act.RESUME, Act.TAKE_OWNERSHIP}:
             await digest_channel(reply, digest.channel_id)
         if digest.owner != user and agreed != digest.owner.user_id:
             return views.confirmation(digest, act), None
         match act:
             case Act.PAUSE:
                 said = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
-            case Act.RESUME | Act.TAKE_OVER:
+            case Act.RESUME | Act.TAKE_OWNERSHIP:
                 try:
                     said = await self._activate(reply, act, digest, exposed)
                 except NotAgreed:
@@ -200,8 +200,8 @@ class DigestHandlers:
         if act is Act.RESUME:
             planned = await self.digests.resume(reply.owner, digest, exposed)
             return views.text_message(views.resumed(planned, digest))
-        taken = await self.digests.take_over(reply.owner, digest, exposed)
-        return views.text_message(views.taken_over(taken, reply.wording.service))
+        taken = await self.digests.take_ownership(reply.owner, digest, exposed)
+        return views.text_message(views.ownership_taken(taken, reply.wording.service))
 
     async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
         """Post a digest's new issues without waiting for the next due time."""

@@ -84,7 +84,7 @@ ACTIONS = {
     Act.PAUSE: Action("Pause", "Pause {it}?", "It won't post until someone resumes it.", "paused"),
     Act.RESUME: Action("Resume", "Resume {it}?", "It starts posting again.", "resumed"),
     Act.CHANGE: Action("Edit", "", "", "edited"),
-    Act.TAKE_OVER: Action(
+    Act.TAKE_OWNERSHIP: Action(
         "Take ownership",
         "Take ownership of {it}?",
         "It will show everyone in the channel what you can see in the project.",
@@ -148,7 +148,7 @@ def where(digest: Digest) -> str:
 
 def _buttons(digest: Digest, user: Owner) -> Block:
     first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
-    last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OVER, Act.REMOVE]
+    last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OWNERSHIP, Act.REMOVE]
     shown = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
     if not digest.personal:
         shown.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
@@ -200,7 +200,7 @@ def which_digest(digests: Sequence[Digest], act: Act) -> Message:
 
 def replace_personal(digest: Digest, plan: Plan) -> Message:
     """The question before the schedule of the user's personal digest is replaced."""
-    text = f"Replace {line(digest.plan.schedule)}? I'll send your digest {when_of(plan)} instead."
+    text = f"You get your digest {when_of(digest.plan)}. Send it {when_of(plan)} instead?"
     carried = buttons.ReplacePersonal(zone=plan.zone, schedule=plan.schedule)
     return Message(text, (section(text), button_row("Replace", carried)))
 
@@ -304,7 +304,7 @@ def resumed(planned: Planned, before: Digest) -> str:
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 
-def taken_over(planned: Planned, service: str) -> str:
+def ownership_taken(planned: Planned, service: str) -> str:
     named, upcoming = _named(planned.digest), moment(planned.times[0])
     return f"{named} is yours now. It shows what you can see in {escape(service)}. Next: {upcoming}"
 
@@ -326,7 +326,7 @@ def owner_notice(digest: Digest, who: str, act: Act) -> Message:
     )
     if act is Act.REMOVE:
         return _undoable(text, digest)
-    return text_message(f"{text} It now shows what they can see." if act is Act.TAKE_OVER else text)
+    return text_message(f"{text} It now shows what they can see." if act is Act.TAKE_OWNERSHIP else text)
 
 
 def _undoable(text: str, digest: Digest) -> Message:

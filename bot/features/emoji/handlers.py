@@ -75,7 +75,7 @@ class EmojiHandlers:
             answer = await reply.slack.auth_test()
         except SLACK_FAILED as error:
             log.warning("scopes not read", action="emoji.no_scopes", error=why(error))
-            raise UserError("I couldn't ask Slack for my permissions. Try again in a minute.") from None
+            raise UserError("I couldn't check my permissions in Slack. Try again in a minute.") from None
         headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
         if SCOPE not in re.split(r"[\s,]+", headers.get("x-oauth-scopes", SCOPE)):
             raise UserError(

@@ -53,8 +53,7 @@ def _already_followed(number: int) -> UserError:
 class TooManyFollowed(UserError):
     most: int = MAX_FOLLOWED
     says = (
-        "You already follow {most} issues, the most allowed. Stop following one that you don't need, in the "
-        "menu of its post."
+        "You already follow {most} issues, the most allowed. To stop following one, use the menu of its post."
     )
 
 

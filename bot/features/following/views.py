@@ -56,5 +56,5 @@ def key_rejected(wording: Wording, posts: int) -> str:
     stopped = "an issue you follow in a thread" if posts == 1 else f"{posts} issues you follow in threads"
     return (
         f"{wording.service} no longer accepts your API key, so I stopped updating {stopped}. Link "
-        "your account again, then choose *Follow in this thread*."
+        "your account again, then choose “Follow in this thread”."
     )

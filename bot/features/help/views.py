@@ -42,7 +42,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "digest": (
         ("", "List this channel's digests"),
         ("add webshop weekdays 09:00", "Post new issues here every weekday at 9:00 AM"),
-        ("me weekdays 9:00", "Send you a direct message with your due and changed issues"),
+        ("me weekdays 9:00", "Get a direct message with your due and changed issues"),
         ("add webshop daily 9 kind:due -to:me", "Post issues that are overdue or due soon, except yours"),
         ("add webshop", "Open the form for a new digest"),
         ("now", "Post a digest now"),
@@ -94,6 +94,8 @@ def overview(command: Callable[[str], str]) -> Message:
         "To turn a message into an issue, choose *More actions › Create an issue*. Answers are private. New "
         "issues are announced in the channel.",
         "In a thread, mention me: `@Issue Bot 42 close`. In a direct message, leave out the mention.",
+        f"Your own words work, too: `{command('issues')} my overdue bugs`, `{command('issue')} 42 set "
+        f"priority to high`, `{command('timelog')} 42 2h yesterday`.",
     )
     return Message("Help", (*blocks, *map(context, tips)))
 

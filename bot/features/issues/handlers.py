@@ -186,5 +186,5 @@ class IssueHandlers:
         post, owner = press.button, reply.owner
         own = (post.team_id, post.user_id) == (owner.team_id, owner.user_id)
         await delete_own(reply, post.user_id, Place(reply.place.channel_id), post.ts, own=own)
-        said = sentence(f"The post is deleted. The issue stays in {reply.wording.service}.")
+        said = sentence(f"The announcement is deleted. The issue stays in {reply.wording.service}.")
         await reply.privately(said, replace=True)

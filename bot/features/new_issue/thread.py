@@ -172,7 +172,7 @@ NOT_INCLUDED = {
 def _not_included(unread: Unread, scope: str = "") -> WrongField:
     """A thread was to be included and can't be read."""
     why = NOT_INCLUDED[unread].format(scope=scope)
-    return WrongField(FIELD, UserError("{why}, or create the issue without the thread.", why=why))
+    return WrongField(FIELD, UserError("{why}. You can also create the issue without the thread.", why=why))
 
 
 def form_field(offered: OfferedThread) -> Block:

@@ -84,7 +84,7 @@ def results(found: Results, wording: Wording, page: ResultsPage, today: date, *,
     if not issues and not found.offset:
         emptied = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
         each = series([f"“{line(said)}”" for said in emptied])
-        text = f"No issues found. Without {each} there are some." if emptied else "No issues found."
+        text = f"No issues found. There are some without {each}." if emptied else "No issues found."
         return Message(text, (section(text), description, actions([*offers, NEW_SEARCH])))
     total = found.page.total_count
     first, last = found.offset + 1, found.offset + len(issues)

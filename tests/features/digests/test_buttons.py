@@ -11,7 +11,7 @@ from bot.features.digests.buttons import ACTS, Act
         (Act.RESUME, "digest.resume"),
         (Act.CHANGE, "digest.change"),
         (Act.RESTORE, "digest.undo"),
-        (Act.TAKE_OVER, "digest.take_over"),
+        (Act.TAKE_OWNERSHIP, "digest.take_over"),
         (Act.REMOVE, "digest.remove"),
     ],
 )

@@ -235,7 +235,7 @@ async def test_user_without_project_access_cannot_act_on_digest(
     assert await stored(office) == before
 
 
-async def test_user_with_project_access_can_pause_and_take_over(
+async def test_user_with_project_access_can_pause_and_take_ownership(
     office: Office, ana: Person, linked_ben: Person
 ) -> None:
     await ana.ask(WEB)

@@ -35,4 +35,4 @@ async def test_channels_and_owners_have_no_more_digests_than_the_limit(harness: 
     said = WORDING.sentence(refused.value)
     assert said.startswith("You already own 50 digests, the most allowed. Remove one")
     with pytest.raises(UserError):
-        await harness.digests.take_over(harness.ana, bens)
+        await harness.digests.take_ownership(harness.ana, bens)

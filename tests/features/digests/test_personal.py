@@ -32,7 +32,7 @@ async def test_another_schedule_asks_before_it_replaces_the_first(office: Office
 
     asked = await ana.ask("/digest me weekly mon 10:30 tz:Asia/Tokyo")
 
-    assert f"Replace weekdays {AT}? I'll send your digest every Monday" in text_of(asked)
+    assert "Send it every Monday at 10:30 AM (Asia/Tokyo) instead?" in text_of(asked)
     assert (await stored(office)).plan.schedule == f"weekdays {AT}"
     shown = await ana.after(ana.press(asked, "Replace"))
     assert "Your digest is set up." in text_of(shown)

@@ -95,7 +95,7 @@ async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) 
     if action == "resume":
         await harness.digests.resume(harness.ana, await harness.stored(digest))
     else:
-        await harness.digests.take_over(harness.ben, await harness.stored(digest))
+        await harness.digests.take_ownership(harness.ben, await harness.stored(digest))
     await harness.tick(process.engine, after=timedelta(minutes=1))
     assert harness.poster.notices == []
 
@@ -242,7 +242,7 @@ async def test_two_dead_keys_are_forgotten_while_others_work(harness: DigestHarn
     assert paused == [Pause.KEY, Pause.KEY, None]
 
 
-async def test_former_owners_key_does_not_stop_a_taken_over_digest(
+async def test_former_owners_key_does_not_stop_a_digest_with_a_new_owner(
     harness: DigestHarness,
 ) -> None:
     digest, process = await harness.add(), Process(harness)
@@ -251,7 +251,7 @@ async def test_former_owners_key_does_not_stop_a_taken_over_digest(
     harness.now += HOUR
 
     async def taken() -> None:
-        await harness.digests.take_over(harness.ben, await harness.stored(digest))
+        await harness.digests.take_ownership(harness.ben, await harness.stored(digest))
 
     await harness.while_stalled(process, "stop", taken)
     await harness.tick(process.engine, after=HOUR)

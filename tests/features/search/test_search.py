@@ -82,7 +82,7 @@ async def test_a_phrase_that_leaves_nothing_can_be_left_out(ana: Person) -> None
     assert "No issues found." in text_of(empty)
 
     empty = await ana.ask("/issues bugs created by dana due yesterday project:webshop")
-    said = "Without “due yesterday” there are some."
+    said = "There are some without “due yesterday”."
     assert said in text_of(empty)
     found = await ana.after(ana.press(empty, "Without “due yesterday”"))
     assert " · Due <!date" not in text_of(found)

@@ -282,8 +282,8 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "PAUSE 3": OnDigest(Act.PAUSE, 3),
         "resume 3": OnDigest(Act.RESUME, 3),
         **same(OnDigest(Act.REMOVE, 3), "remove 3", "delete 3", "stop 3"),
-        "take over": OnDigest(Act.TAKE_OVER),
-        **same(OnDigest(Act.TAKE_OVER, 3), "take 3", "takeover #3", "take over 3"),
+        "take over": OnDigest(Act.TAKE_OWNERSHIP),
+        **same(OnDigest(Act.TAKE_OWNERSHIP, 3), "take 3", "takeover #3", "take over 3"),
         # Words before the schedule are the project.
         "add": added(None),
         "add web": added("web"),
