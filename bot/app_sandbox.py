@@ -23,8 +23,8 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
 from bot.slack.surfaces.manifest import manifest
 from bot.store.channels import Channel
-from bot.store.digest_plans import Plan
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from bot.store.vault import Vault
 
 HOST = "127.0.0.1"

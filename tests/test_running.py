@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from bot import telemetry
 from bot.store.channels import Channel
-from bot.store.digest_plans import Group
+from bot.store.plans import Group
 from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
 from tests.support.digesting import ANA, wanted
 from tests.support.office import TEAM, Office

@@ -23,8 +23,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from bot.store.database import Database
-from bot.store.digest_plans import Plan
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime, from_row
 

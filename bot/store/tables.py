@@ -34,9 +34,8 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-from bot.store.choice import TemplateContent
-from bot.store.digest_plans import Filters
 from bot.store.owner import Owner
+from bot.store.plans import Filters, TemplateContent
 
 
 class Dataclass(Protocol):

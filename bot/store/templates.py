@@ -7,9 +7,9 @@ from functools import partial
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from bot.store.channels import Channel
-from bot.store.choice import TemplateContent
 from bot.store.database import Database
 from bot.store.owner import Owner
+from bot.store.plans import TemplateContent
 from bot.store.tables import TemplateRow, from_row
 
 

@@ -29,9 +29,9 @@ from pydantic import SecretStr
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.model import Channel
-from bot.store.digest_plans import Plan
 from bot.store.digests import Start
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from bot.store.store import Store
 from tests.benchmarks.companies import company, reported
 from tests.benchmarks.service import ISSUES

@@ -34,9 +34,9 @@ from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.store.database import Database
-from bot.store.digest_plans import Plan
 from bot.store.digests import Start
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault

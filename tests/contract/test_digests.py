@@ -8,10 +8,9 @@ from typing import Any
 from bot.access.accounts import Session
 from bot.features.digests.reading import OVERLAP, Content, Reader
 from bot.service.client import Client
-from bot.store.choice import Choice
-from bot.store.digest_plans import FilterKind, Kind, Plan
 from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.plans import Choice, FilterKind, Kind, Plan
 from tests.contract.oracle import Depot, Row, depot
 from tests.contract.world import World
 

@@ -1,7 +1,7 @@
 """Scenarios with digests, of channels and personal ones."""
 
-from bot.store.digest_plans import FILTER_KINDS
 from bot.store.digests import Digest
+from bot.store.plans import FILTER_KINDS
 from tests.faults.scenario import (
     BY_CHRIS,
     About,

@@ -1,7 +1,7 @@
 """Scenarios with templates for new issues."""
 
 from bot.store.channels import Channel
-from bot.store.choice import TemplateContent
+from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 from tests.faults.issue_scenarios import MADE, NEW_ISSUE
 from tests.faults.scenario import answer, choose, command, form, press, submit, suggest

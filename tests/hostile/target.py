@@ -17,9 +17,9 @@ from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
 from bot.slack.surfaces.buttons import MENU
 from bot.store.activity import Entry
-from bot.store.choice import TemplateContent
 from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 from tests.hostile.recording import Recorded, recordings
 from tests.hostile.sending import Answer, send

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from bot.sandbox.workspace.model import Message
-from bot.store.choice import TemplateContent
 from bot.store.owner import Owner
+from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 from bot.timings import Delays
 from tests.hostile.large_service import FIELDS, large_tracker, telling, text_of_words

@@ -5,9 +5,9 @@ from typing import Any
 
 from bot.features.digests.plans import Typed, WantedPlan
 from bot.features.digests.schedules import parse
-from bot.store.digest_plans import Plan
 from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from tests.support.office import TEAM, Office
 from tests.support.reading import JSON
 

@@ -1,1 +1,0 @@
-"""Messages to users whom someone else assigned an issue."""

@@ -1,1 +1,0 @@
-"""Comments on issues, also such that add a Slack message."""

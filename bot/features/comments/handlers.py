@@ -7,7 +7,6 @@ from functools import partial
 
 from bot.errors import BotError, InProgress
 from bot.features.comments import views
-from bot.features.comments.buttons import ChooseIssue, CommentWithMessage, OpenComment
 from bot.features.comments.comments import (
     AddedAlready,
     Comment,
@@ -16,6 +15,7 @@ from bot.features.comments.comments import (
     CommentUnconfirmed,
     Target,
 )
+from bot.features.comments.views import ChooseIssue, CommentWithMessage, OpenComment
 from bot.features.files.attach import Batch
 from bot.features.files.jobs import FileJobs, Job, new_batch
 from bot.features.files.views import progress

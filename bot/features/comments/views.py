@@ -2,17 +2,45 @@
 
 from collections.abc import Sequence
 
-from bot.features.comments.buttons import ChooseIssue
 from bot.features.comments.comments import Commented, Target
 from bot.features.issues.views import issue_option, title, told, with_reason
 from bot.slack.outgoing.posting import Announced
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.text.mrkdwn import escape, line, link
 from bot.slack.text.wording import Wording
 
 TITLE = "Comment"
 EXCERPT = 120
+
+
+class CommentWithMessage(Button):
+    """Opens the form that adds a message to an issue; `job` is the ID of the saved message and files."""
+
+    action = "comment.with_message"
+    issue: Number
+    job: str
+
+
+class OpenComment(SavedDraft):
+    """Opens the form with a comment. The job `files` has the message that it adds, if any; `after` is as in
+    `Comment`, and `checked` whether the user was asked to look for it on the issue.
+    """
+
+    action = "comment.open_saved"
+    command = "issue"
+    issue: Number
+    text: str
+    files: str | None = None
+    after: Number | None = None
+    checked: bool = False
+
+
+class ChooseIssue(Button):
+    action = "comment.issue"
+    issue: Number
 
 
 def comment_form(

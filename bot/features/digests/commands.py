@@ -19,9 +19,8 @@ from bot.slack.language.tokens import UnclosedQuote, Word
 from bot.slack.language.values import Help
 from bot.slack.text.wording import Wording
 from bot.spelling import series
-from bot.store.choice import Choice
-from bot.store.digest_plans import FILTER_KINDS, GROUPS, STALE_DAYS, FilterKind, Group, Kind, Plan
 from bot.store.owner import Owner
+from bot.store.plans import FILTER_KINDS, GROUPS, STALE_DAYS, Choice, FilterKind, Group, Kind, Plan
 
 T = TypeVar("T")
 

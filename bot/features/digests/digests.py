@@ -19,9 +19,9 @@ from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.store.channels import Channel
-from bot.store.digest_plans import FilterKind, Plan
 from bot.store.digests import Digest, Start
 from bot.store.owner import Owner
+from bot.store.plans import FilterKind, Plan
 
 SHOWN_TIMES = 3
 PREVIEWED = timedelta(days=7)

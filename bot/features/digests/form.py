@@ -17,8 +17,8 @@ from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.view import Metadata, View
 from bot.slack.text.mrkdwn import bold, line
 from bot.spelling import counted, prose_kind
-from bot.store.digest_plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, FilterKind, Plan
 from bot.store.digests import Digest
+from bot.store.plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, FilterKind, Plan
 
 SCHEDULES = [
     ("daily", "Every day"),

@@ -36,9 +36,9 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
-from bot.store.digest_plans import Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest
+from bot.store.plans import Plan
 
 
 class DigestHandlers:

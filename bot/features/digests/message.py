@@ -36,8 +36,8 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.text.mrkdwn import bold, cut, line, link, moment
 from bot.slack.text.wording import Wording
 from bot.spelling import counted
-from bot.store.digest_plans import KINDS, Group, Kind, Plan
 from bot.store.digests import Digest
+from bot.store.plans import KINDS, Group, Kind, Plan
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
 ROWS = 40

@@ -19,9 +19,8 @@ from bot.errors import UserError
 from bot.service.conventions import NOT, OR
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
-from bot.store.choice import Choice
-from bot.store.digest_plans import FilterKind, Kind, Plan
 from bot.store.digests import Digest
+from bot.store.plans import Choice, FilterKind, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Choices = Mapping[FilterKind, tuple[Choice, ...]]

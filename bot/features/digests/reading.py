@@ -24,9 +24,9 @@ from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Project
-from bot.store.digest_plans import Plan
 from bot.store.digest_runs import Run, RunClaim
 from bot.store.digests import Covered, Digest, Pause, Start
+from bot.store.plans import Plan
 
 OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""

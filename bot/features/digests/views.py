@@ -26,11 +26,10 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.text.mrkdwn import bold, code, cut, escape, line, moment
 from bot.slack.text.wording import Wording
 from bot.spelling import counted, prose_kind, series
-from bot.store.choice import Choice
-from bot.store.digest_plans import FilterKind, Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.store.plans import Choice, FilterKind, Plan
 
 NAME = 80
 PREVIEWED = 5

@@ -1,1 +1,0 @@
-"""Changes to issues, by `/issue 42 …` and by a form."""

@@ -2,7 +2,7 @@
 
 from bot.access.projects import KnownProject
 from bot.features.accounts.views import LINK, LinkAccount
-from bot.features.related.buttons import CreateFromMessage
+from bot.features.related.views import CreateFromMessage
 from bot.slack.surfaces.blocks import Message, button_row, section
 from bot.slack.text.mrkdwn import bold, prose
 from bot.slack.text.wording import Wording

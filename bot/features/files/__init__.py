@@ -1,1 +1,0 @@
-"""Attaching files to issues: those of the user's computer, and those of Slack messages."""

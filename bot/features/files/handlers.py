@@ -10,8 +10,8 @@ import structlog
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.files import views
 from bot.features.files.attach import Batch, CantAttach, Files, FileState, FileToAttach
-from bot.features.files.buttons import AttachFromMessage, DescribeFile, RetryFiles
 from bot.features.files.jobs import FileJobs, Job, name_of, new_batch
+from bot.features.files.views import AttachFromMessage, DescribeFile, RetryFiles
 from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from bot.errors import BotError, Refused
 from bot.features.files.attach import Batch, BatchFile, FileState, MissingFile
-from bot.features.files.buttons import DescribeFile, RetryFiles
 from bot.features.issues.buttons import NewIssueWithFiles
 from bot.features.issues.views import format_size, title, with_reason
 from bot.service.conventions import FILE_TEXT_LENGTH
@@ -22,6 +21,7 @@ from bot.slack.surfaces.blocks import (
     section,
     shortened,
 )
+from bot.slack.surfaces.buttons import Button, Number
 from bot.slack.text.mrkdwn import bold, line, link, prose
 from bot.slack.text.wording import Wording
 from bot.spelling import counted
@@ -37,6 +37,26 @@ ICONS = {
     **dict.fromkeys((FileState.FAILED, FileState.REFUSED, FileState.CLAIMED), "x"),
 }
 """What stands beside a file's name; a check mark beside the others."""
+
+
+class AttachFromMessage(Button):
+    """Opens the form for a message's files, with the issue chosen; `job` is the ID of the saved message."""
+
+    action = "files.from_message"
+    issue: Number
+    job: str
+
+
+class DescribeFile(Button):
+    action = "files.open_describe"
+    issue: Number
+    attachment: Number
+
+
+class RetryFiles(Button):
+    action = "files.retry"
+    shows_progress = True
+    job: str
 
 
 def files_form(issue: Issue | None, metadata: str) -> JSON:

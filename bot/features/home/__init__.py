@@ -1,1 +1,0 @@
-"""The Home tab, above the features that it shows."""

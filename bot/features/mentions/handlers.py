@@ -16,7 +16,7 @@ from bot.features.mentions.commands import Nothing, Run, Unclear, Wordless, mean
 from bot.features.new_issue.form import TITLE
 from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
-from bot.features.related.buttons import CreateFromMessage
+from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
 from bot.slack.language.options import Parsed

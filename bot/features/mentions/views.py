@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.features.help.views import help_button
 from bot.features.issues.buttons import CommentOnIssue, FollowIssue, OpenTimeForm
 from bot.features.issues.views import title
-from bot.features.related.buttons import CreateFromMessage, FindRelated
+from bot.features.related.views import CreateFromMessage, FindRelated
 from bot.service.models import Issue
 from bot.slack.surfaces.blocks import Element, Message, actions, button, section, shortened
 from bot.slack.surfaces.buttons import Button

@@ -17,7 +17,7 @@ from bot.features.new_issue.form import TITLE, FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.new_issue.unfinished import UnfinishedForms, with_offer
 from bot.features.parts import Parts
-from bot.features.related.buttons import CreateFromMessage
+from bot.features.related.views import CreateFromMessage
 from bot.features.templates.buttons import UseTemplate
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, Shortcut

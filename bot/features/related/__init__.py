@@ -1,1 +1,0 @@
-"""Issues that a message may be about."""

@@ -7,8 +7,8 @@ from bot.features.files.jobs import FileJobs
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
 from bot.features.related import views
-from bot.features.related.buttons import FindRelated, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found, RelatedIssues
+from bot.features.related.views import FindRelated, SearchEverywhere, ShareInThread
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, Shortcut
 from bot.slack.outgoing.posting import Place

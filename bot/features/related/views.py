@@ -2,10 +2,9 @@
 
 from datetime import date
 
-from bot.features.comments.buttons import CommentWithMessage
-from bot.features.files.buttons import AttachFromMessage
+from bot.features.comments.views import CommentWithMessage
+from bot.features.files.views import AttachFromMessage
 from bot.features.issues.views import listed, open_option, title
-from bot.features.related.buttons import CreateFromMessage, SearchEverywhere, ShareInThread
 from bot.features.related.related import Found
 from bot.features.search.views import NEW_SEARCH
 from bot.service.client import UPDATE_ISSUE
@@ -22,11 +21,43 @@ from bot.slack.surfaces.blocks import (
     menu_option,
     section,
 )
+from bot.slack.surfaces.buttons import Button, Number
 from bot.slack.text.mrkdwn import line, link
 from bot.slack.text.wording import Wording
 
 TITLE = "Related issues"
 SHARING = "Share issue"
+
+
+class ShareInThread(Button):
+    """Posts an issue in the message's thread; `agreed` as in `ShareIssue`."""
+
+    action = "related.share"
+    issue: Number
+    agreed: Number | None = None
+    job: str
+
+
+class SearchEverywhere(Button):
+    """Searches all projects for the message's words."""
+
+    action = "related.everywhere"
+    job: str
+
+
+class FindRelated(Button):
+    """Lists the issues that the message may be about."""
+
+    action = "related.find"
+    job: str
+
+
+class CreateFromMessage(Button):
+    """Opens the form for a new issue, filled from the message, with its `whole` thread."""
+
+    action = "related.create"
+    job: str
+    whole: bool = False
 
 
 def related(found: Found, wording: Wording, today: date, job: str, *, files: bool) -> JSON:

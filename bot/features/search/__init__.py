@@ -1,1 +1,0 @@
-"""Searches of issues."""

@@ -1,1 +1,0 @@
-"""Templates for new issues; the form for a new issue uses them."""

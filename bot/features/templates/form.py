@@ -19,7 +19,7 @@ from bot.slack.surfaces.blocks import JSON, Block, context
 from bot.slack.surfaces.buttons import Number
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import bold
-from bot.store.choice import Choice
+from bot.store.plans import Choice
 from bot.store.templates import Template
 
 CALLBACK_ID = "template.save"

@@ -25,7 +25,7 @@ from bot.slack.surfaces.blocks import JSON, Block, actions, button_row
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, Values, loading
 from bot.slack.workspaces.messages import writer
-from bot.store.choice import TemplateContent
+from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 
 

@@ -18,8 +18,8 @@ from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Ref
 from bot.spelling import series
 from bot.store.channels import Channel
-from bot.store.choice import Choice, TemplateContent
 from bot.store.owner import Owner
+from bot.store.plans import Choice, TemplateContent
 from bot.store.templates import Template
 
 MAX = 10

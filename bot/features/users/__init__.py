@@ -1,1 +1,0 @@
-"""The service's users; `tracker` has their commands."""

@@ -9,9 +9,9 @@ import pytest
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import REPORTER
 from bot.sandbox.tracker.server import Tracker
-from bot.store.digest_plans import Plan
 from bot.store.digests import Start
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person

@@ -11,9 +11,9 @@ from bot.features.digests.reading import MAX_ROWS
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.store.channels import Channel
-from bot.store.digest_plans import Kind, Plan
 from bot.store.digest_runs import RunState
 from bot.store.digests import Digest, Pause
+from bot.store.plans import Kind, Plan
 from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness
 from tests.support.digesting import wanted
 from tests.support.wording import WORDING

@@ -23,8 +23,8 @@ from hypothesis.stateful import (
 from bot.features.digests.reading import OVERLAP
 from bot.store.channels import Channel
 from bot.store.database import Database
-from bot.store.digest_plans import Plan
 from bot.store.digests import Digest, Pause
+from bot.store.plans import Plan
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import SHOP, VAULT, DigestHarness, FakePoster, Fault, Process
 from tests.support.prepared import new_postgresql, sqlite

@@ -17,10 +17,9 @@ from bot.sandbox.workspace.blocks import check_blocks
 from bot.service.models import Issue, IssueStatus, Ref
 from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.text.wording import Wording
-from bot.store.choice import Choice
-from bot.store.digest_plans import GROUPS, Group, Plan
 from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.plans import GROUPS, Choice, Group, Plan
 
 NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
 STYLE = Wording("https://tracker.example", "Tracker", "markdown")

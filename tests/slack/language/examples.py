@@ -32,8 +32,8 @@ from bot.slack.language.durations import hours
 from bot.slack.language.options import parse
 from bot.slack.language.tokens import SlackUser
 from bot.slack.language.values import Help, OneIssue, Typist
-from bot.store.digest_plans import Plan
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from tests.support.digesting import wanted
 
 T = TypeVar("T")

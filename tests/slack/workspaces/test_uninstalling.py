@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from bot.store.activity import Entry
 from bot.store.channels import Channel
-from bot.store.digest_plans import Plan
 from bot.store.digests import Covered, Start
 from bot.store.owner import Owner
+from bot.store.plans import Plan
 from bot.store.tables import Table
 from bot.store.vault import Vault
 from tests.slack.workspaces.company import OF_ONE_WORKSPACE, Company

@@ -1,10 +1,17 @@
-"""What a digest is set to."""
+"""What digests are set to, and what templates fill in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from bot.store.choice import Choice
+
+@dataclass(frozen=True)
+class Choice:
+    """A value such as a tracker or a person, as ID and name."""
+
+    id: int
+    name: str
+
 
 Group = Literal["tracker", "priority", "category", "assignee"]
 GROUPS: tuple[Group, ...] = get_args(Group)
@@ -35,3 +42,15 @@ class Plan:
     excluded: Filters = field(default_factory=dict)
     group: Group = "tracker"
     empty: bool = False
+
+
+@dataclass(frozen=True)
+class TemplateContent:
+    """What a template fills in. `description` is in the service's format."""
+
+    prefix: str = ""
+    description: str = ""
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    """The issue's fields that have a choice, by option key."""
+    required: tuple[str, ...] = ()
+    """The headings of the description under which something must be written."""
