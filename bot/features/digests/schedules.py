@@ -61,15 +61,6 @@ class ScheduleError(UserError):
     __init__ = UserError.__init__
 
 
-class NoSchedule(ScheduleError):
-    """No keyword says what kind of schedule it is."""
-
-    says = (
-        "When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly`, or "
-        "`cron 0 9 * * 1-5`."
-    )
-
-
 @dataclass(frozen=True)
 class Schedule:
     """`text` is the canonical text, for which `parse` returns an equal schedule; `cron` has the fields."""
@@ -108,8 +99,8 @@ def parse(text: str) -> Schedule:
     if kind == "cron":
         return _cron(rest)
     words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]
-    if kind == "every":
-        return _every(words)
+    if kind == "every" and (schedule := _every(words)):
+        return schedule
     match "daily" if kind == "everyday" else kind:
         case "daily":
             return _at_time("daily", "*", words)
@@ -119,7 +110,10 @@ def parse(text: str) -> Schedule:
             return _weekly(words)
         case "hourly":
             return _hourly(words)
-    raise NoSchedule
+    raise ScheduleError(
+        "When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly`, or "
+        "`cron 0 9 * * 1-5`."
+    )
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
@@ -194,7 +188,8 @@ def _cron_in_words(cron: str) -> str:
     return said[0].lower() + said[1:]
 
 
-def _every(words: list[str]) -> Schedule:
+def _every(words: list[str]) -> Schedule | None:
+    """What follows `every`; None if that says no kind of schedule. Raises ScheduleError."""
     if step := _STEP.fullmatch(" ".join(words)):
         many, unit = int(step[1]), step[2]
         if not many or _PERIODS[unit] % many:
@@ -211,7 +206,7 @@ def _every(words: list[str]) -> Schedule:
             return _hourly(rest)
         case [day, *_] if _weekday(day) is not None:
             return _weekly(words)
-    raise NoSchedule
+    return None
 
 
 def _at_time(begin: str, days: str, words: list[str]) -> Schedule:

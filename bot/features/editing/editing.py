@@ -278,11 +278,6 @@ class EditConflict(UserError):
     fields: tuple[Changed, ...]
 
 
-class ChangedSince(UserError):
-    says = "Someone has changed {labels} since then, so I didn't undo that."
-    labels: str
-
-
 @dataclass(frozen=True)
 class Editing:
     access: Access
@@ -370,7 +365,11 @@ class Editing:
                 edited = await self.apply(owner, number, back, after)
                 break
             except EditConflict as error:
-                left.append(ChangedSince(error.labels))
+                left.append(
+                    UserError(
+                        "Someone has changed {labels} since then, so I didn't undo that.", labels=error.labels
+                    )
+                )
                 back = back.without({_in_form(one.name) for one in error.fields})
             except (WrongField, Refused) as error:
                 left.append(error)

@@ -49,7 +49,7 @@ from bot.slack.incoming.interaction import (
     form_claim,
     read,
 )
-from bot.slack.incoming.lines import Lines, TooManyMessages
+from bot.slack.incoming.lines import Lines
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.outgoing.web_client import for_team
@@ -201,7 +201,11 @@ class Dispatch(AsyncMiddleware):
                 if turn := self.lines.join(owner):
                     self._start(self._run(interaction, reply, handler, turn), delivery)
                 elif self.lines.must_tell(owner):
-                    self._start(log_if_undelivered(tell(reply, TooManyMessages())), delivery)
+                    full = UserError(
+                        "I'm still working on your last messages. "
+                        "Send this one again when I've answered them."
+                    )
+                    self._start(log_if_undelivered(tell(reply, full)), delivery)
                 elif delivery:
                     self.completed.add(delivery)
             case _:

@@ -5,15 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
-from bot.errors import UserError
 from bot.store.owner import Owner
 
 MOST = 20
 """How many messages of one person wait at most, beside the one that is being answered."""
-
-
-class TooManyMessages(UserError):
-    says = "I'm still working on your last messages. Send this one again when I've answered them."
 
 
 @dataclass(eq=False)

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from bot.slack.incoming.lines import MOST, TooManyMessages
+from bot.slack.incoming.lines import MOST
 from bot.slack.surfaces.drafts import saveable
 from tests.features.mentions.talking import Talker, deliver
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, until
-from tests.support.wording import worded
 
 GENERAL = "C0GENERAL01"
 SAID: dict[str, Any] = {"user": "U0ANA0001", "channel": GENERAL, "ts": "1700000000.000100"}
@@ -132,7 +131,7 @@ async def test_a_full_line_is_told_once_and_holds_up_nobody_else(wired: Person) 
     await office.idle()
 
     said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
-    assert sum(worded(TooManyMessages()) in text for text in said) == 1
+    assert sum("I'm still working on your last messages." in text for text in said) == 1
     assert sum("#12 Delivery costs" in text for text in said) == MOST + 1
 
 
