@@ -210,6 +210,7 @@ class Change(Resource):
 
     property: Text = ""
     name: Text = ""
+    new_value: Text = ""
 
 
 class Journal(Resource):

@@ -1,4 +1,4 @@
-"""The issues that threads follow.
+"""The issues that threads and direct messages follow.
 
 A follower's issues are read together, by one process at a time: the one that claimed the follower until its
 lease ends. Every write to Slack renews that lease first. If the process crashes, another one takes over.
@@ -12,12 +12,14 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     and_,
+    case,
     delete,
     exists,
     func,
     inspect,
     or_,
     select,
+    true,
     tuple_,
     update,
 )
@@ -27,7 +29,7 @@ from bot.store.owner import Owner
 from bot.store.processes import NO_HOLDER, Processes
 from bot.store.tables import FollowedIssueRow, FollowerRow, from_row
 
-LINE = ("telling", "telling_at", "searched_to", "told")
+LINE = ("telling", "telling_at", "searched_to", "told", "quoting")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Follower:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """An issue that a thread follows; see `FollowedIssueRow`."""
+    """A followed issue; see `FollowedIssueRow`."""
 
     owner: Owner
     issue_id: int
@@ -68,6 +70,9 @@ class Followed:
     telling_at: datetime | None = None
     searched_to: str | None = None
     told: int = 0
+    direct: bool = False
+    quoted_to: int | None = None
+    quoting: int | None = None
     changed_at: datetime | None = None
 
 
@@ -107,12 +112,21 @@ class StoredFollowed:
         there = and_(row.channel_id == channel_id, row.thread_ts == thread_ts, row.issue_id == issue_id)
         return next(iter(await self._found(there)), None)
 
-    async def of(self, owner: Owner) -> tuple[Followed, ...]:
-        return await self._found(FollowedIssueRow.of(owner))
+    async def of(self, owner: Owner, issue_id: int | None = None) -> tuple[Followed, ...]:
+        """What a user follows, or only one issue."""
+        about = FollowedIssueRow.issue_id == issue_id if issue_id is not None else true()
+        return await self._found(and_(FollowedIssueRow.of(owner), about))
 
     async def count(self, owner: Owner) -> int:
         statement = select(func.count()).where(FollowedIssueRow.of(owner))
         return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
+
+    async def include_comments(self, followed: Followed, after: int | None) -> None:
+        """Quote the comments after that journal, unless some are quoted already; with None, no more."""
+        changed = update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id)
+        if after is not None:
+            changed = changed.where(FollowedIssueRow.quoted_to.is_(None))
+        await self.database.execute(changed.values(quoted_to=after))
 
     async def end(self, followed: Collection[Followed]) -> None:
         ids = [one.id for one in followed]
@@ -154,11 +168,14 @@ class StoredFollowed:
     async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
         """Renew the lease, and record the line that is about to be sent, if any.
 
-        Returns False if this process lost the lease, or the issue isn't followed anymore.
+        Returns False if this process lost the lease, the issue isn't followed anymore, or its comments aren't
+        quoted anymore.
         """
         renews = update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
         line = {name: getattr(followed, name) for name in LINE}
         tells = update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id).values(line)
+        if followed.quoting is not None:
+            tells = tells.where(FollowedIssueRow.quoted_to < followed.quoting)
 
         def work(connection: Connection) -> bool:
             return all(connection.execute(each).rowcount for each in (renews, tells))
@@ -166,8 +183,14 @@ class StoredFollowed:
         return await self.database.write(work)
 
     async def record(self, followed: Followed, **values: object) -> None:
-        """Record what the post shows and what the thread was told, unless this process lost its lease."""
+        """Record what the post shows and what the thread was told, unless this process lost its lease.
+
+        `quoted_to` is recorded only where comments are still included, and never goes back.
+        """
         held = and_(FollowedIssueRow.id == followed.id, exists().where(self._held(followed.owner)))
+        if (to := values.get("quoted_to")) is not None:
+            before = FollowedIssueRow.quoted_to
+            values["quoted_to"] = case((before < to, to), else_=before)
         await self.database.execute(update(FollowedIssueRow).where(held).values(values))
 
     async def prune(self, older_than: datetime) -> None:

@@ -413,14 +413,16 @@ class FollowerRow(OnePerOwner, Table):
 
 
 class FollowedIssueRow(Owned, Table):
-    """An issue that a thread follows, and the post there that is kept up to date.
+    """An issue that a thread or a direct message follows, and the post there that is kept up to date.
 
     The owner's key reads the issue. `posted_by` is the Slack user who caused the post, `created` whether by
     creating the issue. `agreed_project` is the project that isn't public which the owner agreed to show.
     `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
     the thread was last told. While a line about that is being sent, `telling` is what it says, and
     `telling_at` when it was sent, by Slack's clock if that's known, and `searched_to` how far the thread was
-    searched for it, Slack's `ts`; `told` counts those lines.
+    searched for it, Slack's `ts`; `told` counts those lines. `direct` is whether the post is in the owner's
+    direct messages with the bot. Where comments are included, those after the journal `quoted_to` are quoted,
+    and `quoting` is the one being sent.
     """
 
     __tablename__ = "followed_issues"
@@ -445,6 +447,9 @@ class FollowedIssueRow(Owned, Table):
     telling_at: Mapped[datetime | None]
     searched_to: Mapped[str | None]
     told: Mapped[int] = mapped_column(Integer)
+    direct: Mapped[bool]
+    quoted_to: Mapped[int | None]
+    quoting: Mapped[int | None]
     changed_at: Mapped[datetime]
 
 

@@ -40,6 +40,7 @@ from tests.support.bot_process import Apart
 from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_due, still_due
 from tests.support.office import TEAM, Transport
 from tests.support.person import Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import until
 from tests.support.replicas import Replicas
 from tests.support.slackwire import SlackWire
@@ -150,7 +151,7 @@ class Commands:
 
 
 class FollowedIssues:
-    """Open issues, each followed in a thread of its own, that are closed and opened again."""
+    """Open issues, each followed with its comments in its own thread, that are closed and opened again."""
 
     def __init__(self, office: Apart) -> None:
         self._office = office
@@ -166,7 +167,8 @@ class FollowedIssues:
             thread = str((await slack.chat_postMessage(channel=channel, text="Please fix this"))["ts"])
             post = await slack.chat_postMessage(channel=channel, thread_ts=thread, text="Created")
             owner = OWNERS[number % 2]
-            await follow(self._office.store, issue, channel, thread, str(post["ts"]), owner=owner)
+            place = (channel, thread, str(post["ts"]))
+            await follow(self._office.store, issue, *place, owner=owner, quoted_to=0)
             self._threads[thread] = issue
 
     async def run(self, dice: random.Random) -> None:
@@ -174,7 +176,8 @@ class FollowedIssues:
         while True:
             issue = dice.choice(list(self._threads.values()))
             status = defaults.NEW if issue.status_id == defaults.CLOSED else defaults.CLOSED
-            change(issue, status_id=status, subject=f"Change {self._changes}")
+            said = f"Change {self._changes}"
+            change(issue, status_id=status, subject=said, comment_by=2, comment=said)
             self._changes += 1
             await until(self._all_have_a_line, PATIENCE)
 
@@ -182,6 +185,7 @@ class FollowedIssues:
         rows = [row for owner in OWNERS for row in await self._office.store.followed.of(owner)]
         return len(rows) == len(self._threads) and all(
             row.telling is None
+            and row.quoting is None
             and row.closed == (self._threads[row.thread_ts].status_id == defaults.CLOSED)
             and self._threads[row.thread_ts].subject in self._texts(row.thread_ts)[0]
             for row in rows
@@ -189,8 +193,11 @@ class FollowedIssues:
 
     def check(self) -> None:
         assert self._lines() == self._changes
+        quotes = Counter(text for thread in self._threads for text in self._texts(thread) if _is_quote(text))
+        assert sorted(quotes.values()) == [1] * self._changes
         for thread in self._threads:
-            closed = [line.startswith(":white_check_mark: Closed") for line in self._texts(thread)[1:]]
+            lines = [text for text in self._texts(thread)[1:] if not _is_quote(text)]
+            closed = [line.startswith(":white_check_mark: Closed") for line in lines]
             # Each line says the opposite of the one before: none is repeated, and none is missing in between.
             assert closed == [n % 2 == 0 for n in range(len(closed))]
             assert len(closed) % 2 == (self._threads[thread].status_id == defaults.CLOSED)
@@ -199,12 +206,17 @@ class FollowedIssues:
         return self._lines() == self._changes
 
     def _lines(self) -> int:
-        return sum(len(self._texts(thread)) - 1 for thread in self._threads)
+        texts = (text for thread in self._threads for text in self._texts(thread)[1:])
+        return sum(not _is_quote(text) for text in texts)
 
     def _texts(self, thread: str) -> list[str]:
         """The replies of a thread: the post, and the lines below it."""
         messages = (m for found in self._office.workspace.state.messages.values() for m in found)
         return [message.text for message in messages if message.thread_ts == thread]
+
+
+def _is_quote(text: str) -> bool:
+    return " commented on " in text
 
 
 class DueDigests:
@@ -255,6 +267,7 @@ async def test_killed_replicas_do_everything_once_and_notify_every_user(
     office = Apart(
         tmp_path,
         transport,
+        tracker=demo_tracker(issue_reads=True),
         database_url=url_of_postgresql,
         wire=wire,
         slack_wire=slack_wire,

@@ -1,13 +1,25 @@
 """Scenarios with threads: issues related to a message, and issues that a thread follows."""
 
+from functools import partial
 from typing import Unpack
 
-from bot.features.issues.buttons import FollowIssue
+from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.views import post_menu
 from bot.slack.surfaces.blocks import section
 from tests.faults.issue_scenarios import CREATED, issues_made, issues_shared
-from tests.faults.scenario import About, Steps, menu, press_in_form, scenario, shortcut
+from tests.faults.scenario import (
+    About,
+    Steps,
+    answer,
+    command,
+    menu,
+    press,
+    press_in_form,
+    scenario,
+    shortcut,
+)
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner
+from tests.features.following.threads import follow as follow_in
 from tests.support.reading import JSON
 
 
@@ -69,14 +81,18 @@ async def issues_not_followed(s: Scene) -> int:
     return int(await issues_followed(s) == 0)
 
 
-async def posted(s: Scene, _who: str) -> JSON:
-    """An issue posted in a thread, which can follow it."""
-    follow = FollowIssue(issue=s.issue().id)
-    post = post_menu(follow.issue, s.office.bot.platform.wording, follow=follow)
+async def posted(s: Scene, _who: str, *, included: bool = False) -> JSON:
+    """An issue posted in a thread, which can follow it, or follows it with its comments `included`."""
+    issue = s.issue()
+    follow = StopFollowing(issue=issue.id) if included else FollowIssue(issue=issue.id)
+    menu = post_menu(issue.id, s.office.bot.platform.wording, follow=follow, quotes=included)
     thread = (await s.message())["ts"]
-    await s.office.bot.slack.chat_postMessage(
-        channel=CHANNEL, thread_ts=thread, text=s.word, blocks=[section(s.word, post)]
+    post = await s.office.bot.slack.chat_postMessage(
+        channel=CHANNEL, thread_ts=thread, text=s.word, blocks=[section(s.word, menu)]
     )
+    if included:
+        place = (CHANNEL, thread, str(post["ts"]))
+        await follow_in(s.office.bot.store, issue, *place, owner=owner("ana"), quoted_to=0)
     return (await s.ana.messages())[-1]
 
 
@@ -104,3 +120,37 @@ menu(
     said="Follow in|I stopped updating",
     expects_answer=False,
 )
+
+
+async def issues_without_comments(s: Scene) -> int:
+    return sum(one.quoted_to is None for one in await s.office.bot.store.followed.of(owner("ana")))
+
+
+menu(
+    "leave out comments",
+    "issue.comments",
+    partial(posted, included=True),
+    "Leave out comments",
+    effect=issues_without_comments,
+    said="won't quote new comments",
+)
+ALREADY = "You (now|already) follow"
+command("follow in a direct message", "/issue {issue} follow", effect=issues_followed, said=ALREADY)
+press(
+    "follow from a card",
+    "issue.follow",
+    answer("/issue {issue}"),
+    "Follow",
+    effect=issues_followed,
+    said=ALREADY,
+)
+
+
+@scenario(
+    "unfollow", "command:issue", effect=issues_not_followed, said="I stopped following|You don't follow"
+)
+async def unfollow(s: Scene) -> Steps:
+    number = s.issue().id
+    await s.after(s.ana.command(f"/issue {number} follow"))
+    yield
+    await s.ana.command(f"/issue {number} unfollow")

@@ -21,7 +21,7 @@ from bot.slack.incoming.interaction import FormSubmission
 from bot.slack.outgoing.audience import is_member, shared_outside
 from bot.slack.outgoing.outbox import Outbox, Post
 from bot.slack.outgoing.outcomes import Found, Outcome
-from bot.slack.outgoing.posting import NO_ACCESS, OUTCOME_UNKNOWN, SLACK_FAILED, reason, why
+from bot.slack.outgoing.posting import NO_ACCESS, SLACK_FAILED, direct_channel, reason, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Block, Message, context, section
 from bot.slack.text.mrkdwn import bold, escape
@@ -68,16 +68,7 @@ async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
 
 async def direct_messages(reply: Reply) -> Channel:
     """The user's direct messages with the bot. Raises UserError."""
-    try:
-        opened = await reply.slack.conversations_open(users=reply.owner.user_id)
-    except SLACK_FAILED as error:
-        if reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}:
-            raise _slack_unreachable() from None
-        raise UserError(
-            "Slack doesn't let me send you direct messages. Ask a Slack administrator to reinstall me, then "
-            "try again."
-        ) from None
-    return Channel(reply.owner.team_id, str(opened["channel"]["id"]))
+    return Channel(reply.owner.team_id, await direct_channel(reply.slack, reply.owner.user_id))
 
 
 async def digests_here(reply: Reply, digests: Digests) -> tuple[Digest, ...]:

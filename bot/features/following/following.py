@@ -1,8 +1,8 @@
-"""Reads an issue as the post that follows it shows it, and starts and stops following issues in threads."""
+"""Reads an issue as the post that follows it shows it, and starts and stops following issues."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from bot.errors import AnswerTooLarge, ServiceBroken, UserError
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.conventions import IssueDetailInclude
-from bot.service.models import Issue
+from bot.service.models import Issue, Journal
 from bot.store.followed import Followed
 from bot.store.owner import Owner
 
@@ -22,12 +22,21 @@ MAX_FOLLOWED = 500
 
 @dataclass(frozen=True)
 class Seen:
-    """An issue, who can see it, and who commented last for everyone to see."""
+    """An issue, and who can see it."""
 
     issue: Issue
     exposure: Exposure
     closed: bool
-    commenter: str = ""
+
+    @property
+    def history(self) -> Sequence[Journal]:
+        """Without private notes, and what may be one."""
+        return [
+            j for j in self.issue.journals if j.private_notes is False or not (j.notes or j.private_notes)
+        ]
+
+    def comment(self, number: int | None) -> Journal | None:
+        return next((comment for comment in self.issue.public_comments or () if comment.id == number), None)
 
     @property
     def fingerprint(self) -> str:
@@ -35,19 +44,17 @@ class Seen:
         issue = self.issue
         refs = (issue.project, issue.status, issue.priority, issue.assigned_to)
         shown = [issue.subject, *(ref and ref.name for ref in refs), str(issue.due_date)]
-        return hashlib.sha256(json.dumps([*shown, self.closed, self.commenter]).encode()).hexdigest()
+        last = [journal.id for journal in self.history[-1:]]
+        return hashlib.sha256(json.dumps([*shown, self.closed, *last]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class ThreadPlace:
+    """A thread; in a direct message with the bot (`direct`) also none, for a new post."""
+
     channel_id: str
     ts: str
-
-
-def _already_followed(number: int) -> UserError:
-    return UserError(
-        "This thread already follows #{number}. Its post here is kept up to date.", number=number
-    )
+    direct: bool = False
 
 
 class TooManyFollowed(UserError):
@@ -87,13 +94,8 @@ class Following:
         unread = exposure_of(issue)
         if unread.project_id not in projects:
             projects[unread.project_id] = await Publicity(self.access).read(session, unread)
-        commenters = [comment.user.name for comment in issue.public_comments or () if comment.user]
-        return Seen(
-            issue,
-            replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at),
-            await self._is_closed(session, issue),
-            commenters[-1] if commenters else "",
-        )
+        exposure = replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at)
+        return Seen(issue, exposure, await self._is_closed(session, issue))
 
     async def _is_closed(self, session: Session, issue: Issue) -> bool:
         """Services that don't send whether a status is closed may list it."""
@@ -103,21 +105,21 @@ class Following:
         return any(status.id == issue.status.id and status.is_closed for status in statuses)
 
     async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> Seen:
-        """As `seen`; raises UserError, too: it's private, followed already, or one too many."""
+        """As `seen`; raises UserError, too: a channel can't follow a private issue."""
         seen = await self.seen(owner, number)
-        if seen.issue.is_private:
+        if seen.issue.is_private and not thread.direct:
             raise UserError(
-                "#{number} is private, so a thread can't follow it. Type `{/issue} {number}` to see it.",
+                "#{number} is private, so a thread can't follow it. To follow it in a direct message, type "
+                "`{/issue} {number} follow`.",
                 number=number,
             )
-        if await self.followed.in_thread(thread.channel_id, thread.ts, number):
-            raise _already_followed(number)
-        await self._require_room(owner)
         return seen
 
-    async def post_in(self, thread: ThreadPlace, number: int) -> str | None:
-        followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
-        return followed.ts if followed else None
+    async def there(self, owner: Owner, number: int, thread: ThreadPlace) -> Followed | None:
+        """What follows the issue in the thread, or anywhere in the user's direct messages."""
+        if thread.direct:
+            return next((one for one in await self.followed.of(owner, number) if one.direct), None)
+        return await self.followed.in_thread(thread.channel_id, thread.ts, number)
 
     async def start(
         self,
@@ -129,33 +131,66 @@ class Following:
         agreed: int | None,
         posted_by: str | None = None,
         created: bool = False,
-    ) -> None:
+    ) -> Followed:
         """Keep the post with this `ts` up to date from now on. Raises UserError, TooManyFollowed too.
 
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
         issue, and `agreed` the project that isn't public which the owner agreed to show.
         """
-        await self._require_room(owner)
+        await self.make_room(owner)
         followed = Followed(
             owner=owner,
             issue_id=seen.issue.id,
             channel_id=thread.channel_id,
-            thread_ts=thread.ts,
+            thread_ts=thread.ts or ts,
             ts=ts,
+            direct=thread.direct,
             posted_by=posted_by or owner.user_id,
             created=created,
             agreed_project=agreed,
             closed=seen.closed,
         )
         if not await self.followed.add(followed):
-            raise _already_followed(seen.issue.id)
+            raise UserError("This thread already follows #{number}.", number=seen.issue.id)
+        return followed
 
     async def stop(self, owner: Owner, number: int, thread: ThreadPlace) -> None:
         """Leave the thread's post as it is. Only those who can see the issue can: raises as `seen`."""
         await self.seen(owner, number)
-        if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
+        followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
+        if followed and (owner == followed.owner or not followed.direct):
             await self.followed.end([followed])
 
-    async def _require_room(self, owner: Owner) -> None:
+    async def stop_all(self, owner: Owner, number: int) -> bool:
+        """End what the user follows of an issue, wherever; returns False if there's nothing."""
+        followed = await self.followed.of(owner, number)
+        await self.followed.end(followed)
+        return bool(followed)
+
+    async def include_comments(self, owner: Owner, number: int, thread: ThreadPlace, *, on: bool) -> bool:
+        """Quote the public comments from now on, or no more; returns False if the issue isn't followed there.
+
+        Only those who can see the issue can, and where not everyone can, only the one who follows it. Raises
+        as `seen`, and UserError.
+        """
+        seen = await self.seen(owner, number)
+        followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
+        if followed is None:
+            return False
+        if on and owner != followed.owner and not seen.exposure.may_show():
+            raise UserError(
+                "The project of #{number} isn't public. Only the person who follows the issue here can "
+                "include its comments.",
+                number=number,
+            )
+        if on and seen.issue.public_comments is None:
+            raise UserError("{service} doesn't show me the comments of #{number}.", number=number)
+        last = max((journal.id for journal in seen.issue.journals), default=0)
+        await self.followed.include_comments(followed, last if on else None)
+        return True
+
+    async def make_room(self, owner: Owner, gone: Followed | None = None) -> None:
+        """End what is `gone` from Slack. Raises TooManyFollowed if the user can't follow another issue."""
+        await self.followed.end([gone] if gone else [])
         if await self.followed.count(owner) >= MAX_FOLLOWED:
             raise TooManyFollowed

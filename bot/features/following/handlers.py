@@ -1,4 +1,6 @@
-"""Handles *Follow in this thread* and *Stop following*, and follows what was created from a message."""
+"""Handles `/issue 42 follow`, *Follow*, *Stop following* and *Include comments*, and follows what was created
+from a message.
+"""
 
 from contextlib import suppress
 from functools import partial
@@ -10,7 +12,7 @@ from bot.features.following import views
 from bot.features.following.following import Following, Seen, ThreadPlace, TooManyFollowed
 from bot.features.following.poster import ThreadPoster, built
 from bot.features.following.runs import FollowRuns
-from bot.features.issues.buttons import FollowIssue, StopFollowing
+from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
 from bot.features.issues.creating import Created
 from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.parts import Parts
@@ -20,8 +22,9 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once
 from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, NotDelivered, Place, poster_of
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import sentence
+from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
+from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +37,11 @@ class FollowHandlers:
     def feature(self) -> Feature:
         runs = FollowRuns(self.parts, ThreadPoster(self.parts))
         return Feature(
-            buttons={FollowIssue: self.follow_pressed, StopFollowing: self.stop_pressed},
+            buttons={
+                FollowIssue: self.follow_pressed,
+                StopFollowing: self.stop_pressed,
+                IncludeComments: self.comments_pressed,
+            },
             work={"followed issues": runs},
         )
 
@@ -43,7 +50,8 @@ class FollowHandlers:
         try:
             issue = made.issue
             seen = Seen(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
-            await self.following.start(reply.owner, seen, _place_of(reply), ts, agreed=None, created=True)
+            place = await _place_of(reply)
+            await self.following.start(reply.owner, seen, place, ts, agreed=None, created=True)
         except TooManyFollowed as error:
             with suppress(NotDelivered):
                 await reply.privately(sentence(reply.wording.sentence(error)))
@@ -51,21 +59,43 @@ class FollowHandlers:
             log.exception("created issue not followed", action="follow.not_started", issue=made.issue.id)
 
     async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
-        """*Follow in this thread*: keep the post up to date, or from a card, a new one."""
+        """*Follow*: keep the post up to date, or from a card, a new one."""
         pressed = press.button
-        place = _place_of(reply, pressed.thread)
-        ts = await self.following.post_in(place, pressed.issue)
-        if ts and await posting.is_deleted(reply.slack, place.channel_id, ts):
-            await self.following.stop(
-                reply.owner, pressed.issue, place
-            )  # so that it can be followed there again
-        seen = await self.following.may_follow(reply.owner, pressed.issue, place)
-        if seen.exposure.asks(pressed.agreed):
+        posted = reply.place.thread_ts or poster_of(press.message)
+        kept = press if posted and not pressed.thread else None
+        await self.follow(reply, pressed.issue, pressed.thread, pressed.agreed, kept)
+
+    async def follow(
+        self,
+        reply: Reply,
+        number: int,
+        thread: str = "",
+        agreed: int | None = None,
+        press: ButtonPress[FollowIssue] | None = None,
+    ) -> None:
+        """`/issue 42 follow`: in the thread, or where that was said, else in a direct message.
+
+        `press` is that of the post to keep up to date, if it isn't a new one.
+        """
+        place = await _place_of(reply, thread)
+        seen = await self.following.may_follow(reply.owner, number, place)
+        there = await self.following.there(reply.owner, number, place)
+        if there and not await posting.is_deleted(reply.slack, there.channel_id, there.ts):
+            await reply.privately(views.followed(there, already=True))
+            return
+        await self.following.make_room(reply.owner, there)
+        if seen.exposure.asks(agreed) and not place.direct:
             await reply.privately(views.question(seen, reply.wording, place.ts))
-        elif pressed.thread:
-            await self._follow_in_new_post(reply, seen, place, pressed.agreed)
-        else:
+        elif press:
             await self._follow_in_post(press, reply, seen, place)
+        else:
+            await self._follow_in_new_post(reply, seen, place, agreed)
+
+    async def unfollow(self, reply: Reply, number: int) -> None:
+        """`/issue 42 unfollow`: wherever the user follows it."""
+        ended = await self.following.stop_all(reply.owner, number)
+        said = f"I stopped following #{number} for you." if ended else f"You don't follow #{number}."
+        await reply.privately(sentence(said))
 
     async def _follow_in_new_post(
         self, reply: Reply, seen: Seen, place: ThreadPlace, agreed: int | None
@@ -76,9 +106,10 @@ class FollowHandlers:
         async def announce() -> Announced:
             nonlocal ts
             stop = StopFollowing(issue=number)
-            post = views.post(seen, reply.wording, (await reply.profile()).name, stop)
-            announced, ts = await reply.at(Place(place.channel_id, place.ts)).post(
-                post, partial(self.publicity.may_post, reply.owner, seen.exposure, agreed)
+            by = (await reply.profile()).name
+            post = views.post(seen, reply.wording, by, stop, direct=place.direct)
+            announced, ts = await reply.at(Place(place.channel_id, place.ts or None)).post(
+                post, partial(self._may_post, reply.owner, seen, place, agreed)
             )
             return announced
 
@@ -87,7 +118,12 @@ class FollowHandlers:
         if announced is not Announced.YES:
             raise _not_followed(number, announced)
         if ts:
-            await self.following.start(reply.owner, seen, place, ts, agreed=agreed)
+            followed = await self.following.start(reply.owner, seen, place, ts, agreed=agreed)
+            if place.channel_id != reply.place.channel_id:
+                await reply.privately(views.followed(followed, already=False))
+
+    async def _may_post(self, owner: Owner, seen: Seen, place: ThreadPlace, agreed: int | None) -> bool:
+        return place.direct or await self.publicity.may_post(owner, seen.exposure, agreed)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, place: ThreadPlace
@@ -98,9 +134,9 @@ class FollowHandlers:
             raise _not_followed(seen.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner
         stop = StopFollowing(issue=seen.issue.id, created=created)
-        message = await built(reply.slack, reply.platform, poster, seen, stop)
+        message = await built(reply.slack, reply.platform, poster, seen, stop, direct=place.direct)
         agreed = press.button.agreed
-        if not await self.publicity.may_post(owner, seen.exposure, agreed):
+        if not await self._may_post(owner, seen, place, agreed):
             raise _not_followed(seen.issue.id, Announced.HIDDEN)
         await self.following.start(
             owner, seen, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
@@ -110,11 +146,26 @@ class FollowHandlers:
 
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""
-        place = _place_of(reply)
-        await self.following.stop(reply.owner, press.button.issue, place)
-        message = views.stopped(press.message, press.button)
+        stop = press.button
+        carried = ThreadPlace(stop.channel, stop.thread)
+        place = carried if stop.thread else _thread_of(reply, press.message)
+        await self.following.stop(reply.owner, stop.issue, place)
+        if stop.thread:
+            await reply.privately(sentence(f"I stopped following #{stop.issue} there."), replace=True)
+            return
+        message = views.stopped(press.message, stop)
         if not await posting.update(reply.slack, place.channel_id, str(press.message.get("ts")), message):
             await reply.privately(sentence("I stopped updating this post."))
+
+    async def comments_pressed(self, press: ButtonPress[IncludeComments], reply: Reply) -> None:
+        """*Include comments* and *Leave out comments*."""
+        pressed, place = press.button, _thread_of(reply, press.message)
+        if not await self.following.include_comments(reply.owner, pressed.issue, place, on=pressed.on):
+            raise UserError("This post isn't kept up to date anymore. Follow the issue again.")
+        message = views.including(press.message, pressed)
+        await posting.update(reply.slack, place.channel_id, str(press.message.get("ts")), message)
+        said = "I'll quote new comments below this post." if pressed.on else "I won't quote new comments."
+        await reply.privately(sentence(said))
 
 
 def _not_followed(number: int, why: Announced) -> UserError:
@@ -123,9 +174,18 @@ def _not_followed(number: int, why: Announced) -> UserError:
     return UserError("#{number} can't be followed here: {why}.", number=number, why=NOT_ANNOUNCED[why])
 
 
-def _place_of(reply: Reply, carried: str = "") -> ThreadPlace:
-    """The thread where a button was pressed, or that it carried. Raises ActionExpired if there's none."""
-    channel, ts = reply.place.channel_id, carried or reply.place.thread_ts
+async def _place_of(reply: Reply, thread: str = "") -> ThreadPlace:
+    """The thread, by default the reply's, or the user's direct messages if there's none. Raises UserError."""
+    here, ts = reply.place.channel_id or "", thread or reply.place.thread_ts or ""
+    if ts and not here.startswith("D"):
+        return ThreadPlace(here, ts)
+    direct = await posting.direct_channel(reply.slack, reply.owner.user_id)
+    return ThreadPlace(here if ts else direct, ts, direct=not ts or here == direct)
+
+
+def _thread_of(reply: Reply, message: JSON) -> ThreadPlace:
+    """The thread of the post whose menu was pressed, or below it. Raises ActionExpired if there's none."""
+    channel, ts = reply.place.channel_id, reply.place.thread_ts or message.get("ts")
     if not channel or not ts:
         raise ActionExpired
     return ThreadPlace(channel, ts)

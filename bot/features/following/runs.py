@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -183,7 +184,7 @@ class FollowRuns(Background[Follower, Poll]):
         settled = await self._settled(one)
         if settled is None:
             return False
-        for write in (self._update, self._tell):
+        for write in (self._update, self._quote, self._tell):
             match await write(settled, seen):
                 case outcomes.PostRefused():
                     await self._end([one], "post gone")
@@ -198,7 +199,7 @@ class FollowRuns(Background[Follower, Poll]):
 
     async def _settled(self, one: Followed) -> Followed | None:
         """The same once it is known whether a line that was being sent arrived; None if it isn't yet."""
-        if one.telling is None:
+        if one.telling is None and one.quoting is None:
             return one
         sent_at = one.telling_at or self.clock.now()
         last = sent_at + timedelta(seconds=self.access.timings.longest_post)
@@ -207,9 +208,15 @@ class FollowRuns(Background[Follower, Poll]):
         if isinstance(found, outcomes.Unfinished):
             await self._stored.record(one, searched_to=found.searched_to)
             return None
-        closed = one.closed if isinstance(found, outcomes.Absent) else one.telling
-        await self._stored.record(one, telling=None, closed=closed)
-        return replace(one, telling=None, closed=closed)
+        return await self._told(one, arrived=not isinstance(found, outcomes.Absent))
+
+    async def _told(self, one: Followed, *, arrived: bool) -> Followed:
+        """The same after a line or a comment was sent, whether or not it arrived."""
+        known: dict[str, Any] = {"telling": None, "quoting": None}
+        if arrived:
+            known |= {"quoted_to": one.quoting} if one.quoting is not None else {"closed": one.telling}
+        await self._stored.record(one, **known)
+        return replace(one, **known)
 
     async def _update(self, one: Followed, seen: Seen) -> outcomes.Outcome | None:
         """Show the issue in its post, unless the post shows it already."""
@@ -224,18 +231,29 @@ class FollowRuns(Background[Follower, Poll]):
         """Add the line that the issue was closed or reopened, if it was."""
         if seen.closed == one.closed:
             return None
-        line = replace(one, told=one.told + 1)
+        return await self._say(replace(one, told=one.told + 1, telling=seen.closed), seen)
+
+    async def _quote(self, one: Followed, seen: Seen) -> outcomes.Outcome | None:
+        """Quote the comments that are new, if they are included."""
+        if one.quoted_to is None:
+            return None
+        for comment in seen.issue.public_comments or ():
+            if comment.id > one.quoted_to:
+                outcome = await self._say(replace(one, quoting=comment.id), seen)
+                if not isinstance(outcome, outcomes.Posted):
+                    return outcome
+        return None
+
+    async def _say(self, one: Followed, seen: Seen) -> outcomes.Outcome:
+        """Add a line or a comment below the post, once."""
 
         async def begin() -> bool:
             at = self.poster.slack_time() or self.clock.now()
-            telling = replace(line, telling=seen.closed, telling_at=at, searched_to=None)
-            return await self._begin(telling)
+            return await self._begin(replace(one, telling_at=at, searched_to=None))
 
-        outcome = await self.poster.tell(line, seen, begin)
-        if isinstance(outcome, outcomes.Posted):
-            await self._stored.record(one, closed=seen.closed, telling=None)
-        elif not isinstance(outcome, outcomes.Unsure):
-            await self._stored.record(one, telling=None)
+        outcome = await self.poster.tell(one, seen, begin)
+        if not isinstance(outcome, outcomes.Unsure):
+            await self._told(one, arrived=isinstance(outcome, outcomes.Posted))
         return outcome or outcomes.Delayed(0)
 
     async def _begin(self, one: Followed) -> bool:
@@ -245,11 +263,11 @@ class FollowRuns(Background[Follower, Poll]):
 
 def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:
     """Whether an issue has to be read, by its row in the list."""
-    if one.telling is not None:
+    if one.telling is not None or one.quoting is not None:
         return True
     if issue is None:
         return everything
-    return issue.updated_on != one.seen_on or issue.is_private
+    return issue.updated_on != one.seen_on or (issue.is_private and not one.direct)
 
 
 def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | None:
@@ -258,6 +276,8 @@ def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | N
         return f"channel {status.value}"
     if seen is None:
         return "issue not visible"
+    if one.direct:
+        return None
     if seen.issue.is_private:
         return "issue private"
     return None if seen.exposure.may_show(one.agreed_project) else "project not public"

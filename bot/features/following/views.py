@@ -1,60 +1,144 @@
-"""How followed issues look in their threads."""
+"""How followed issues look in their threads and in direct messages."""
+
+from collections.abc import Mapping
 
 from bot.features.following.following import Seen
-from bot.features.issues.buttons import FollowIssue, StopFollowing
-from bot.features.issues.views import FOLLOW, post_menu, priority_and_assignee, title
-from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section
-from bot.slack.text.mrkdwn import day, line
+from bot.features.issues import views as issues
+from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
+from bot.features.issues.fields import CHANGEABLE
+from bot.service.models import Change, Issue, Journal, Ref
+from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section, shortened
+from bot.slack.text.mrkdwn import day, line, link, literal, prefixed, stripped
 from bot.slack.text.wording import Wording
+from bot.spelling import series
+from bot.store.followed import Followed
+
+QUOTED, DETAILS = 300, 4
+TOLD = {field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")}
+"""The changes that are told: not everyone who sees the issue may see what others show."""
 
 
-def post(seen: Seen, wording: Wording, by: str, follow: FollowIssue | StopFollowing) -> Message:
-    """The post that `by` caused, as the issue is now; `follow` is in its menu."""
+def post(
+    seen: Seen,
+    wording: Wording,
+    by: str,
+    follow: FollowIssue | StopFollowing,
+    *,
+    direct: bool = False,
+    quotes: bool = False,
+) -> Message:
+    """The post that `by` caused, as the issue is now; `follow` is in its menu.
+
+    `quotes` is whether comments are included. A `direct` one is the user's own.
+    """
     issue = seen.issue
     project = f" in {line(issue.project.name)}" if issue.project else ""
-    text = f"{line(by)} {'created' if follow.created else 'shared'} {title(issue, wording)}{project}"
+    did = "created" if follow.created else "shared"
+    text = issues.title(issue, wording) if direct else f"{line(by)} {did} {issues.title(issue, wording)}"
     status = line(issue.status.name) if issue.status else ""
+    last = next((entry for entry in reversed(seen.history) if _did(issue, entry)), None)
     facts = (
         f":white_check_mark: {status}" if seen.closed else status,
-        priority_and_assignee(issue),
+        issues.priority_and_assignee(issue),
         f"due {day(issue.due_date)}" if issue.due_date else "",
-        f"last comment by {line(seen.commenter)}" if seen.commenter else "",
     )
-    text = f"{text}\n{' · '.join(fact for fact in facts if fact)}"
-    return Message(text, (section(text, post_menu(issue.id, wording, follow=follow)),))
+    text = f"{text}{project}\n{' · '.join(fact for fact in facts if fact)}"
+    if last:
+        text = f"{text}\n{_who(last)} {series(_did(issue, last), 'and')}"
+    shown = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes))
+    more = () if direct or isinstance(follow, FollowIssue) else (issues.follows(issue.id, wording),)
+    return Message(text, (shown, *more))
+
+
+def _who(entry: Journal) -> str:
+    return line(entry.user.name if entry.user else "").strip() or "Someone"
+
+
+def _did(issue: Issue, entry: Journal) -> list[str]:
+    """What an entry of the history changed, as mrkdwn; values only where the issue still has them."""
+    told = [detail for detail in entry.details if detail.property == "attr" and detail.name in TOLD]
+    changes = [_changed(issue, detail) for detail in told[:DETAILS]]
+    return [*changes, "commented"] if entry.notes.strip() else changes
+
+
+def _changed(issue: Issue, change: Change) -> str:
+    field, now = TOLD[change.name], TOLD[change.name].answered(issue)
+    label = field.label[:1].lower() + field.label[1:]
+    if not change.new_value:
+        return f"cleared the {label}"
+    if now is None or str(now.id if isinstance(now, Ref) else now) != change.new_value:
+        return f"changed the {label}"
+    return f"set the {label} to {issues.value_text(field, now)}"
+
+
+async def quote(seen: Seen, comment: Journal, wording: Wording) -> Message:
+    """The start of a comment, with nothing in it that mentions, links or passes for the bot's own words."""
+    number = link(wording.url(seen.issue.id), f"#{seen.issue.id}")
+    words = shortened(stripped(await wording.mrkdwn(comment.notes)).strip(), QUOTED)
+    text = f"{_who(comment)} commented on {number}"
+    if words:
+        text = f"{text}:\n{prefixed(literal(words), '> ', '> ')}"
+    return Message(text, (section(text),))
 
 
 def question(seen: Seen, wording: Wording, thread: str) -> Message:
     """Ask before a thread follows an issue that not everyone can see."""
     project = line(seen.issue.project.name) if seen.issue.project else "Its project"
-    said = f"{project} isn't public. Others here may not have permission to see {title(seen.issue, wording)}."
+    title = issues.title(seen.issue, wording)
+    said = f"{project} isn't public. Others here may not have permission to see {title}."
     follow = FollowIssue(issue=seen.issue.id, agreed=seen.exposure.project_id, thread=thread)
-    return Message(said, (section(said), button_row(FOLLOW, follow)))
+    return Message(said, (section(said), button_row(issues.FOLLOW, follow)))
+
+
+def followed(it: Followed, *, already: bool) -> Message:
+    """Says what is followed, with *Stop following*."""
+    now = "already follow" if already else "now follow"
+    text = f"You {now} #{it.issue_id} in our direct messages. I keep its post there up to date."
+    if not it.direct:
+        text = f"This thread already follows #{it.issue_id}. I keep its post here up to date."
+    stop = StopFollowing(issue=it.issue_id, channel=it.channel_id, thread=it.thread_ts)
+    return Message(text, (section(text), button_row(issues.STOP_FOLLOWING, stop)))
 
 
 def stopped(post: JSON, stop: StopFollowing) -> Message:
-    """A post that was kept up to date, as it is, with *Follow in this thread* in its menu."""
-    follow = menu_option(FOLLOW, FollowIssue(issue=stop.issue, created=stop.created))
+    """A post that was kept up to date, as it is, with *Follow* in its menu."""
+    text = issues.FOLLOW if "thread_ts" in post else "Follow"
+    follow = menu_option(text, FollowIssue(issue=stop.issue, created=stop.created))
+    new: dict[str, JSON | None] = {stop.as_option(): follow}
+    without = {IncludeComments(issue=stop.issue, on=on).as_option(): None for on in (True, False)}
+    shown = _swapped(post, new | without)
+    return Message(
+        shown.text, tuple(block for block in shown.blocks if block.get("block_id") != issues.FOLLOWS)
+    )
+
+
+def including(post: JSON, pressed: IncludeComments) -> Message:
+    """A post whose comments were included or left out, with the opposite in its menu."""
+    return _swapped(post, {pressed.as_option(): issues.comments_option(pressed.issue, on=not pressed.on)})
+
+
+def _swapped(post: JSON, new: Mapping[str, JSON | None]) -> Message:
+    """A post with other options in its menus, or without those whose value is None."""
 
     def swapped(block: Block) -> Block:
         options = (block.get("accessory") or {}).get("options") or ()
-        if stop.as_option() not in (option["value"] for option in options):
+        if new.keys().isdisjoint(option["value"] for option in options):
             return block
-        kept = [follow if option["value"] == stop.as_option() else option for option in options]
-        return block | {"accessory": block["accessory"] | {"options": kept}}
+        kept = [new.get(option["value"], option) for option in options]
+        return block | {"accessory": block["accessory"] | {"options": list(filter(None, kept))}}
 
     return Message(str(post.get("text")), tuple(map(swapped, post.get("blocks") or ())))
 
 
 def closed_line(seen: Seen, wording: Wording) -> Message:
     did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
-    text = f"{did}: {title(seen.issue, wording)}"
+    text = f"{did}: {issues.title(seen.issue, wording)}"
     return Message(text, (section(text),))
 
 
 def key_rejected(wording: Wording, posts: int) -> str:
-    stopped = "an issue you follow in a thread" if posts == 1 else f"{posts} issues you follow in threads"
+    stopped = "an issue you follow" if posts == 1 else f"{posts} issues you follow"
     return (
         f"{wording.service} no longer accepts your API key, so I stopped updating {stopped}. Link "
-        "your account again, then choose “Follow in this thread”."
+        "your account again to follow issues."
     )

@@ -21,6 +21,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("42 close", "Close issue 42 (`reopen` opens it again)"),
         ("42 to:me due:fri done:50%", "Change issue 42 (`42 edit` opens a form)"),
         ("42 comment Same here in Safari", "Comment on issue 42"),
+        ("42 follow", "Follow issue 42 (`unfollow` stops it)"),
         ("attach 42", "Attach files to issue 42"),
         ("template", "List this project's templates (`new template:bug …` uses one)"),
         ('new Checkout fails priority:high to:me due:fri desc:"Since this morning"', "Set more fields"),

@@ -26,6 +26,7 @@ COMMENT = ("comment", "note")
 EDIT_TEMPLATE, REMOVE_TEMPLATE = ("edit", "change"), ("delete", "remove")
 QUOTES = '"“”„'
 _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
+FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 LIST = ("list", "search", "find", "mine", "my")
 _COMMENT = re.compile(
     r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
@@ -90,6 +91,14 @@ class AddComment:
 
 
 @dataclass(frozen=True)
+class FollowIssue:
+    """`/issue 42 follow`, or `on` is false: `/issue 42 unfollow`."""
+
+    number: int
+    on: bool
+
+
+@dataclass(frozen=True)
 class ListTemplates:
     """`/issue template`, of the named project or of the channel's."""
 
@@ -130,6 +139,7 @@ IssueRequest = (
     | AttachFiles
     | AddComment
     | TemplateRequest
+    | FollowIssue
     | Help
 )
 
@@ -152,7 +162,7 @@ def issue_command(
         return _new(rest if subcommand else parsed, below, typist, names)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
-    if found := _other(subcommand, rest, below, typist):
+    if found := _follow(parsed) or _other(subcommand, rest, below, typist):
         return found
     with suppress(HalfPhrase):
         if subcommand in LIST or is_search(parsed, typist.today):
@@ -170,6 +180,16 @@ def issue_command(
     except NotUnderstood as error:
         draft = error.draft
     raise UnknownSubcommand(typed_text or "…", draft)
+
+
+def _follow(parsed: Parsed) -> FollowIssue | None:
+    """The request in `42 follow` or `follow 42`; None for anything else."""
+    match sorted((word.text.lower() for word in parsed.words), key=FOLLOW.__contains__):
+        case [about, verb] if (
+            verb in FOLLOW and not parsed.options and (number := values.issue_number(about))
+        ):
+            return FollowIssue(number, FOLLOW[verb])
+    return None
 
 
 def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRequest | None:

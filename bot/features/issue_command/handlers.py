@@ -10,6 +10,7 @@ from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.editing.handlers import EditHandlers
 from bot.features.files.handlers import FileHandlers
+from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands
 from bot.features.issues.creating import IssueCreator
@@ -55,6 +56,9 @@ class IssueCommand:
                 await FileHandlers(self.parts).open_form(reply, number)
             case commands.AddComment(number, text):
                 await CommentHandlers(self.parts).comment(reply, number, text)
+            case commands.FollowIssue(number, on):
+                follow = FollowHandlers(self.parts)
+                await (follow.follow if on else follow.unfollow)(reply, number)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
             case request:

@@ -76,8 +76,9 @@ class OpenFilesForm(Button):
 class FollowIssue(Button):
     """On a post in a thread, which is then kept up to date; `created` is whether it announces the issue.
 
-    On a card, and on a post about something else, `thread` is where a new post goes. `agreed` is the project
-    that isn't public which its question asks about, if it asks.
+    On a card, and on a post about something else, `thread` is where a new post goes, or without one, the
+    user's direct messages. `agreed` is the project that isn't public which its question asks about, if it
+    asks.
     """
 
     action = "issue.follow"
@@ -88,11 +89,21 @@ class FollowIssue(Button):
 
 
 class StopFollowing(Button):
-    """On the post that is kept up to date."""
+    """On the post that is kept up to date; on an answer about it, with its `channel` and `thread`."""
 
     action = "issue.unfollow"
     issue: Number
     created: bool = False
+    channel: str = ""
+    thread: str = ""
+
+
+class IncludeComments(Button):
+    """On the post that is kept up to date: whether new comments are quoted below it."""
+
+    action = "issue.comments"
+    issue: Number
+    on: bool
 
 
 class DeleteAnnouncement(Button):

@@ -49,7 +49,7 @@ def card(
 
     `description` is the issue's own, as mrkdwn; its start is shown, or with `whole` all that fits. With
     `asks_first`, the card says why sharing asks first. `thread` is the thread where it was opened, which can
-    follow it.
+    follow it; else a direct message does.
     """
     issue, project = shown.issue, shown.project
     blocks: list[Block] = [
@@ -65,12 +65,14 @@ def card(
         why = f"{line(project.name)} isn't public" if project else "The project may not be public"
         blocks.append(context(f"{why}, so *{views.SHARE}* asks first."))
     first = []
+    follows = button("Follow", FollowIssue(issue=issue.id))
     if shareable and not issue.is_private:
         public = seemed_public(issue, project)
         first.append(views.share_button(issue, public=public))
         if thread:
             follow = FollowIssue(issue=issue.id, thread=thread)
-            first.append(views.exposing(views.FOLLOW, follow, issue, "Follow", public=public))
+            follows = views.exposing(views.FOLLOW, follow, issue, "Follow", public=public)
+    first.append(follows)
     blocks.append(
         actions(views.issue_buttons(issue.id, wording, *first, mine=shown.mine), block_id=f"issue-{issue.id}")
     )

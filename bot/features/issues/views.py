@@ -14,6 +14,7 @@ from bot.features.issues.buttons import (
     DeleteAnnouncement,
     EditIssue,
     FollowIssue,
+    IncludeComments,
     OpenFilesForm,
     OpenTimeForm,
     ShareIssue,
@@ -54,6 +55,8 @@ PROJECT = 200
 KILOBYTE = 1000
 SHARE, ASSIGN = "Share here", "Assign to me"
 FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
+FOLLOWS = "follows"
+"""The ID of the block that says so."""
 Action = tuple[str, Button]
 
 
@@ -110,17 +113,33 @@ def post_menu(
     assign: AssignToMe | None = None,
     follow: FollowIssue | StopFollowing | None = None,
     thread: str | None = None,
+    quotes: bool = False,
 ) -> Element:
     """The `…` menu of an issue in a post, with room for *Delete post*.
 
-    `assign` replaces what *Assign to me* carries. `follow` is for a post that can be kept up to date itself.
+    `assign` replaces what *Assign to me* carries. `follow` is for a post that can be kept up to date itself,
+    and `quotes` whether its comments are included.
     Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
     """
     if thread and follow is None:
         follow = FollowIssue(issue=number, thread=thread)
-    text = STOP_FOLLOWING if isinstance(follow, StopFollowing) else FOLLOW
-    last = [menu_option(text, follow)] if follow else []
+    last = [menu_option(FOLLOW, follow)] if follow else []
+    if isinstance(follow, StopFollowing):
+        last = [comments_option(number, on=not quotes), menu_option(STOP_FOLLOWING, follow)]
     return _menu([], assign or AssignToMe(issue=number), wording, last, room=MENU_OPTIONS - 1)
+
+
+def comments_option(number: int, *, on: bool) -> JSON:
+    """The option that includes comments, or leaves them out."""
+    return menu_option(
+        "Include comments" if on else "Leave out comments", IncludeComments(issue=number, on=on)
+    )
+
+
+def follows(number: int, wording: Wording) -> Block:
+    """Says that the post is kept up to date."""
+    said = f"Follows {link(wording.url(number), f'#{number}')} in this thread"
+    return context(said) | {"block_id": FOLLOWS}
 
 
 def _menu(
@@ -160,7 +179,9 @@ def posted(
     assignee = f"<@{mention}>" if mention else name_of(issue.assigned_to)
     facts = (said, name_of(issue.priority), assignee and f"assigned to {assignee}")
     text = " · ".join(fact for fact in facts if fact)
-    return Message(text, (section(text, post_menu(issue.id, wording, follow=follow)),))
+    shown = section(text, post_menu(issue.id, wording, follow=follow))
+    more = [follows(issue.id, wording)] if isinstance(follow, StopFollowing) else []
+    return Message(text, (shown, *more))
 
 
 def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Message:

@@ -22,6 +22,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
+from bot.errors import UserError
 from bot.slack.surfaces.blocks import JSON, Element, Message, actions, confirm, menu, menu_option
 from bot.slack.surfaces.buttons import MENU, ActionExpired, DeletePost
 from bot.store.owner import Owner
@@ -256,6 +257,20 @@ async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bo
     """Send a direct message to a user who didn't ask for anything; returns whether Slack accepted it."""
     post = slack.chat_postMessage(channel=user_id, **message.as_arguments())
     return await _accepted(post, "could not send a direct message", "direct.refused")
+
+
+async def direct_channel(slack: AsyncWebClient, user_id: str) -> str:
+    """The ID of a user's direct messages with the bot. Raises UserError."""
+    try:
+        opened = await slack.conversations_open(users=user_id)
+    except SLACK_FAILED as error:
+        if reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}:
+            raise UserError("Slack isn't responding. Try again in a minute.") from None
+        raise UserError(
+            "Slack doesn't let me send you direct messages. Ask a Slack administrator to reinstall me, then "
+            "try again."
+        ) from None
+    return str(opened["channel"]["id"])
 
 
 async def dismiss(slack: AsyncWebClient, place: Place) -> None:

@@ -48,7 +48,7 @@ async def test_a_thread_shows_how_its_issue_goes_on(office: Office, ana: Person)
     await read_followed(office)
     (shown,) = await in_thread(ana, post)
     assert shown["ts"] == post["ts"]
-    for text in ("Ana Ruiz created", "assigned to Ben Okafor", "due <!date^", "last comment by Ben Okafor"):
+    for text in ("Ana Ruiz created", "assigned to Ben Okafor", "due <!date^", "\nBen Okafor commented"):
         assert text in shown["text"]
 
     for status, line in ((defaults.CLOSED, "Closed: "), (defaults.NEW, "Reopened: ")):
@@ -237,7 +237,8 @@ async def test_the_author_of_a_note_that_may_be_private_is_not_named(tmp_path: P
 
         (shown,) = await in_thread(ana, post)
         assert "Cart forgets" in shown["text"]
-        assert "last comment" not in shown["text"]
+        assert "commented" not in shown["text"]
+        assert "Ben" not in shown["text"]
 
 
 @pytest.mark.parametrize("rejected", [True, False])

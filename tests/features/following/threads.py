@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from bot.sandbox.tracker.data import Issue, Note
+from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.sandbox.tracker.server import Tracker
 from bot.store.followed import Followed
 from bot.store.store import Store
@@ -35,7 +35,15 @@ async def follow(store: Store, issue: Issue, channel_id: str, thread_ts: str, ts
     await store.followed.add(Followed(issue_id=issue.id, **about))
 
 
-def change(issue: Issue, *, comment_by: int | None = None, **values: Any) -> None:
+def change(
+    issue: Issue,
+    *,
+    comment_by: int | None = None,
+    comment: str = "Looking into it",
+    details: tuple[Detail, ...] = (),
+    private: bool = False,
+    **values: Any,
+) -> None:
     """Changes an issue in the tracker; each change has a time of its own."""
     moment = (
         datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=5) + timedelta(seconds=next(_seconds))
@@ -43,7 +51,7 @@ def change(issue: Issue, *, comment_by: int | None = None, **values: Any) -> Non
     for name, value in values.items():
         setattr(issue, name, value)
     if comment_by:
-        issue.notes = [*issue.notes, Note(comment_by, "Looking into it", moment)]
+        issue.notes = [*issue.notes, Note(comment_by, comment, moment, details, private)]
     issue.updated_on = moment
 
 

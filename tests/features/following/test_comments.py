@@ -1,0 +1,177 @@
+"""The thread of a followed post quotes new public comments, if they are included."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from bot.sandbox.tracker import defaults
+from bot.sandbox.tracker.data import Issue
+from tests.features.following.test_direct import follow_directly
+from tests.features.following.threads import change, create_from_message, in_thread, read_followed
+from tests.support.office import Office
+from tests.support.person import DM, Person
+from tests.support.reading import JSON, text_of, until_so
+
+ABOUT = "#"
+"""In the line of each post."""
+
+
+async def include(office: Office, ana: Person, post: JSON, said: str = "Include comments") -> JSON:
+    """Returns the answer."""
+    answer = await ana.after(
+        ana.choose_from_menu(post, ABOUT, said), DM if post["channel"][0] == "D" else None
+    )
+    await office.idle()
+    return answer
+
+
+async def quotes(office: Office, ana: Person, post: JSON) -> list[str]:
+    """Reads the issues, and returns what stands below the post."""
+    await read_followed(office)
+    return [m["text"] for m in (await in_thread(ana, post))[1:]]
+
+
+async def test_new_comments_are_quoted_once_while_they_are_included(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+    change(issue, comment_by=2, comment="Before it was turned on")
+    assert await quotes(office, ana, post) == []
+    (post,) = await in_thread(ana, post)
+    await include(office, ana, post)
+    assert await quotes(office, ana, post) == []
+
+    nobody = office.tracker.data.users[3]
+    nobody.firstname = nobody.lastname = ""
+    change(issue, comment_by=2, comment="x" * 400)
+    change(issue, comment_by=3, comment="Second", status_id=defaults.CLOSED)
+    for _ in range(2):
+        first, second, closed = await quotes(office, ana, post)
+    assert first == f"Ben Okafor commented on <{office.link_to(issue)}|#{issue.id}>:\n> {'x' * 299}…"
+    assert second.startswith("Someone commented")
+    assert ":white_check_mark: Closed" in closed
+
+    (post, *_) = await in_thread(ana, post)
+    await include(office, ana, post, "Leave out comments")
+    change(issue, comment_by=2, comment="After it was turned off")
+    assert len(await quotes(office, ana, post)) == 3
+    (post, *_) = await in_thread(ana, post)
+    await include(office, ana, post)
+    assert len(await quotes(office, ana, post)) == 3
+
+
+async def test_a_quote_mentions_and_links_nothing(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await include(office, ana, post)
+    words = "<!channel> <@U0BEN0001> [here](https://evil.example) *Approved*\n\n> :tada: https://evil.example"
+    change(office.newest_issue(), comment_by=2, comment=words)
+
+    (said,) = await quotes(office, ana, post)
+
+    _, quoted = said.split("\n", 1)
+    assert all(line.startswith("> ") or line == ">" for line in quoted.split("\n"))
+    for live in ("<", "*Approved*", ":tada:"):
+        assert live not in quoted.replace("> ", "")
+
+
+@pytest.mark.parametrize("note", ["private", "made private"])
+async def test_a_private_note_is_never_quoted(office: Office, ana: Person, note: str) -> None:
+    issue = office.public_issue()
+    direct = await follow_directly(office, ana, issue.id)
+    await include(office, ana, direct)
+    change(issue, comment_by=2, comment="Secret", private=note == "private")
+    issue.notes[-1].is_private = True
+    change(issue, comment_by=2, comment="Public")
+
+    await read_followed(office)
+
+    _, said = [m for m in await ana.messages(DM) if not m["ephemeral"]]
+    assert "Public" in said["text"]
+    assert said["thread_ts"] == direct["ts"]
+
+
+@pytest.mark.parametrize(
+    "fault", ["lose the answer", "lose the request", "refuse:ratelimited", "500 after it"]
+)
+async def test_a_comment_is_quoted_once_whatever_slack_answers(
+    office: Office, ana: Person, fault: str
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await include(office, ana, post)
+    wire = office.slack_wire
+    assert wire
+    for comment in ("First", "Second"):
+        change(office.newest_issue(), comment_by=2, comment=comment)
+        wire.faults = [("chat.postMessage", fault), ("chat.update", fault)]
+        for _ in range(4):
+            said = await quotes(office, ana, post)
+        assert wire.faults == []
+
+    assert [text.split("> ")[-1] for text in said] == ["First", "Second"]
+
+
+def hide_issue(_: Office, issue: Issue) -> None:
+    issue.is_private = True
+
+
+def hide_project(office: Office, issue: Issue) -> None:
+    office.tracker.data.projects[issue.project_id].is_public = False
+
+
+def hide_comment(_: Office, issue: Issue) -> None:
+    issue.notes[-1].is_private = True
+
+
+@pytest.mark.parametrize("happens", [hide_issue, hide_project, hide_comment])
+async def test_what_is_hidden_while_its_quote_waits_is_not_quoted(
+    office: Office, ana: Person, happens: Callable[[Office, Issue], None]
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await include(office, ana, post)
+    issue, wire = office.newest_issue(), office.slack_wire
+    assert wire
+    wire.faults, wire.calls = [("chat.postMessage", "429:2")], []
+    change(issue, comment_by=2, comment="Secret")
+    reading = asyncio.create_task(read_followed(office))
+    await until_so(lambda: wire.called("chat.postMessage"))
+
+    happens(office, issue)
+    await reading
+
+    assert await quotes(office, ana, post) == []
+
+
+async def test_comments_are_left_out_while_one_waits(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await include(office, ana, post)
+    wire = office.slack_wire
+    assert wire
+    wire.faults, wire.calls = [("chat.postMessage", "429:2")], []
+    change(office.newest_issue(), comment_by=2)
+    reading = asyncio.create_task(read_followed(office))
+    await until_so(lambda: wire.called("chat.postMessage"))
+
+    (post, *_) = await in_thread(ana, post)
+    await include(office, ana, post, "Leave out comments")
+    await reading
+
+    assert await quotes(office, ana, post) == []
+
+
+async def test_who_follows_decides_for_an_issue_that_is_not_public(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    stopped = await ana.after(ana.choose_from_menu(post, ABOUT, "Stop following"))
+    issue = office.newest_issue()
+    hide_project(office, issue)
+    asked = await ana.after(ana.choose_from_menu(stopped, ABOUT, "Follow in this thread"))
+    followed = await ana.after(ana.press(asked, "Follow in this thread"))
+    linked_ben.channel = "webshop"
+
+    refused = await include(office, linked_ben, followed)
+    assert "Only the person who follows the issue here can include its comments." in text_of(refused)
+    await include(office, ana, followed)
+    change(issue, comment_by=2, comment="Agreed")
+
+    assert any("Agreed" in text for text in await quotes(office, ana, followed))
