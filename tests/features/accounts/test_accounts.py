@@ -102,5 +102,7 @@ async def test_never_repeats_a_key_typed_in_any_command(office: Office, ana: Per
     await office.link(ben.user_id, KEY)
     for typed in ("issues to:", "timelog 12 1h activity:"):
         assert "“…”" in text_of(await ben.ask(f"/{typed}{KEY}")), typed
+    for typed in ("issue 12 comment It's", "timelog 12 1h activity:design It's"):
+        assert "Open form" not in str((await ben.ask(f"/{typed} {KEY}"))["blocks"]), typed
 
     assert KEY not in str(office.workspace.calls)

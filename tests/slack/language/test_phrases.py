@@ -112,6 +112,7 @@ CHANGED = {
     "tracker bug": "tracker=bug",
     "in progress": "| in progress",
     "it soon": "| soon",
+    f"set version to{' long' * 21}": f"version={' '.join(['long'] * 20)} | long",
 }
 
 

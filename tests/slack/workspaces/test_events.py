@@ -9,6 +9,14 @@ from tests.slack.workspaces.company import Company
 from tests.slack.workspaces.slack import Place, Slack
 
 OPENED = {"type": "app_home_opened", "user": "U1", "channel": "D1", "tab": "home", "event_ts": "1.0"}
+MESSAGE = {
+    "type": "message",
+    "channel_type": "im",
+    "user": "U1",
+    "channel": "D1",
+    "ts": "1.1",
+    "text": "help",
+}
 ONE, IN_GROUP, GROUP = Place("T1"), Place("T2", "E2"), Place(None, "E9")
 BY_WORKSPACE = {"enterprise_id": "E2", "team_id": "T2", "is_enterprise_install": False}
 BY_GROUP = {"enterprise_id": "E9", "team_id": None, "is_enterprise_install": True}
@@ -47,9 +55,11 @@ async def test_the_same_ids_in_two_workspaces_are_two_requests(company: Company,
         await slack.install(company.port, place)
         await slack.event(company.port, OPENED, team_id=place.team)
         assert "Link your" in await company.ask(place.of_user("U1") | {"trigger_id": "1.1"}, "")
+        await slack.event(company.port, MESSAGE, team_id=place.team)
     await company.idle()
 
-    assert [len(slack.with_tokens_of(place, "views.publish")) for place in places] == [1, 1]
+    for method in ("views.publish", "chat.postMessage"):
+        assert [len(slack.with_tokens_of(place, method)) for place in places] == [1, 1]
 
 
 @pytest.mark.parametrize(
