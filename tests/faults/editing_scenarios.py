@@ -35,14 +35,20 @@ async def issues_closed(s: Scene) -> int:
 
 @scenario("set status", "action:issue.set_status", effect=issues_closed, said="Status: New → ")
 async def set_status(s: Scene) -> Steps:
-    """A card's select, offered also by a service that doesn't tell the statuses that a user may set."""
-    chosen = {"text": {"type": "plain_text", "text": "Closed"}, "value": f"{s.issue().id}:{CLOSED}"}
+    """A card's select; posts one for a service that doesn't tell the statuses that a user may set."""
+    card = await CARD_OF_NEW(s, "ana")
+    if not any((block.get("accessory") or {}).get("options") for block in card["blocks"]):
+        card = await card_with_status(s, max(s.data.issues))
+    yield
+    await s.ana.choose_in_message(card, "Closed")
+
+
+async def card_with_status(s: Scene, number: int) -> JSON:
+    chosen = {"text": {"type": "plain_text", "text": "Closed"}, "value": f"{number}:{CLOSED}"}
     select = {"type": "static_select", "action_id": "issue.set_status", "options": [chosen]}
     row = {"type": "actions", "elements": [select]}
     await s.office.bot.slack.chat_postEphemeral(channel=CHANNEL, user=IDS["ana"], text=s.word, blocks=[row])
-    card = (await s.ana.messages())[-1]
-    yield
-    await s.ana.choose_in_message(card, "Closed")
+    return (await s.ana.messages())[-1]
 
 
 press("edit an issue", "issue.edit", CARD, "Edit")

@@ -107,7 +107,7 @@ class EditHandlers:
         reply.recovery = opening(number, reply.wording)
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"status": f"#{status}"}))
-        except (UserError, Refused):
+        except (WrongField, Refused):
             with suppress(BotError):
                 await self.cards.show(reply, number, again=True)
             raise
