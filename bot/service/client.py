@@ -14,7 +14,7 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from bot.errors import AnswerTooLarge, FilterIgnored, Forbidden, NotFound, Refused
+from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
 from bot.service import conventions, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
@@ -149,22 +149,13 @@ class Client:
         filters: IssueFilters,
         offset: int = 0,
         limit: int = PAGE,
-        *,
-        in_parts: bool = True,
     ) -> Page[Issue]:
         """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
 
-        A page that exceeds the size limit is read `in_parts`, and may then be shorter than `limit`, or else
-        raises AnswerTooLarge. Raises FilterIgnored.
+        Raises FilterIgnored.
         """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
-        try:
-            page = (await self._transport.send(key, call)).page("issues", Issue)
-        except AnswerTooLarge:
-            if limit == 1 or not in_parts:
-                raise
-            read = partial(self.list_issues, key, filters, in_parts=False)
-            return await pagination.in_parts(read, offset, limit)
+        page = (await self._transport.send(key, call)).page("issues", Issue)
         for issue in page.items:
             if ignored := filters.mismatch(issue):
                 raise FilterIgnored("GET", ISSUES, ignored)
@@ -183,7 +174,7 @@ class Client:
 
         Truncates descriptions.
         """
-        return pagination.iterate_issues(partial(self.list_issues, key, in_parts=False), filters, ISSUES)
+        return pagination.iterate_issues(partial(self.list_issues, key), filters, ISSUES)
 
     # Projects
 
@@ -205,19 +196,10 @@ class Client:
         include: Collection[ProjectInclude] = (),
         offset: int = 0,
         limit: int = PAGE,
-        *,
-        in_parts: bool = True,
     ) -> Page[Project]:
-        """Return one page of projects; `in_parts` as in `list_issues`."""
         params = {"include": ",".join(sorted(include))}
         call = read_page("list_projects", PROJECTS, params, offset, limit)
-        try:
-            return (await self._transport.send(key, call)).page("projects", Project)
-        except AnswerTooLarge:
-            if limit == 1 or not in_parts:
-                raise
-            read = partial(self.list_projects, key, include, in_parts=False)
-            return await pagination.in_parts(read, offset, limit)
+        return (await self._transport.send(key, call)).page("projects", Project)
 
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()

@@ -75,18 +75,17 @@ class DateRange:
 class IssueFilters:
     """Filters, sort order, and includes of an issue list. Fields left at their default don't filter.
 
-    `from_id`: the lowest ID, which isn't checked. `status`: None means open issues, or any status if
-    `issue_ids` is set. `subject`: matches issues whose subject contains all the words; see `searchable`.
-    `query_id`: a saved query, combined only with a project and a sort order. `custom_fields`: pairs of ID and
-    value; a value that starts like an operator doesn't match long text fields. `having`: a custom field that
-    has a value, which isn't checked, as not every field is a filter.
+    `status`: None means open issues, or any status if `issue_ids` is set. `subject`: matches issues whose
+    subject contains all the words; see `searchable`. `query_id`: a saved query, combined only with a project
+    and a sort order. `custom_fields`: pairs of ID and value; a value that starts like an operator doesn't
+    match long text fields. `having`: a custom field that has a value, which isn't checked, as not every field
+    is a filter.
 
     Raises ValueError for values that the service would ignore or misread.
     """
 
     include: frozenset[IssueInclude] = frozenset()
     issue_ids: tuple[int, ...] = ()
-    from_id: int | None = None
     project_id: int | None = None
     subprojects: Literal["none"] | tuple[int, ...] | None = None
     tracker_ids: tuple[int, ...] = ()
@@ -138,7 +137,6 @@ class IssueFilters:
 
     def to_params(self) -> dict[str, str]:
         status = "any" if self.status is None and self.issue_ids else self.status
-        ids = ",".join(map(str, self.issue_ids))
         spans = {
             "created_on": self.created_on,
             "updated_on": self.updated_on,
@@ -148,7 +146,7 @@ class IssueFilters:
         }
         params: dict[str, str | None] = {
             "include": ",".join(sorted(self.include)),
-            "issue_id": f"{conventions.SINCE}{self.from_id}" if self.from_id else ids,
+            "issue_id": ",".join(map(str, self.issue_ids)),
             "project_id": None if self.project_id is None else str(self.project_id),
             "subproject_id": _choice(self.subprojects),
             "tracker_id": _choice(self.tracker_ids),
