@@ -56,7 +56,7 @@ def run() -> None:
 
 @program.command()
 def check() -> None:
-    """Check the configuration, Slack, the service, and the database, and say how to fix problems."""
+    """Check the configuration, Slack, the tracker, and the database, and say how to fix problems."""
     from bot.check import check as findings  # noqa: PLC0415 - the other commands start without it
 
     try:
@@ -64,7 +64,7 @@ def check() -> None:
     except config.ConfigError as wrong:
         for problem in wrong.problems:
             typer.echo(f"wrong {problem}")
-        typer.echo("Fix these first. The next run checks Slack, the service, and the database.")
+        typer.echo("Fix these first. The next run checks Slack, the tracker, and the database.")
         raise typer.Exit(1) from None
     telemetry.configure(settings.log_format, "error", settings.secrets)
 

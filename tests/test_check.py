@@ -98,7 +98,7 @@ async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -
 
     assert {"SLACK_BOT_TOKEN", "SERVICE_BASE_URL", "DATABASE_URL"} <= findings.keys()
     assert [line for line in findings.values() if not line.startswith("wrong ")] == []
-    assert "SERVICE_BASE_URL: The service doesn't respond." in findings["SERVICE_BASE_URL"]
+    assert "SERVICE_BASE_URL: The tracker doesn't respond." in findings["SERVICE_BASE_URL"]
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from bot.service.client import Client
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # belongs to no one: shows who answers without touching an account
-ENABLE_API = "Turn on the REST API in the service's settings."
+ENABLE_API = "Turn on the REST API in the tracker's settings."
 
 
 async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterator[Finding]:
@@ -21,7 +21,7 @@ async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterato
         yield await _check_address(client)
         yield await _check_linked_keys(client, settings, linked) or await _check_header(client, settings)
         probe = await client.probe(SECONDS_TO_ANSWER)
-        if off := clock("the service's", probe.date if probe else None):
+        if off := clock("the tracker's", probe.date if probe else None):
             yield off
 
 
@@ -39,7 +39,7 @@ async def _check_address(client: Client) -> Finding:
     except errors.Redirected:
         sentence = "The URL redirects. Use the URL it redirects to, often https:// instead of http://."
     except (errors.Unreachable, errors.TimedOut):
-        sentence = "The service doesn't respond. Check the host, the port, and the network."
+        sentence = "The tracker doesn't respond. Check the host, the port, and the network."
     except errors.ServiceError as error:
         sentence = f"The response isn't the API's (status {error.status}). Check the host and the path."
     else:
@@ -68,7 +68,7 @@ async def _check_linked_keys(
     many = (
         f"None of the {len(linked)} linked keys work." if len(linked) > 1 else "The linked key doesn't work."
     )
-    fix = f"Check that the service reads {header} (Redmine: {REDMINE_HEADER}) and that its REST API is on."
+    fix = f"Check that the tracker reads {header} (Redmine: {REDMINE_HEADER}) and that its REST API is on."
     return wrong(name, f"{many} {fix}")
 
 
@@ -77,11 +77,11 @@ async def _check_header(client: Client, settings: Settings) -> Finding:
     name, header = "SERVICE_API_KEY_HEADER", settings.service_api_key_header
     probe = await client.probe(SECONDS_TO_ANSWER)
     if probe is None:
-        return wrong(name, "Can't check this until the service responds.")
+        return wrong(name, "Can't check this until the tracker responds.")
     if "redmine" in probe.authenticate.lower() and header.lower() != REDMINE_HEADER.lower():
-        return wrong(name, f"The service doesn't read {header}. Set it to {REDMINE_HEADER}.")
+        return wrong(name, f"The tracker doesn't read {header}. Set it to {REDMINE_HEADER}.")
     if probe.status == HTTPStatus.FORBIDDEN:
-        return wrong(name, f"The service ignores keys. {ENABLE_API}")
+        return wrong(name, f"The tracker ignores keys. {ENABLE_API}")
     if probe.status != HTTPStatus.UNAUTHORIZED:
-        return wrong(name, f"The service doesn't ask for a key (status {probe.status}). Check its URL.")
+        return wrong(name, f"The tracker doesn't ask for a key (status {probe.status}). Check its URL.")
     return fine(name, f"Keys are sent in {header}.")
