@@ -13,7 +13,7 @@ EACH = SCENARIOS.values() if WHOLE else first_of_each_handler()
 WRITING = [scenario for scenario in EACH if scenario.effect]
 SILENT = {
     *("unlink", "delete post", "delete post in answer"),
-    *("digest pause", "digest remove", "undo removal"),
+    *("digest pause", "digest remove", "undo removal", "replace a personal digest"),
 }
 """Scenarios that make no request to the service."""
 
