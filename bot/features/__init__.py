@@ -29,6 +29,7 @@ from bot.features.templates.handlers import TemplateHandlers
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.features.tracker.handlers import TrackerHandlers
 from bot.features.users.handlers import UserHandlers
+from bot.features.workflow_steps.handlers import WorkflowSteps
 from bot.slack.incoming.feature import Feature, merged
 
 
@@ -41,7 +42,7 @@ HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
     *(AssignmentMessenger, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
     *(SearchHandlers, RelatedHandlers, EditHandlers, FormOpening, CreateFormHandlers, DigestHandlers),
     *(EmojiHandlers, TrackerHandlers, AssignHandlers, IssueCommand, MentionHandlers, LinkHandlers),
-    HomeHandlers,
+    *(WorkflowSteps, HomeHandlers),
 )
 """From the lowest to the highest."""
 

@@ -65,6 +65,10 @@ OWN = {
     "conversations.replies": ("not_in_channel", "channel_not_found", "thread_not_found"),
     "auth.test": ("ekm_access_denied",),
     "reactions.get": ("message_not_found", "channel_not_found", "bad_timestamp"),
+    **dict.fromkeys(
+        ("functions.completeSuccess", "functions.completeError"),
+        ("execution_not_in_running_state", "function_execution_not_found", "access_denied"),
+    ),
     "users.info": ("user_not_found", "user_not_visible"),
     "users.conversations": ("invalid_types", "method_not_supported_for_channel_type"),
     "files.info": ("file_not_found", "file_deleted"),

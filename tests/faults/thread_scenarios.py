@@ -73,6 +73,15 @@ async def react(s: Scene) -> Steps:
     await s.ana.react(said)
 
 
+@scenario("run a workflow step", "event:function_executed", effect=issues_made, said="issue_number")
+async def run_step(s: Scene) -> Steps:
+    inputs, steps = {"project": "webshop", "subject": s.word}, s.office.workspace.state.steps
+    steps.clear()
+    yield
+    s.offered = steps  # where the step's end appears
+    await s.ana._post("step", callback_id="create_issue", inputs=inputs)
+
+
 async def issues_followed(s: Scene) -> int:
     return len(await s.office.bot.store.followed.of(owner("ana")))
 

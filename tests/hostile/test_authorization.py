@@ -276,6 +276,19 @@ async def test_no_edit_of_details_shows_or_changes_hidden_issues(target: Target)
 LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
 
 
+def step_event(target: Target, act_as: object) -> JSON:
+    """A workflow's step that comments on an issue which its person can't see."""
+    declared = [{"type": "slack#/types/user_context", "name": "act_as"}]
+    execution = target.office.workspace.state.new_id("Fx")
+    target.office.workspace.state.steps[execution] = None
+    return {
+        "type": "function_executed",
+        "function": {"callback_id": "comment_on_issue", "input_parameters": declared},
+        "inputs": {"issue": str(target.hidden), "text": "Seen", "act_as": act_as},
+        "function_execution_id": execution,
+    }
+
+
 def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
     """Yields links and requests for details from other users and places, and malformed ones."""
     state, triggers = target.office.workspace.state, target.office.workspace._triggers
@@ -297,6 +310,11 @@ def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
         said = {"user": user_id, "channel_type": "im", "text": f"<@U0ISSUEBOT> {target.hidden}"}
         for kind, channel in product(MESSAGES, (target.where, target.office.channel_id("partners"), None)):
             inner.append({"type": kind, "channel": channel, "ts": state.new_ts(), **said})
+        for channel in (target.where, target.office.channel_id("partners"), None):
+            item = {"type": "message", "channel": channel, "ts": state.new_ts()}
+            inner.append({"type": "reaction_added", "user": user_id, "reaction": "ticket", "item": item})
+        acting = {"id": user_id, "secret": "x"}
+        inner += [step_event(target, act_as) for act_as in (acting, user_id, [acting], None)]
         opened = {"type": "app_home_opened", "user": user_id, "channel": target.where}
         inner += [opened | {"tab": tab} for tab in ("home", "messages", "", None)]
         joined = {"type": "member_joined_channel", "channel": target.where, "inviter": user_id}

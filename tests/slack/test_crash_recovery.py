@@ -257,3 +257,30 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
     posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]
     assert [m["thread_ts"] for m in posts if m["thread_ts"]] == [message["ts"]]
     assert [issue.subject for issue in service.data.issues.values()].count("Checkout is blank") == 1
+
+
+@pytest.mark.parametrize("created", [True, False])
+async def test_a_workflow_step_that_a_crash_cut_off_creates_one_issue(
+    ana: Person, service: Tracker, *, created: bool
+) -> None:
+    office, dead = ana.office, crashed(ana.office)
+    assert (await dead.claims.take(f"step:{TEAM}:Fx1")).won
+    if created:
+        await ana.ask("/issue new Laptop is broken project:webshop")
+        await office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
+    declared = [{"type": "slack#/types/user_context", "name": "act_as"}]
+    act_as = {"id": ANA.slack_id, "secret": "x"}
+    event = {
+        "type": "function_executed",
+        "function": {"callback_id": "create_issue", "input_parameters": declared},
+        "inputs": {"project": "webshop", "subject": "Laptop is broken", "act_as": act_as},
+        "function_execution_id": "Fx1",
+    }
+    state = office.workspace.state
+    state.steps["Fx1"] = None
+
+    await leave_behind(office, saveable(payloads.event(state, event, shared=False)))
+
+    await until(lambda: asyncio.sleep(0, state.steps["Fx1"]))
+    assert (state.steps["Fx1"] or {})["outputs"]["issue_number"] == office.newest_issue().id
+    assert [issue.subject for issue in service.data.issues.values()].count("Laptop is broken") == 1

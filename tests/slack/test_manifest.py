@@ -17,7 +17,15 @@ SCHEMA = Path(__file__).with_name("slack-manifest.schema.json")
 READ, HISTORY = (
     {f"{kind}:{what}" for kind in ("channels", "groups", "im", "mpim")} for what in ("read", "history")
 )
-FREE = ("api_test", "apps_connections_open", "auth_test", "chat_getPermalink", "entity_presentDetails")
+STEPS = ("functions_completeError", "functions_completeSuccess")
+FREE = (
+    *STEPS,
+    "api_test",
+    "apps_connections_open",
+    "auth_test",
+    "chat_getPermalink",
+    "entity_presentDetails",
+)
 VIEWS = ("views_open", "views_publish", "views_push", "views_update")
 POSTS = ("chat_delete", "chat_postEphemeral", "chat_postMessage", "chat_update")
 NEEDED: dict[str, set[str]] = {

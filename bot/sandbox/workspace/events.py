@@ -77,6 +77,28 @@ def reacted(exchange: Exchange, user: User, message: Message) -> None:
         deliver(exchange, "reaction_added", about, shared=shared)
 
 
+def step_executed(exchange: Exchange, user: User, name: str, inputs: JsonObject) -> str:
+    """Execute a step of a workflow for a user; return the execution's ID."""
+    state = exchange.state
+    function = state.app.functions[name]
+    given = function["input_parameters"]["properties"]
+    parameters = [{"name": key, **each} for key, each in given.items()]
+    about: JsonObject = {
+        "callback_id": name,
+        "title": function["title"],
+        "type": "app",
+        "app_id": state.app.id,
+    }
+    context = {key: {"id": user.id, "secret": state.new_id("S")} for key in given if key == "act_as"}
+    execution = state.new_id("Fx")
+    state.steps[execution] = None
+    about |= {"id": state.new_id("Fn"), "input_parameters": parameters}
+    inner: JsonObject = {"function": about}
+    inner |= {"inputs": context | inputs, "function_execution_id": execution, "bot_access_token": "xwfp-0"}
+    deliver(exchange, "function_executed", inner)
+    return execution
+
+
 def _with_app(exchange: Exchange, channel: Channel) -> bool:
     """Return whether a conversation is a user's direct messages with the app."""
     return channel.kind == "im" and exchange.state.app.bot_user_id in channel.members

@@ -188,6 +188,7 @@ class App:
     unfurl_domains: frozenset[str]
     entity_types: frozenset[str]
     """The Work Object types the app may show."""
+    functions: JsonObject
 
     @classmethod
     def installed(cls, manifest: Mapping[str, Any]) -> "App":
@@ -213,6 +214,7 @@ class App:
             scopes=tuple(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ())),
             events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),
             unfurl_domains=frozenset(features.get("unfurl_domains", ())),
+            functions=manifest.get("functions", {}),
             entity_types=frozenset(previews.get("entity_types", ()) if previews.get("is_active") else ()),
         )
 

@@ -65,6 +65,7 @@ class PageApi:
             "direct": self._direct,
             "details": self._details,
             "react": self._react,
+            "step": self._step,
         }
         return [
             web.get("/", self._index),
@@ -281,6 +282,12 @@ class PageApi:
         message.reactions.append(str(body.get("name")))
         self._state.changed(self._state.channels[message.channel].members)
         events.reacted(self.exchange, user, message)
+
+    async def _step(self, user: User, body: JsonObject) -> JsonObject:
+        name, inputs = str(body.get("callback_id")), as_object(body.get("inputs"))
+        if name not in self._state.app.functions:
+            raise PageError("The app doesn't have this step.")
+        return {"execution": events.step_executed(self.exchange, user, name, inputs)}
 
     async def _delete(self, user: User, body: JsonObject) -> None:
         message = self._found(user, body.get("channel"), body.get("ts"))

@@ -134,6 +134,8 @@ class State:
     views: dict[str, View] = field(default_factory=dict)
     homes: dict[str, View] = field(default_factory=dict)
     details: dict[str, Details] = field(default_factory=dict)
+    steps: dict[str, JsonObject | None] = field(default_factory=dict)
+    """How each executed workflow step ended, None while it runs."""
     work_objects: bool = True
     ack_seconds: float = ACK_SECONDS
     trigger_seconds: float = TRIGGER_SECONDS

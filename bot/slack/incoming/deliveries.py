@@ -19,10 +19,20 @@ from bot.store.deliveries import Deliveries
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
-RESUMED_EVENTS = frozenset({"reaction_added"})
+RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
 """Events that a user waits for: another process handles them again if this one crashes or stops."""
 
-IN_EVENT = ("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id")
+IN_EVENT = (
+    "type",
+    "user",
+    "channel",
+    "ts",
+    "event_ts",
+    "tab",
+    "view_id",
+    "unfurl_id",
+    "function_execution_id",
+)
 IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
 """What tells one delivery from another."""
 

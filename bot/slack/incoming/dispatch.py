@@ -400,6 +400,7 @@ def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) 
         user_facing_authorize_error_message=NOT_INSTALLED_MESSAGE,
         signing_secret="-",  # noqa: S106 - unused: requests are verified already
         request_verification_enabled=False,
+        attaching_function_token_enabled=False,  # a step's own token can't do all that the bot's can
     )
     bolt.setLevel(logging.WARNING)
     app.use(dispatch)

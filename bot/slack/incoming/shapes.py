@@ -23,6 +23,7 @@ DETAILS = "entity_detail"
 """The type of a view with a Work Object's details, as Slack sends it when a user has edited them."""
 REQUIRED_OF_EVENT = {
     "app_home_opened": ("user",),
+    "function_executed": ("function", "function_execution_id"),
     "reaction_added": ("user", "item", "reaction"),
     "link_shared": ("message_ts", "links"),
     "entity_details_requested": ("user", "trigger_id"),
@@ -155,6 +156,11 @@ class _Item(_Part):
     ts: Moment | None = None
 
 
+class _Function(_Part):
+    callback_id: str
+    input_parameters: Parts | None = None
+
+
 class _Changed(_Identified):
     deleted: bool = False
 
@@ -175,6 +181,9 @@ class _Event(_Part):
     view: _View | None = None
     team_ids: list[Id] | None = None
     item: _Item | None = None
+    function: _Function | None = None
+    function_execution_id: Id | None = None
+    inputs: dict[str, Any] | None = None
     reaction: str | None = None
     text: str | None = None
     ts: Moment | None = None

@@ -29,6 +29,8 @@ REPEATABLE = frozenset(
         "conversations.members",
         "conversations.replies",
         "files.info",
+        "functions.completeError",
+        "functions.completeSuccess",
         "users.conversations",
         "users.info",
         "views.publish",

@@ -32,7 +32,10 @@ SAVED = (
     "said_there",
 )
 SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
-SAVED_OF_EVENT = ("type", "channel", "channel_type", "item", "reaction")
+SAVED_OF_EVENT = (
+    *("type", "channel", "channel_type", "item", "reaction"),
+    *("function", "inputs", "function_execution_id"),
+)
 MAY_HOLD_KEY = re.compile(r"[0-9a-fA-F]{40}|\b(?:link|login|signin|connect|auth|key)\b", re.IGNORECASE)
 """Messages that somebody may have typed a key into."""
 
@@ -82,7 +85,7 @@ def saveable(payload: JSON) -> JSON:
         saved["view"] = without_secrets(view)
     if "message" in saved:
         saved["message"] = message_saveable(saved["message"])
-    if isinstance(event := payload.get("event"), dict):  # a message to the bot, or a reaction
+    if isinstance(event := payload.get("event"), dict):  # a message to the bot, a reaction or a step
         saved["event"] = event_saveable(event)
         known = payload.get("authorizations") or ()
         saved["authorizations"] = [{key: each.get(key) for key in ("user_id", "is_bot")} for each in known]

@@ -68,6 +68,71 @@ SHORTCUTS = (
     ManifestShortcut("time_from_message", "message", "Log time", "Log time on the issue in this message"),
 )
 
+ACT_AS, USER_CONTEXT = "act_as", "slack#/types/user_context"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A text that a workflow gives a step."""
+
+    title: str
+    description: str
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of Slack's Workflow Builder; `inputs` by name, besides the person for whom it runs."""
+
+    callback_id: str
+    title: str
+    description: str
+    inputs: Mapping[str, Input]
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        texts = {
+            name: {"type": "string", "title": each.title, "description": each.description}
+            for name, each in self.inputs.items()
+        }
+        person = {"type": USER_CONTEXT, "title": "Act as", "description": "Who does this in the tracker"}
+        outputs = {
+            "issue_number": {"type": "integer", "title": "Issue number", "description": "Such as 42"},
+            "issue_link": {"type": "string", "title": "Issue link", "description": "The issue's address"},
+        }
+        needed = [name for name, each in self.inputs.items() if each.required]
+        return {
+            "title": self.title,
+            "description": self.description,
+            "input_parameters": {"properties": {**texts, ACT_AS: person}, "required": [*needed, ACT_AS]},
+            "output_parameters": {"properties": outputs, "required": [*outputs]},
+        }
+
+
+STEPS = (
+    Step(
+        "create_issue",
+        "Create an issue",
+        "Create an issue in your tracker",
+        {
+            "project": Input("Project", "Its name or identifier"),
+            "subject": Input("Subject", "One line"),
+            "description": Input("Description", "Plain text", required=False),
+            "tracker": Input("Tracker", "Such as Bug", required=False),
+            "priority": Input("Priority", "Such as High", required=False),
+        },
+    ),
+    Step(
+        "comment_on_issue",
+        "Comment on an issue",
+        "Add a comment to an issue in your tracker",
+        {
+            "issue": Input("Issue number", "Such as 42"),
+            "text": Input("Comment", "Plain text"),
+        },
+    ),
+)
+
 # What each is for. Slack asks administrators to grant them.
 SCOPES = {
     "commands": "add slash commands and shortcuts",
@@ -106,6 +171,7 @@ EVENTS = (
     "message.im",
     "member_joined_channel",
     "reaction_added",
+    "function_executed",
     "link_shared",
     "entity_details_requested",
     "entity_comments_requested",
@@ -154,13 +220,15 @@ def manifest(
                 "bot_optional": [scope for scope in SCOPES if scope in OPTIONAL],
             },
         },
+        "functions": {step.callback_id: step.definition for step in STEPS},
         "settings": {
             "event_subscriptions": {
                 **request,
                 "bot_events": [*EVENTS, *(ORGANIZATION_EVENTS if several else ())],
             },
             "interactivity": {"is_enabled": True, **request, **options},
-            "org_deploy_enabled": several,
+            "org_deploy_enabled": True,  # or workflows have no steps
+            "function_runtime": "remote",
             "socket_mode_enabled": mode == "socket",
             "token_rotation_enabled": several,
         },

@@ -17,6 +17,10 @@ _MARKED = re.compile(
     r"(?<!\w)(?:\*(?P<bold>(?=\S)[^*\n]+(?<=\S))\*|_(?P<italic>(?=\S)[^_\n]+(?<=\S))_"
     r"|~(?P<strike>(?=\S)[^~\n]+(?<=\S))~)(?!\w)"
 )
+_LIVE = re.compile(
+    r"(?<=[@#])(?=\w)|(?<=[a-z]:)(?=[\w/\"])|(?<=www)(?=\.)|(?<=\[)(?=\[)|(?<=\{)(?=\{)", re.IGNORECASE
+)
+"""Where services see a mention, a link or a macro."""
 TextFormat = Literal["markdown", "textile"]
 """The values of `SERVICE_TEXT_FORMAT`."""
 _HIDDEN = "\u200b"
@@ -160,6 +164,12 @@ def to_plain(text: str, name_of: Callable[[str], str]) -> str:
     for _ in range(_NESTED):
         plain = _MARKED.sub(lambda m: m[m.lastgroup or 0], plain)
     return _KEPT_AT.sub(lambda m: kept[int(m[1])], decode(plain))
+
+
+def inert(text: str, name_of: Callable[[str], str], to: Format) -> str:
+    """A stranger's text as plain text: it mentions nobody, and links and includes nothing."""
+    plain = _LIVE.sub(_HIDDEN, to_plain(text, name_of).replace("\r\n", "\n"))
+    return to.paragraph([to.start(to.text(line)) for line in plain.split("\n")])
 
 
 def _blocks(text: str, name_of: Callable[[str], str], to: Format) -> list[str]:

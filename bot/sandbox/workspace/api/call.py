@@ -9,7 +9,7 @@ from aiohttp import web
 from bot.sandbox.workspace.model import Channel, JsonObject, as_object, parsed
 from bot.sandbox.workspace.state import ApiError, State
 
-STRUCTURED = frozenset({"blocks", "view", "unfurls", "metadata"})
+STRUCTURED = frozenset({"blocks", "view", "unfurls", "metadata", "outputs"})
 
 
 class Arguments:

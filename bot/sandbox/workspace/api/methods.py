@@ -61,6 +61,16 @@ def _files_info(state: State, given: Arguments) -> JsonObject:
     return {"file": payloads.file_object(state, file), "comments": []}
 
 
+def _end_step(state: State, given: Arguments) -> JsonObject:
+    """functions.completeSuccess and functions.completeError."""
+    execution = given.required("function_execution_id")[0]
+    if state.steps.get(execution, {}) is not None:
+        broken = execution not in state.steps
+        raise ApiError("function_execution_not_found", "This step isn't running.", broken=broken)
+    state.steps[execution] = {key: given.all[key] for key in ("outputs", "error") if key in given.all}
+    return {}
+
+
 METHODS = {
     "auth.test": Method(_auth_test),
     "users.info": Method(_users_info, 100, "users:read"),
@@ -76,6 +86,7 @@ METHODS = {
     "chat.delete": Method(chat.delete, 50, "chat:write"),
     "chat.unfurl": Method(chat.unfurl, 50, "links:write"),
     "chat.getPermalink": Method(chat.permalink),
+    **dict.fromkeys(("functions.completeSuccess", "functions.completeError"), Method(_end_step, 50)),
     "reactions.get": Method(conversations.reactions, 50, "reactions:read"),
     "views.update": Method(surfaces.update, 100),
     "views.publish": Method(surfaces.publish, 100),

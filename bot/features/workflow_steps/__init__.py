@@ -1,0 +1,1 @@
+"""Steps for Slack's Workflow Builder: create an issue, comment on one."""
