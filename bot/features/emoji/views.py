@@ -23,7 +23,7 @@ def turned_on(emoji: str, project: KnownProject | None, wording: Wording, *, bot
 
 def turned_off(wording: Wording) -> Message:
     said = "Reactions here don't create issues."
-    said += f" Turn it on with an emoji: `{wording.command('tracker')} emoji :ticket:`."
+    said += f" To turn this on: `{wording.command('tracker')} emoji :ticket:`."
     return Message(said, (section(said),))
 
 
