@@ -86,7 +86,7 @@ class FollowHandlers:
         await self.following.make_room(reply.owner, there)
         if seen.exposure.asks(agreed) and not place.direct:
             await reply.privately(views.question(seen, reply.wording, place.ts))
-        elif press:
+        elif press and place.channel_id == reply.place.channel_id:
             await self._follow_in_post(press, reply, seen, place)
         else:
             await self._follow_in_new_post(reply, seen, place, agreed)
