@@ -14,7 +14,7 @@ const EXAMPLES = [
   ["/tracker link", "Link your account with a key from below"],
   ["/issue", "Open the form for a new issue", /^\/issue$/],
   ["/issue new Gift wrapping at checkout project:webshop tracker:feature", "Create an issue in one line", /^\/issue new ./],
-  ["/issues status:open to:me", "Find open issues assigned to you", /^\/issues\b/],
+  ["/issues my open bugs", "Search in your own words", /^\/issues\b/],
   ["/issue 42", "Show an issue", /^\/issue #?\d+$/],
   ["/timelog 42 1h30 Pairing with Ben", "Log time", /^\/timelog\b/],
   ["/digest add webshop weekdays 09:00", "Post new issues here every weekday", /^\/digest (add|me) ./],
