@@ -92,7 +92,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Other fields of an issue
     ("{percent} done|complete|finished?", "done:{percent}", CHANGE),
     ("set|change progress to? {value}", "done:{value}", CHANGE),
-    ("rename|call it|this? to|as? {rest}", "subject:{rest}", CHANGE),
+    ("rename it|this? to {rest}", "subject:{rest}", CHANGE),
     *(
         (f"set|change|update|edit? the? {said} to|is|=|as|at? {{{slot}}}", f"{key}:{{{slot}}}", CHANGE)
         for key, said, slot in (
