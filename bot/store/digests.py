@@ -22,11 +22,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
+from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.processes import Processes
-from bot.store.tables import DigestIssueRow, DigestRow, UtcDateTime, from_row
+from bot.store.tables import DigestIssueRow, DigestRow, from_row
 
 Notice = Literal["stopped", "unsure", "delayed"]
 """A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is

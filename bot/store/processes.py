@@ -17,8 +17,9 @@ from sqlalchemy import (
     or_,
 )
 
+from bot.store.column_types import NOW
 from bot.store.database import Database, translated_errors
-from bot.store.tables import NOW, ProcessRow
+from bot.store.tables import ProcessRow
 
 NO_HOLDER = ""
 JUMP = timedelta(minutes=1)

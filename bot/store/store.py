@@ -9,6 +9,7 @@ from bot.store.assignees import Assignees
 from bot.store.assignment_messages import AssignmentMessages
 from bot.store.channels import Channels
 from bot.store.claims import Claims
+from bot.store.column_types import NOW
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import StoredRuns
@@ -19,7 +20,6 @@ from bot.store.links import Links
 from bot.store.processes import Processes
 from bot.store.saved_input import LIFETIME, SavedInput
 from bot.store.tables import (
-    NOW,
     AssignmentMessageRow,
     ClaimRow,
     CreatedIssueRow,

@@ -1,21 +1,17 @@
 """The tables."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from pydantic import TypeAdapter
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import (
-    JSON,
     BigInteger,
     ColumnElement,
     Connection,
     Date,
-    DateTime,
-    Dialect,
     ForeignKey,
     Index,
     Integer,
@@ -25,15 +21,12 @@ from sqlalchemy import (
     and_,
     column,
     event,
-    func,
     literal_column,
-    select,
-    type_coerce,
 )
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.types import TypeDecorator
 
+from bot.store.column_types import Stored, UtcDateTime
 from bot.store.owner import Owner
 from bot.store.plans import Filters, TemplateContent
 
@@ -43,48 +36,6 @@ class Dataclass(Protocol):
 
 
 T = TypeVar("T", bound=Dataclass)
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime in UTC on every database, as SQLite stores no time zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a datetime without a zone can't be stored")
-        utc = value.astimezone(UTC)
-        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
-
-
-class Stored(TypeDecorator[Any]):
-    """JSON of any type that pydantic can validate, such as a dataclass."""
-
-    impl = JSON
-    cache_ok = True
-
-    def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type, or a generic alias of one
-        super().__init__(none_as_null=True)
-        self.kind = kind
-        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
-
-    def process_bind_param(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
-        return None if value is None else self._adapter.dump_python(value, mode="json", warnings=False)
-
-    def process_result_value(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
-        return None if value is None else self._adapter.validate_python(value)
-
-
-NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))
-"""The query for the database's time."""
 
 
 Seen = Mapping[int, datetime]

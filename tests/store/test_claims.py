@@ -11,11 +11,11 @@ from sqlalchemy import bindparam, select, text
 from bot.errors import OutcomeUnknown
 from bot.slack.incoming.deliveries import CompletedDeliveries
 from bot.store.claims import State
+from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.deliveries import UnfinishedRequest
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
 from tests.support.reading import until
 

@@ -11,7 +11,7 @@ from bot.features.emoji import views
 from bot.features.files.attach import Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.issues.creating import IssueCreator, Source
-from bot.features.new_issue.announcing import announce
+from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature

@@ -11,9 +11,10 @@ import structlog
 from bot.access.catalog import Catalog, Part
 from bot.errors import BotError, OutcomeUnknown
 from bot.features.assigned.messenger import AssignmentMessenger
-from bot.features.files.attach import Files
+from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
+from bot.features.following.handlers import FollowHandlers
 from bot.features.issues import views
 from bot.features.issues.buttons import (
     ChooseProject,
@@ -23,13 +24,13 @@ from bot.features.issues.buttons import (
     MoreFields,
     TypeSubject,
 )
-from bot.features.issues.creating import IssueCreator
+from bot.features.issues.creating import Created, IssueCreator
 from bot.features.issues.field_inputs import custom_values, names_in
 from bot.features.issues.fields import DESCRIPTION, FIELDS, IssueRefused, Kind
+from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue import long_description
-from bot.features.new_issue.announcing import announce
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
@@ -260,3 +261,17 @@ def _project_of(block_id: str) -> int | None:
     """The project that a select's choices are from, which is the first part of its tag."""
     _, *tag = block_id.split(":")
     return forms.number_in(tag[0]) if tag else None
+
+
+async def announce(
+    parts: Parts, reply: Reply, made: Created, batch: Batch, notes: Sequence[str] = (), *, followed: bool
+) -> None:
+    """Announce it, if everyone may see it; `followed` is whether the post follows the issue."""
+    if batch.files:
+        await reply.privately(await FileJobs(parts).results(reply, made.issue.id, batch))
+    issues = IssueHandlers(parts)
+    announcement = await issues.announce(reply, made, followed=followed)
+    if followed and (ts := announcement[1]):
+        await FollowHandlers(parts).follow_created(reply, made, ts)
+    await issues.confirm(reply, made, announcement, notes)
+    await AssignmentMessenger(parts).told(reply.owner, made.issue)

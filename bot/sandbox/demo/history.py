@@ -6,6 +6,7 @@ Two of them have fixed numbers, which the local Slack's messages and examples re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from importlib.resources import files
 from random import Random
 from typing import TypeVar
 
@@ -25,7 +26,6 @@ from bot.sandbox.demo.harbor import (
     user_of,
 )
 from bot.sandbox.people import ANA, BEN, DANA
-from bot.sandbox.png import png
 from bot.sandbox.tracker.data import Attachment, Data, Issue, Note, Relation, TimeEntry, free_id, put
 from bot.sandbox.tracker.defaults import (
     BUG,
@@ -56,8 +56,8 @@ Topic = tuple[str, int, str]
 ItemT = TypeVar("ItemT")
 _MAX_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, REJECTED: 30}
 RELATIONS, PROJECT_ENTRIES = 45, 40
-_WIDTH, _HEIGHT, _BAR = 96, 60, 12
 INVOICE, GIFT_CARDS = 12, 42
+SCREENSHOT = files("bot.sandbox.demo").joinpath("screenshot.png").read_bytes()
 
 
 class SeededRandom(Random):
@@ -301,7 +301,7 @@ def _relations(data: Data, issues: list[Issue], rng: SeededRandom) -> None:
 
 def _file(data: Data, issue: Issue, rng: SeededRandom) -> None:
     if rng.chance(60):
-        name, kind, content = "screenshot.png", "image/png", _picture(rng)
+        name, kind, content = "screenshot.png", "image/png", SCREENSHOT
     else:
         one, other = rng.sample(PROSE["logs"], 2)
         name, kind, content = "server.log", "text/plain", f"{one}\n{other}\n".encode()
@@ -316,18 +316,6 @@ def _file(data: Data, issue: Issue, rng: SeededRandom) -> None:
         issue_id=issue.id,
     )
     put(data.attachments, row)
-
-
-def _picture(rng: SeededRandom) -> bytes:
-    """Return a small image that looks like a page: a colored bar above lines on white."""
-    bar = bytes(rng.randint(40, 200) for _ in range(3))
-    lines = {18 + 6 * n: rng.randint(30, 80) for n in range(6)}
-    rows = []
-    for y in range(_HEIGHT):
-        dark = _WIDTH if y < _BAR else lines.get(y, lines.get(y - 1, 0))
-        color = bar if y < _BAR else b"\xb4\xbc\xc6"
-        rows.append(color * dark + b"\xff\xff\xff" * (_WIDTH - dark))
-    return png(rows)
 
 
 def _notes(data: Data, issue: Issue, rng: SeededRandom) -> None:

@@ -3,16 +3,15 @@
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from importlib.resources import files
 
 from bot.sandbox import picked
 from bot.sandbox.people import GWEN, Person
-from bot.sandbox.png import png
 from bot.sandbox.workspace.model import Channel, File, JsonObject, Message, Note, User
 from bot.sandbox.workspace.state import State
 
-SEED = tomllib.loads(files("bot.sandbox.workspace").joinpath("seed.toml").read_text(encoding="utf-8"))
+HERE = files("bot.sandbox.workspace")
+SEED = tomllib.loads(HERE.joinpath("seed.toml").read_text(encoding="utf-8"))
 
 
 def populate(state: State, people: Sequence[Person]) -> None:
@@ -94,26 +93,12 @@ def _sent_at(state: State, row: JsonObject) -> float:
 
 
 def _add_file(state: State, name: str, user: str) -> str:
-    mimetype, content = (
-        ("image/png", _chart()) if name.endswith(".png") else ("text/plain", SEED["log"].encode())
-    )
+    mimetype, content = "text/plain", SEED["log"].encode()
+    if name.endswith(".png"):
+        mimetype, content = "image/png", HERE.joinpath("chart.png").read_bytes()
     file_id = state.new_id("F")
     path = state.folder / file_id
     path.write_bytes(content)
     created = int(state.clock.now()) - 3600
     state.files[file_id] = File(file_id, name, mimetype, path, len(content), user, created=created)
     return file_id
-
-
-@cache
-def _chart() -> bytes:
-    """Return a small bar chart that drops at the end."""
-    paper, good, bad = b"\xf6\xf7\xf9", b"\x3b\x82\xc4", b"\xd9\x48\x3b"
-    height, gap, wide, foot = 120, 5, 19, 8
-    bars = [(tall, good) for tall in (80, 88, 84, 92, 98, 90, 94)] + [(tall, bad) for tall in (40, 28, 22)]
-    return png(
-        [
-            b"".join(paper * gap + (ink if foot < above < tall else paper) * wide for tall, ink in bars)
-            for above in range(height, 0, -1)
-        ]
-    )

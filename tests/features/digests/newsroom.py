@@ -33,13 +33,13 @@ from bot.slack.outgoing.outcomes import (
     Unsure,
 )
 from bot.store.channels import Channel
+from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.digest_runs import Run, RunState
 from bot.store.digests import Digest, Notice
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.store import Store
-from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
 from bot.timings import KeyTimings, Timings
 from tests.support.digesting import wanted
