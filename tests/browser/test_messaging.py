@@ -137,3 +137,19 @@ async def test_broken_rule_is_shown(ana: Visitor, sandbox: Sandbox) -> None:
     await expect(ana.broken_rules).to_contain_text("chat.postMessage")
     sandbox.workspace.violations.clear()  # this violation is the test's, not the bot's
     sandbox.workspace.state.changed()
+
+
+async def test_a_reaction_creates_an_issue(sandbox: Sandbox, open_page: OpenPage) -> None:
+    ana = await open_page(sandbox.url, ANA.name)
+    await ana.go_to("# webshop")
+    await ana.send("/tracker emoji :ticket:")
+    await expect(ana.message("React with")).to_be_visible()
+    await ana.send("The gift wrap is too small")
+
+    await ana.message("The gift wrap").first.get_by_role("button", name="More actions").click()
+    await ana.page.get_by_role("menuitem", name="Add reaction").click()
+    await ana.page.keyboard.type("ticket")
+    await ana.page.keyboard.press("Enter")
+
+    await expect(ana.message("The gift wrap").first).to_contain_text("🎫")
+    await expect(ana.message("The gift wrap").first).to_contain_text("1 reply")

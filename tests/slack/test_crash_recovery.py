@@ -284,3 +284,24 @@ async def test_a_workflow_step_that_a_crash_cut_off_creates_one_issue(
     await until(lambda: asyncio.sleep(0, state.steps["Fx1"]))
     assert (state.steps["Fx1"] or {})["outputs"]["issue_number"] == office.newest_issue().id
     assert [issue.subject for issue in service.data.issues.values()].count("Laptop is broken") == 1
+
+
+async def test_a_reaction_that_a_stop_cut_off_creates_one_issue(
+    ana: Person, wire: Wire, service: Tracker
+) -> None:
+    await ana.ask("/tracker default webshop")
+    await ana.ask("/tracker emoji :ticket:")
+    message = await ana.say("Checkout is blank")
+    wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS  # the service does it, and nobody gets the answer
+
+    def made() -> int:
+        return [issue.subject for issue in service.data.issues.values()].count("Checkout is blank")
+
+    await ana.react(message)
+    await until(lambda: asyncio.sleep(0, made()))
+    await ana.office.bot.stop(0.3)
+    await ana.office.start_bot()
+
+    posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]
+    assert [m["thread_ts"] for m in posts] == [message["ts"]]
+    assert made() == 1

@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from bot.features.assigned.reads import AssignmentReads
 from bot.sandbox.tracker.data import Detail, Issue, Note
-from bot.store.owner import Owner
 from bot.timings import Timings
 from tests.features.assigned.test_assigned import told
-from tests.support.office import TEAM, Office
-from tests.support.people import IDS
+from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of
@@ -170,18 +167,3 @@ async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns
     await runs.run_due(turns.now + timedelta(minutes=4))
     await runs.idle()
     assert wire.asked == []
-
-
-async def test_many_people_are_read_one_after_the_other(office: Office) -> None:
-    store, now = office.bot.store, datetime.now(UTC) + timedelta(hours=1)
-    for number in range(598):
-        await store.links.put(Owner(None, TEAM, f"U{number}"), SecretStr(IDS["ana"]), number, "Someone")
-
-    every, tick = timedelta(minutes=5), timedelta(seconds=5)
-    claimed = [
-        len(await store.assignees.claim(now + tick * number, 200, every=every, tick=tick))
-        for number in range(60)
-    ]
-
-    assert sum(claimed[:50]) == 600
-    assert max(claimed) <= 12  # 600 people in 300 seconds, and a fifth more to catch up
