@@ -185,3 +185,26 @@ async def is_cut_off(wire: Wire, place: dict[str, Place], number: int, *, sent: 
 
 async def all_done(places: dict[str, Place]) -> bool:
     return all((await done(places)).values())
+
+
+async def test_an_edit_of_details_is_not_repeated_after_a_crash(pair: Pair, wire: Wire) -> None:
+    office, name = pair.office, "edit details"
+    place = Place(office, 1, login="dana")
+    steps = SCENARIOS[name].steps(place)
+    wire.seconds = wire.too_late = 120
+    await anext(steps)
+    await pair.second.start()
+    wire.faults = ["late"]
+    await anext(steps, None)
+    await until(partial(all_done, {name: place}))
+    edited = next(issue for issue in place.data.issues.values() if place.word in issue.subject)
+    edited.due_date = None  # someone else has changed it back
+
+    assert "You already submitted this form" in await pair.kill()
+    wire.heal()
+    await until(lambda: none_held(office.bot))
+    await office.idle()
+
+    assert edited.due_date is None
+    told = [text_of(message) for message in await place.ana.direct()]
+    assert sum(CUT_OFF in text for text in told) == 1
