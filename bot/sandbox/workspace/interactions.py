@@ -6,14 +6,13 @@ Slack's own `/invite` adds users and apps to a channel. For modals, see https://
 import re
 
 from bot.sandbox.workspace import events, payloads
-from bot.sandbox.workspace.blocks import OPTION, elements_of, fields, items
+from bot.sandbox.workspace.blocks import elements_of, rule
 from bot.sandbox.workspace.delivery import Exchange, Gone, PageError
 from bot.sandbox.workspace.forms import VALUE_KEYS, entered, faults, update_view
 from bot.sandbox.workspace.model import Channel, Command, JsonObject, Message, User, View, as_list, as_object
 from bot.sandbox.workspace.posting import as_command, content, post
 from bot.sandbox.workspace.state import ApiError, State
 
-SUGGESTIONS = fields({"options": items(OPTION, 0, 100)}, {})
 COPIED = ("text", "value", "style", "placeholder", "confirm")
 NO_OPTIONS = "The options couldn't be loaded. Try again."
 WHERE = "view_submission"
@@ -191,7 +190,7 @@ async def suggest(
             detail = "The app didn't return options within 3 seconds."
             exchange.state.violate(where, "operation_timeout", detail)
         raise PageError(NO_OPTIONS)
-    if problems := [*SUGGESTIONS(answer.payload, "")]:
+    if problems := [*rule("suggestions")(answer.payload, "")]:
         exchange.state.violate(where, "invalid_options", "; ".join(problems))
         raise PageError(NO_OPTIONS)
     return {"options": as_object(answer.payload)["options"]}

@@ -1,10 +1,10 @@
 """Work Objects: an app's metadata for a linked resource, in link previews and in the details one user opens.
 
-Source: https://docs.slack.dev/messaging/work-objects; other limits match those observed in the API.
+Source: https://docs.slack.dev/messaging/work-objects; block_kit.toml has their limits.
 """
 
 from bot.sandbox.workspace.api.call import Arguments
-from bot.sandbox.workspace.blocks import anything, boolean, choice, fields, items, pattern, string
+from bot.sandbox.workspace.blocks import rule
 from bot.sandbox.workspace.delivery import Triggers
 from bot.sandbox.workspace.model import Details, JsonObject, Message, as_list, as_object
 from bot.sandbox.workspace.state import ApiError, State
@@ -18,38 +18,6 @@ ERRORS = {
     "timeout",
     "edit_error",
 }
-TYPES = tuple(f"slack#/entities/{name}" for name in ("task", "file", "item", "incident", "content_item"))
-TITLE = fields({"text": string(3000, 1)}, {"edit": anything})
-ATTRIBUTES = fields(
-    {"title": TITLE},
-    dict.fromkeys(("display_id", "display_type", "product_name"), string(255))
-    | dict.fromkeys(("product_icon", "full_size_preview", "metadata_last_modified"), anything)
-    | {"locale": string(20)},
-)
-CUSTOM = fields(
-    {"key": string(255, 1), "label": string(255, 1), "type": string(255, 1)},
-    {"link": string(3000), "value": anything, "long": anything}
-    | dict.fromkeys(("format", "tag_color"), string(20)),
-)
-PAYLOAD = fields(
-    {"attributes": ATTRIBUTES},
-    {"custom_fields": items(CUSTOM, 0, 100)}
-    | dict.fromkeys(("fields", "display_order", "actions"), anything),
-)
-REFERENCE = fields({"id": pattern(r"[0-9a-zA-Z\-_:!/=]+", "an id without dots")}, {"type": string(255)})
-ENTITY = fields(
-    {
-        "entity_type": choice(*TYPES),
-        "url": string(3000, 1),
-        "external_ref": REFERENCE,
-        "entity_payload": PAYLOAD,
-    },
-    {"app_unfurl_url": string(3000, 1), "entity_comments": anything},
-)
-COMMENT = fields(
-    {"id": string(255, 1), "sender": anything, "timestamp": anything, "comment": anything},
-    {"can_edit": boolean},
-)
 
 
 def attach(state: State, message: Message, metadata: object) -> JsonObject:
@@ -64,7 +32,7 @@ def attach(state: State, message: Message, metadata: object) -> JsonObject:
     problems: list[str] = []
     for index, entity in enumerate(entities):
         path = f"/metadata/entities/{index}"
-        problems += ENTITY(entity, path)
+        problems += rule("entity")(entity, path)
         if as_object(entity).get("entity_type") not in state.app.entity_types:
             problems.append(f"entity type isn't in the app's manifest [json-pointer:{path}]")
         if not as_object(entity).get("app_unfurl_url"):
@@ -88,7 +56,7 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
             )
         details.error = error
     else:
-        if problems := [*ENTITY(metadata, "/metadata")]:
+        if problems := [*rule("entity")(metadata, "/metadata")]:
             raise ApiError("invalid_arguments", messages=problems)
         entity = as_object(metadata)
         if entity["external_ref"] != details.entity["external_ref"] or entity["url"] != details.entity["url"]:
@@ -105,7 +73,7 @@ def present_comments(state: State, given: Arguments, triggers: Triggers) -> Json
     """entity.presentComments: the comments follow those on the pages before."""
     if (details := _opened(state, given, triggers)) is None:
         return {}
-    if problems := [*items(COMMENT, 0, state.comments_limit)(given.all.get("comments"), "/comments")]:
+    if problems := [*rule(f"items 0 {state.comments_limit} comment")(given.all.get("comments"), "/comments")]:
         raise ApiError("invalid_arguments", messages=problems)
     details.comments = [*(details.comments or ()), *given.all["comments"]]
     details.cursor = given.text("cursor") or None
