@@ -17,7 +17,7 @@ from bot.features.digests.plans import WantedPlan
 from bot.features.digests.schedules import parse
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data
-from bot.sandbox.demo.life import go_on_reporting
+from bot.sandbox.demo.history import go_on_reporting
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace

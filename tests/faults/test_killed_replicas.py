@@ -21,7 +21,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import select
 
-from bot.sandbox.demo.life import go_on_reporting
+from bot.sandbox.demo.history import go_on_reporting
 from bot.sandbox.people import ANA, CHRIS
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue

@@ -1,6 +1,7 @@
 """Harbor, the demo's company, as harbor.toml describes it: its users, projects and settings."""
 
 import tomllib
+from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib.resources import files
 
@@ -29,8 +30,6 @@ WEBSHOP, MOBILE, INFRASTRUCTURE, SECURITY, OLD_SHOP = 1, 2, 3, 4, 5
 """Project IDs: the position in harbor.toml, from 1."""
 SUPPORT_TEAM = 20
 SEVERITY, CUSTOMER, BROWSERS = 1, 2, 3
-SEVERITIES = ("Cosmetic", "Minor", "Major", "Critical")
-BROWSER_NAMES = ("Chrome", "Firefox", "Safari", "Edge")
 
 
 class HarborProject(BaseModel):
@@ -74,6 +73,8 @@ class Harbor(BaseModel):
     gift_cards: str
     projects: list[HarborProject]
     epics: list[Epic]
+    custom_fields: list[CustomField]
+    queries: list[SavedQuery]
     prose: dict[str, list[str]]
     follow_ups: dict[str, dict[str, list[str]]]
 
@@ -91,11 +92,8 @@ def company(now: datetime) -> Data:
     put(data.groups, Group(SUPPORT_TEAM, "Support team", {user_of(data, p).id for p in (BEN, FARAH)}))
     for project in HARBOR.projects:
         _add_project(data, project, now)
-    for field in _custom_fields():
-        put(data.custom_fields, field)
-    put(data.queries, SavedQuery(1, "Urgent and open", {"priority_id": "4|5", "sort": "priority:desc"}))
-    waiting = {"status_id": "4", "sort": "updated_on"}
-    put(data.queries, SavedQuery(2, "Waiting for an answer", waiting, WEBSHOP))
+    data.custom_fields = {field.id: replace(field) for field in HARBOR.custom_fields}
+    data.queries = {query.id: replace(query) for query in HARBOR.queries}
     return data
 
 
@@ -137,13 +135,3 @@ def _add_project(data: Data, project: HarborProject, now: datetime) -> None:
     roles = {role.name.lower(): role.id for role in data.roles.values()}
     for login, role in project.members.items():
         data.join(row, users[login], roles[role])
-
-
-def _custom_fields() -> tuple[CustomField, ...]:
-    severity = CustomField(SEVERITY, "Severity", "list", SEVERITIES, required=True, is_filter=True)
-    customer = CustomField(CUSTOMER, "Customer reference", is_filter=True)
-    browsers = CustomField(BROWSERS, "Browsers", "list", BROWSER_NAMES, multiple=True)
-    severity.tracker_ids = browsers.tracker_ids = frozenset({BUG})
-    severity.project_ids, browsers.project_ids = frozenset({MOBILE}), frozenset({WEBSHOP})
-    customer.tracker_ids = frozenset({BUG, SUPPORT})
-    return severity, customer, browsers

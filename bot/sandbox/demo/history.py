@@ -1,8 +1,10 @@
-"""Half a year of issues, with their progress, relations, files, time entries and notes.
+"""Half a year of issues, with their progress, relations, files, time entries and notes, and colleagues who
+keep reporting issues while the sandbox runs, so that digests have news.
 
 Two of them have fixed numbers, which the local Slack's messages and examples refer to.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -11,14 +13,12 @@ from random import Random
 from typing import TypeVar
 
 from bot.sandbox.demo.harbor import (
-    BROWSER_NAMES,
     BROWSERS,
     CUSTOMER,
     HARBOR,
     OLD_SHOP,
     PROSE,
     SECURITY,
-    SEVERITIES,
     SEVERITY,
     SUPPORT_TEAM,
     TRACKER_IDS,
@@ -58,6 +58,9 @@ _MAX_DONE = {NEW: 0, IN_PROGRESS: 70, FEEDBACK: 90, RESOLVED: 100, CLOSED: 100, 
 RELATIONS, PROJECT_ENTRIES = 45, 40
 INVOICE, GIFT_CARDS = 12, 42
 SCREENSHOT = files("bot.sandbox.demo").joinpath("screenshot.png").read_bytes()
+REPORTS_SEED = 7
+NAMES = {number: name for name, number in TRACKER_IDS.items()}
+TRACKER_WEIGHTS = {BUG: 45, SUPPORT: 20, TASK: 20, FEATURE: 15}
 
 
 class SeededRandom(Random):
@@ -212,10 +215,11 @@ def _plan_dates(data: Data, issue: Issue, now: datetime, rng: SeededRandom) -> N
 
 
 def _custom(data: Data, issue: Issue, rng: SeededRandom) -> None:
+    known = data.custom_fields
     values: dict[int, str | list[str] | None] = {
-        SEVERITY: rng.one(SEVERITIES, (15, 40, 35, 10)),
+        SEVERITY: rng.one(known[SEVERITY].options, (15, 40, 35, 10)),
         CUSTOMER: f"K-{rng.randint(10_000, 99_999)}" if rng.chance(40) else "",
-        BROWSERS: sorted(rng.sample(BROWSER_NAMES, rng.randint(0, 2))),
+        BROWSERS: sorted(rng.sample(known[BROWSERS].options, rng.randint(0, 2))),
     }
     issue.custom = {f.id: values[f.id] for f in data.fields(issue.project_id, issue.tracker_id)}
 
@@ -395,3 +399,31 @@ def _bug(rng: SeededRandom) -> str:
 
 def _numbered(steps: list[str]) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+async def go_on_reporting(data: Data, project_id: int, seconds: float) -> None:
+    """Report a new public issue every `seconds` in a demo project until canceled."""
+    rng = SeededRandom(REPORTS_SEED)
+    while True:
+        await asyncio.sleep(seconds)
+        now = datetime.now(UTC).replace(microsecond=0)
+        category, tracker_id, subject = _topic(data, project_id, rng)
+        report(data, Plan(now, project_id, category, tracker_id, subject), now, rng).is_private = False
+
+
+def _topic(data: Data, project_id: int, rng: SeededRandom) -> Topic:
+    """Return a topic that hasn't been reported yet, or any topic once all have been."""
+    plain, more = stock(project_id)
+    following = [
+        (category, TRACKER_IDS[tracker], words.format(subject))
+        for category, cause, subject in plain
+        for tracker, wordings in HARBOR.follow_ups.get(NAMES[cause], {}).items()
+        for words in wordings
+    ]
+    usable = data.projects[project_id].tracker_ids
+    known = {issue.subject for issue in data.issues.values()}
+    topics = [topic for topic in (*plain, *more, *following) if topic[1] in usable]
+    topics = [topic for topic in topics if topic[2] not in known] or topics
+    trackers = sorted({tracker_id for _, tracker_id, _ in topics})
+    tracker_id = rng.one(trackers, [TRACKER_WEIGHTS[one] for one in trackers])
+    return rng.one([topic for topic in topics if topic[1] == tracker_id])

@@ -158,6 +158,10 @@ NAMED: dict[str, Rule] = {
     "day": holds(_is_day, "must be a date as YYYY-MM-DD"),
     "time": pattern(r"([01]\d|2[0-3]):[0-5]\d", "a time as HH:mm"),
     "reference_id": pattern(r"[0-9a-zA-Z\-_:!/=]+", "an id without dots"),
+    "error_status": choice(
+        *("not_found", "restricted", "internal_error", "custom", "custom_partial_view", "timeout"),
+        "edit_error",
+    ),
     "entity_type": choice(
         *(f"slack#/entities/{name}" for name in ("task", "file", "item", "incident", "content_item"))
     ),

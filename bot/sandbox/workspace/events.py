@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Exchange, Retry
-from bot.sandbox.workspace.model import Channel, JsonObject, Message, User
+from bot.sandbox.workspace.model import Channel, JsonObject, Message, User, as_object
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
@@ -17,19 +17,20 @@ OF_THREADS = ("reply_count", "reply_users", "latest_reply")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
 
 
-def deliver(
-    exchange: Exchange, kind: str, about: JsonObject, message: Message | None = None, *, shared: bool = False
-) -> None:
+def deliver(exchange: Exchange, kind: str, about: JsonObject, message: Message | None = None) -> None:
     """Deliver an event, about `message` if given, if the app subscribes to its kind."""
     state = exchange.state
     if kind not in state.app.events:
         return
-    inner: JsonObject = {"type": kind, **about, "event_ts": state.new_ts()}
+    name, _, place = kind.partition(".")
+    inner: JsonObject = {"type": name, "event_ts": state.new_ts(), **about}
+    inner |= {"channel_type": place} if place else {}
     if message:
         inner |= {"channel": message.channel, "message_ts": message.ts}
         inner |= {"thread_ts": message.thread_ts} if message.thread_ts else {}
-        shared = state.channels[message.channel].is_ext_shared
-    exchange.background_tasks.start(_tell(exchange, payloads.event(state, inner, shared=shared)))
+    channel = state.channels.get(as_object(about.get("item")).get("channel") or inner.get("channel") or "")
+    payload = payloads.event(state, inner, shared=channel is not None and channel.is_ext_shared)
+    exchange.background_tasks.start(_tell(exchange, payload))
 
 
 async def _tell(exchange: Exchange, payload: JsonObject) -> None:
@@ -73,8 +74,7 @@ def reacted(exchange: Exchange, user: User, message: Message) -> None:
     if exchange.state.app.bot_user_id in exchange.state.channels[message.channel].members:
         item = {"type": "message", "channel": message.channel, "ts": message.ts}
         about = {"user": user.id, "reaction": message.reactions[-1], "item_user": message.user, "item": item}
-        shared = exchange.state.channels[message.channel].is_ext_shared
-        deliver(exchange, "reaction_added", about, shared=shared)
+        deliver(exchange, "reaction_added", about)
 
 
 def step_executed(exchange: Exchange, user: User, name: str, inputs: JsonObject) -> str:
@@ -117,26 +117,15 @@ def _message(exchange: Exchange, message: Message) -> JsonObject:
     return about | {"client_msg_id": str(uuid4()), "channel": message.channel}
 
 
-def _deliver_message(exchange: Exchange, kind: str, inner: JsonObject) -> None:
-    """Deliver a message, or a change of one, if the app subscribes to its kind."""
-    state = exchange.state
-    if kind in state.app.events:
-        name, _, place = kind.partition(".")
-        more = {"channel_type": place} if place else {}
-        shared = state.channels[inner["channel"]].is_ext_shared
-        payload = payloads.event(state, {"type": name, **inner, **more}, shared=shared)
-        exchange.background_tasks.start(_tell(exchange, payload))
-
-
 def edited(exchange: Exchange, message: Message) -> None:
     """Report that a user edited a message: a direct one to the app, or one that mentions it."""
     inner = _message(exchange, message) | {"event_ts": exchange.state.new_ts()}
     if _with_app(exchange, exchange.state.channels[message.channel]):
         changed = {"subtype": "message_changed", "hidden": True, "message": {"type": "message", **inner}}
         changed |= {"ts": inner["event_ts"], "event_ts": inner["event_ts"], "channel": message.channel}
-        _deliver_message(exchange, "message.im", changed)
+        deliver(exchange, "message.im", changed)
     elif mentions_app(exchange, message):
-        _deliver_message(exchange, "app_mention", inner)
+        deliver(exchange, "app_mention", inner)
 
 
 def mentions_app(exchange: Exchange, message: Message) -> bool:
@@ -150,9 +139,9 @@ def posted(exchange: Exchange, message: Message) -> None:
     channel = state.channels[message.channel]
     inner = _message(exchange, message) | {"event_ts": message.ts}
     if _with_app(exchange, channel):
-        _deliver_message(exchange, "message.im", inner)
+        deliver(exchange, "message.im", inner)
     elif mentions_app(exchange, message):
-        _deliver_message(exchange, "app_mention", inner)
+        deliver(exchange, "app_mention", inner)
     service = urlsplit(state.service_url).netloc
     links = []
     for url in dict.fromkeys(LINK.findall(message.text)):

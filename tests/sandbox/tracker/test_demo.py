@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.sandbox.demo import demo_data
-from bot.sandbox.demo.life import go_on_reporting
+from bot.sandbox.demo.history import go_on_reporting
 from bot.sandbox.tracker.data import CLOSED_PROJECT, Data, Issue
 
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)

@@ -9,16 +9,6 @@ from bot.sandbox.workspace.delivery import Triggers
 from bot.sandbox.workspace.model import Details, JsonObject, Message, as_list, as_object
 from bot.sandbox.workspace.state import ApiError, State
 
-ERRORS = {
-    "not_found",
-    "restricted",
-    "internal_error",
-    "custom",
-    "custom_partial_view",
-    "timeout",
-    "edit_error",
-}
-
 
 def attach(state: State, message: Message, metadata: object) -> JsonObject:
     """Attach the entities in chat.unfurl's `metadata` to a message's links.
@@ -50,10 +40,8 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
         return {}
     metadata, error = given.all.get("metadata"), as_object(given.all.get("error"))
     if error:
-        if error.get("status") not in ERRORS:
-            raise ApiError(
-                "invalid_arguments", messages=["must be a known status [json-pointer:/error/status]"]
-            )
+        if problems := [*rule("error_status")(error.get("status"), "/error/status")]:
+            raise ApiError("invalid_arguments", messages=problems)
         details.error = error
     else:
         if problems := [*rule("entity")(metadata, "/metadata")]:
