@@ -75,6 +75,9 @@ class Background(ABC, Generic[Item, Content]):
     async def failed(self, items: Sequence[Item], error: Exception) -> None:
         """Put off one owner's items that couldn't be read or posted, or settle them if their key is gone."""
 
+    async def realign(self, now: datetime) -> None:
+        """Bring forward due times and leases that were set while the clock was ahead."""
+
     async def release(self) -> None:
         """Let other processes have what this one has claimed and not begun to send."""
 
@@ -90,6 +93,9 @@ class Background(ABC, Generic[Item, Content]):
         now = now or await self.access.store.processes.now()
         self.clock.set(now)
         self.notify()
+        if self.clock.suspect:
+            await self.realign(now)
+            self.clock.suspect = False
         async for items in self.due(now):
             self.in_flight |= {item.key: item for item in items}
             self.start(self._turn(items))

@@ -318,11 +318,8 @@ class StoredRuns:
 
         return await self.database.write(work)
 
-    async def expire_future_leases(self, now: datetime, latest: datetime) -> None:
-        """End leases that last beyond `latest`: they were granted while the clock was wrong."""
-        await self.database.execute(
-            update(DigestRunRow).where(DigestRunRow.lease_until > latest).values(lease_until=now)
-        )
+    async def realign(self, now: datetime, latest: datetime) -> None:
+        await self.database.realign(DigestRunRow.lease_until, now, latest)
 
     async def prune(self, older_than: datetime) -> None:
         """Delete finished runs that were due before `older_than`."""

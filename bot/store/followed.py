@@ -153,11 +153,8 @@ class StoredFollowed:
         return tuple(from_row(Follower, row, owner=Owner.of(row)) for row in rows)
 
     async def realign(self, now: datetime, *, lease_until: datetime, next_at: datetime) -> None:
-        """Make due what was set to later than these times: the clock was ahead then."""
-        row = FollowerRow
-        leases = update(row).where(row.lease_until > lease_until).values(lease_until=now)
-        await self.database.execute(leases)
-        await self.database.execute(update(row).where(row.next_at > next_at).values(next_at=now))
+        await self.database.realign(FollowerRow.lease_until, now, lease_until)
+        await self.database.realign(FollowerRow.next_at, now, next_at)
 
     async def release(self, follower: Follower, covered_to: datetime | None) -> None:
         """Release a follower whose changes up to `covered_to` are handled."""

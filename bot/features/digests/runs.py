@@ -67,9 +67,6 @@ class DigestRuns(Background[Run, Content | Pause]):
 
     async def due(self, now: datetime) -> AsyncIterator[Sequence[Run]]:
         """Claim the runs that no live process holds, then due times."""
-        if self.clock.suspect:
-            await self._realign(now)
-            self.clock.suspect = False
         held = {run.digest.id for run in self.in_flight.values()}
         by_owner: dict[Owner, list[Run]] = defaultdict(list)
         for run in await self._runs.abandoned(now, MAX_IN_FLIGHT, excluding=held):
@@ -93,9 +90,8 @@ class DigestRuns(Background[Run, Content | Pause]):
             await self._digests.stop(digests[0].owner, found, Pause.SCHEDULE)
         return found
 
-    async def _realign(self, now: datetime) -> None:
-        """Recalculate due times and leases that were set while the clock was ahead."""
-        await self._runs.expire_future_leases(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
+    async def realign(self, now: datetime) -> None:
+        await self._runs.realign(now, now + 2 * timedelta(seconds=LONGEST_BACKOFF))
         after = 0
         while digests := await self._digests.scheduled(after, BATCH):
             after = digests[-1].id

@@ -66,11 +66,14 @@ class FollowRuns(Background[Follower, Poll]):
         self.poster = poster
         self._stored = access.store.followed
 
+    def _next_at(self, now: datetime) -> datetime:
+        return now + timedelta(seconds=self.access.timings.follow_every)
+
+    async def realign(self, now: datetime) -> None:
+        await self._stored.realign(now, lease_until=self.lease_until(), next_at=self._next_at(now))
+
     async def due(self, now: datetime) -> AsyncIterator[Sequence[Follower]]:
-        next_at = now + timedelta(seconds=self.access.timings.follow_every)
-        if self.clock.suspect:
-            await self._stored.realign(now, lease_until=self.lease_until(), next_at=next_at)
-            self.clock.suspect = False
+        next_at = self._next_at(now)
         claimed = await self._stored.claim(
             now,
             MAX_IN_FLIGHT - len(self.in_flight),
