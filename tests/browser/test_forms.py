@@ -63,7 +63,7 @@ async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbo
     subject = form.get_by_label("Subject")
 
     await subject.press_sequentially("Ribbon colour of gift wrapping", delay=20)
-    await expect(form.get_by_text("similar subject")).to_be_visible()
+    await expect(form.get_by_text("Possible duplicate")).to_be_visible()
     await subject.press_sequentially(" is lost", delay=20)
 
     await expect(subject).to_be_focused()
@@ -73,7 +73,7 @@ async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbo
     announced = ana.announced("Ribbon colour of gift wrapping is lost")
     await announced.get_by_role("button", name="More options").click()
     await ana.page.get_by_role("menuitem", name="Delete post (only Ana)").click()
-    await ana.page.get_by_role("button", name="Delete post").last.click()
+    await ana.page.get_by_role("button", name="Delete announcement").last.click()
     await expect(announced).to_be_hidden()
 
 

@@ -121,7 +121,7 @@ async def test_a_custom_field_that_is_not_filterable_is_rejected(
         filters = IssueFilters(project_id=held.project, custom_fields=((field, "S1"),))
         with pytest.raises(Refused, match="200") as refused:
             await client.list_issues(world.key("ana"), filters)
-        assert "not possible here" in worded(refused.value)
+        assert "can't filter by" in worded(refused.value)
 
 
 async def test_a_custom_field_filters_across_its_projects(client: Client, world: World, held: Depot) -> None:
@@ -191,10 +191,13 @@ async def test_users_learn_what_a_search_cannot_do(office: Office, world: World,
         ("project:cellar subproject:depot", "isn’t a subproject of Cellar"),
         (f"project:depot {query} tracker:bug", "can only be combined with `project:` and `sort:`"),
         (f"project:depot {query} status:any", "can only be combined with `project:` and `sort:`"),
-        (f"project:depot cf_{shelf(held)}:S1", "not possible here"),
+        (f"project:depot cf_{shelf(held)}:S1", "can’t filter by"),
         (f"project:depot {query} sort:id", "Saved query"),
-        ("project:depot pallet jams at the north dock today", "contains “pallet jams at the north”"),
-        ("project:depot a pallet", "contains “pallet”"),
+        (
+            "project:depot pallet jams at the north dock today",
+            "contains the words: pallet, jams, at, the, north",
+        ),
+        ("project:depot a pallet", "contains the word: pallet"),
     ):
         answer = text_of(await ana.ask(f"/issues {typed}"))
         assert said in answer.replace("'", "’"), f"{typed}: {answer}"

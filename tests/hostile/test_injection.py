@@ -41,7 +41,7 @@ PARENT, CHILD = 13, 14
 TOTAL = 13_200
 """The most text that all parts of a message may have together; around here Slack rejects it."""
 CODE = re.compile(r"```.*?```|(?<![\w\u2060])`[^`\n]+`(?![\w\u2060])", re.DOTALL)
-DATE = re.compile(r"!date\^[0-9]+\^\{date_short_pretty\}( at \{time\})?")
+DATE = re.compile(r"!date\^[0-9]+\^(\{date_short_pretty\}( at \{time\})?|\{ago\})")
 TOKEN = re.compile(r"<([^<>]*)>")
 FORMATTED = re.compile(r"\*+fett\*+|_kursiv_|~durch~|`kode`|:skull:|```zaun")
 DECEIVING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]")
@@ -209,7 +209,7 @@ QUOTED = (
 )
 """Commands whose answers quote what was typed, and some about users."""
 WORD = "&gt; *fett* _kursiv_ ~durch~ `kode` <!here|x>"
-UNFIT = {"filter by tracker", "project candidate", "choose template"}
+UNFIT = {"project candidate", "choose template"}
 """Scenarios in which a whole name is typed, which nothing has here."""
 LISTING = (
     *("issue show", "submit issue", "issues", "submit time", "digest add", "digest list", "digest now"),

@@ -47,11 +47,11 @@ from bot.slack.surfaces.blocks import (
     shortened,
 )
 from bot.slack.surfaces.buttons import Button
-from bot.slack.text.mrkdwn import day, escape, line, link, prose
+from bot.slack.text.mrkdwn import cut, day, escape, line, link, prose
 from bot.slack.text.wording import Wording
 
 NOTHING: Mapping[str, int] = {}
-PROJECT = 200
+PROJECT, ROW = 200, 600
 KILOBYTE = 1000
 SHARE, ASSIGN = "Share here", "Assign to me"
 FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
@@ -314,7 +314,7 @@ def listed(
 
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
     facts += [due(issue, today), ":lock: private" if issue.is_private else ""]
-    below = " · ".join(fact for fact in facts if fact)
+    below = cut(" · ".join(fact for fact in facts if fact), ROW)  # ten rows fit into a message
     menu = menu or row_menu(issue.id, wording, share=shareable and not issue.is_private)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
