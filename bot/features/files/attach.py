@@ -121,7 +121,6 @@ class BatchFile:
 @dataclass(eq=False)
 class Batch:
     """Files that are attached together. `since` is the first attempt; `again` is set on later ones.
-
     `in_order` uploads one after the other, since the service lists files in the order of their uploads.
     """
 
@@ -171,7 +170,6 @@ class Files:
 
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
         """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
-
         Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
         can't be read or the key can't be verified.
         """
@@ -190,10 +188,8 @@ class Files:
 
     @asynccontextmanager
     async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
-        """Hold the waiting files for this issue; afterwards free those that are certainly not attached.
-
-        Files that are on the issue already, or that another request attaches, end at once. Raises
-        ServiceError.
+        """Hold the waiting files for this issue; afterwards free those that are certainly not attached. Files
+        that are on the issue already, or that another request attaches, end at once. Raises ServiceError.
         """
         claims: dict[BatchFile, Claim] = {}
         try:
@@ -221,9 +217,8 @@ class Files:
         return tuple(file.upload for file in batch.in_state(FileState.UPLOADED) if file.upload)
 
     async def attached(self, owner: Owner, number: int, batch: Batch) -> None:
-        """Record that an issue was created with the uploaded files.
-
-        Files still waiting belong to an issue that an earlier attempt created; they are looked up there.
+        """Record that an issue was created with the uploaded files. Files still waiting belong to an issue
+        that an earlier attempt created; they are looked up there.
         """
         if not batch.files:
             return
@@ -248,9 +243,8 @@ class Files:
     async def describe(
         self, owner: Owner, number: int, attachment_id: int, name: str, description: str
     ) -> None:
-        """Rename or describe a file that this user attached.
-
-        Raises UserError if someone else attached it, NotLinked, and ServiceError.
+        """Rename or describe a file that this user attached. Raises UserError if someone else attached it,
+        NotLinked, and ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             await self._own_attachment(session, number, attachment_id)

@@ -36,9 +36,7 @@ class LogTimeToday(LogTimeAnyway):
 
 
 class ShareTime(Button):
-    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to
-    show.
-    """
+    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to."""
 
     action = "time.share"
     entry: Number
