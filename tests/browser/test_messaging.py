@@ -1,5 +1,6 @@
 """Reading and writing on the page: people and private replies, search, previews, the Home tab, rules."""
 
+import re
 from datetime import UTC, date, datetime
 
 import pytest
@@ -153,3 +154,18 @@ async def test_a_reaction_creates_an_issue(sandbox: Sandbox, open_page: OpenPage
 
     await expect(ana.message("The gift wrap").first).to_contain_text("🎫")
     await expect(ana.message("The gift wrap").first).to_contain_text("1 reply")
+
+
+async def test_panel_runs_a_workflow_step_and_shows_how_it_ended(ana: Visitor) -> None:
+    await ana.page.get_by_role("button", name="Run a workflow step").click()
+    await ana.page.get_by_role("menuitem", name="Create an issue").click()
+    form = ana.form("Create an issue")
+    await form.get_by_label("Project").fill("nowhere")
+    await form.get_by_label("Subject").fill("The printer is on fire")
+    await ana.press(form, "Run as Ana Ruiz")
+    await expect(form.get_by_role("status")).to_contain_text("No project called “nowhere”")
+
+    await form.get_by_label("Project").fill("webshop")
+    await ana.press(form, "Run as Ana Ruiz")
+    await expect(form.get_by_role("status")).to_contain_text("Issue number: ")
+    await expect(form.get_by_role("link")).to_have_text(re.compile(r"/issues/\d+$"))

@@ -99,6 +99,8 @@ def _panel(state: State, service_panel: ServicePanel) -> JsonObject:
             | {"slack_user": known.slack_id if known.in_slack else None}
             for known in service_panel.people
         ],
+        "steps": state.app.functions,
+        "executions": state.steps,
         "service_url": state.service_url,
         "service_name": service_panel.service_name,
     }

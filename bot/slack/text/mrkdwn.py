@@ -97,11 +97,11 @@ def own(mrkdwn: str) -> str:
 
 
 def stripped(mrkdwn: str) -> str:
-    """Escaped or converted mrkdwn as plain text: no marks, and `label (url)` for a link."""
+    """Escaped or converted mrkdwn as plain text: no marks or tokens, and `label (url)` for a link."""
 
     def shown(match: re.Match[str]) -> str:
         if match["label"]:
-            return f"{match['label']} ({match['url']})"
+            return match["label"] if match["url"][:1] in "!@#" else f"{match['label']} ({match['url']})"
         if match["mark"]:
             return ""
         kept = (match[name] for name in ("kept", "fence", "code", "url"))

@@ -83,9 +83,10 @@ def test_quoted_backticks_are_not_code() -> None:
 
 
 def test_stripped_text_keeps_characters_that_are_not_marks() -> None:
-    shown = f"*Bold* _it_ <https://x.y|a|b> <https://z> `c*d*` {line('*x* a_b 5 * 3 <t>')}\n```\n~code~\n```"
+    shown = f"*Bold* _it_ {day(date(2026, 7, 1))} "
+    shown += f"<https://x.y|a|b> <https://z> `c*d*` {line('*x* a_b 5 * 3 <t>')}\n```\n~code~\n```"
 
-    assert stripped(shown) == "Bold it a|b (https://x.y) https://z c*d* *x* a_b 5 * 3 <t>\n~code~"
+    assert stripped(shown) == "Bold it Jul 1, 2026 a|b (https://x.y) https://z c*d* *x* a_b 5 * 3 <t>\n~code~"
 
 
 def test_bold_falls_back_to_plain_text() -> None:

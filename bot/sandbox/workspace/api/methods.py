@@ -68,6 +68,7 @@ def _end_step(state: State, given: Arguments) -> JsonObject:
         broken = execution not in state.steps
         raise ApiError("function_execution_not_found", "This step isn't running.", broken=broken)
     state.steps[execution] = {key: given.all[key] for key in ("outputs", "error") if key in given.all}
+    state.changed()
     return {}
 
 

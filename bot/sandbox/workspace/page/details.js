@@ -1,7 +1,7 @@
 // A Work Object's details for one user, opened from the card below its link: fields to edit, buttons, comments.
 
-import { hideDialog, showDialog } from "./dialog.js";
-import { h, icon, safeUrl, uid } from "./dom.js";
+import { hideDialog, titledDialog } from "./dialog.js";
+import { h, safeUrl, uid } from "./dom.js";
 import { post, store } from "./store.js";
 
 const LABELS = {
@@ -31,11 +31,11 @@ function fact(label, text) {
 function input(name, { value, edit }) {
   const { static_options: options, current_value: current } = edit.select || {};
   if (!options) {
-    const node = h("input", { type: "date", value: value || "", id: uid("field") });
+    const node = h("input", { type: "date", class: "field", value: value || "", id: uid("field") });
     return { node, held: () => ({ type: "datepicker", selected_date: node.value || null }) };
   }
   const empty = edit.optional || !current ? h("option", { value: "" }, "None") : null;
-  const node = h("select", { id: uid("field") }, empty, options.map((o) => h("option", { value: o.value }, o.text.text)));
+  const node = h("select", { class: "field", id: uid("field") }, empty, options.map((o) => h("option", { value: o.value }, o.text.text)));
   node.value = current || "";
   const chosen = () => options.find((option) => option.value === node.value) || null;
   return { node, held: () => ({ type: "static_select", selected_option: chosen() }) };
@@ -49,7 +49,7 @@ function form(fields, errors) {
     post("details", { values: Object.fromEntries(inputs.map(({ name, held }) => [name, { [`${name}.input`]: held() }])) });
   };
   return h("form", { class: "fields", on: { submit: save } },
-    inputs.map(({ name, node }) => h("label", { class: errors[name] ? "text has-error" : "text", for: node.id }, h("b", {}, LABELS[name] || name), h("br"), node,
+    inputs.map(({ name, node }) => h("label", { class: errors[name] ? "text has-error" : "text", for: node.id }, h("b", {}, LABELS[name] || name), node,
       errors[name] ? h("span", { class: "field-error", role: "alert" }, errors[name]) : null)),
     h("div", { class: "text" }, h("button", { type: "submit", class: "button primary" }, "Save")));
 }
@@ -97,19 +97,6 @@ function heading(details) {
   return [type, id, title.text].filter(Boolean).join(" ");
 }
 
-function build() {
-  const title = h("h2", { class: "modal-title", id: uid("title") });
-  const body = h("div", { class: "modal-body" });
-  const overlay = h("div", { class: "overlay" },
-    h("div", { class: "modal", role: "dialog", "aria-labelledby": title.id, tabindex: -1 },
-      h("div", { class: "modal-head" }, title,
-        h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", on: { click: close } }, icon("close", 20))),
-      body));
-  showDialog(overlay, close);
-  overlay.firstChild.focus({ preventScroll: true });
-  return { title, body, overlay, sig: "" };
-}
-
 /** Opens, updates and closes the details to match the snapshot. */
 export function showDetails() {
   const { details } = store.state;
@@ -118,10 +105,10 @@ export function showDetails() {
     shown = null;
     return;
   }
-  shown = shown || build();
+  shown = shown || { ...titledDialog(close), sig: "" };
   const sig = JSON.stringify(details);
   if (sig === shown.sig) return;
   shown.sig = sig;
   shown.title.textContent = heading(details);
-  shown.body.replaceChildren(...content(details).filter(Boolean));
+  shown.body.replaceChildren(...content(details).filter(Boolean).map((part) => h("div", { class: "block" }, part)));
 }

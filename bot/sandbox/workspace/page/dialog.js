@@ -1,7 +1,7 @@
 // Dialogs: the page behind is inert, Tab stays inside, focus returns afterwards. The sandbox's panel is not part of
 // the workspace and stays usable, so that users can copy an API key from it into a form.
 
-import { h } from "./dom.js";
+import { h, icon, uid } from "./dom.js";
 import { closePopup, popupOpen } from "./menu.js";
 import { plain, textNodes } from "./mrkdwn.js";
 
@@ -75,6 +75,20 @@ function cycle(event, overlay) {
     event.preventDefault();
     (event.shiftKey ? last : first).focus();
   }
+}
+
+/** An empty dialog with a title, on top; `close` runs when the user dismisses it. */
+export function titledDialog(close) {
+  const title = h("h2", { class: "modal-title", id: uid("title") });
+  const body = h("div", { class: "modal-body" });
+  const overlay = h("div", { class: "overlay" },
+    h("div", { class: "modal", role: "dialog", "aria-labelledby": title.id, tabindex: -1 },
+      h("div", { class: "modal-head" }, title,
+        h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", on: { click: close } }, icon("close", 20))),
+      body));
+  showDialog(overlay, close);
+  overlay.firstChild.focus({ preventScroll: true });
+  return { title, body, overlay };
 }
 
 /** Slack's confirm object as a dialog; true when the user confirmed. */

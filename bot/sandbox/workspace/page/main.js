@@ -13,6 +13,7 @@ import { showDrawer, showSidebar, showTopbar, sidebar, topbar } from "./sidebar.
 import {
   changed, channelById, channelTitle, connect, isAppChannel, onChange, openChannel, refresh, store, switchUser, unreadCount,
 } from "./store.js";
+import { showStep } from "./steps.js";
 import { showThread, threadCard } from "./thread.js";
 
 const WIDE = window.matchMedia("(min-width: 1180px)");
@@ -60,6 +61,7 @@ function draw() {
   showPanel(fill);
   showModals();
   showDetails();
+  showStep();
   closeOrphan();
   writeHash();
   const channel = channelById(store.channel);

@@ -3,6 +3,7 @@
 import { clockSeconds } from "./dates.js";
 import { dialogOpen } from "./dialog.js";
 import { avatar, h, icon, keepFocus, link } from "./dom.js";
+import { chooseStep } from "./steps.js";
 import { changed, person, store } from "./store.js";
 import { toast } from "./toast.js";
 
@@ -59,11 +60,15 @@ function tryThis({ app, me }, fill) {
   const examples = EXAMPLES.map(([text, note, form]) => ({
     text, note, done: form ? me.commands.some((command) => form.test(command)) : me.is_linked,
   }));
+  const step = h("button", {
+    type: "button", class: "service-link", "aria-haspopup": "menu", "aria-expanded": "false", dataset: { focus: "step" }, on: { click: () => chooseStep(step) },
+  }, icon("bolt", 15), "Run a workflow step");
   return h("section", { "aria-label": "Try this" }, h("h3", {}, icon("spark", 17), "Try this"),
     h("ul", { class: "examples", inert: dialogOpen() }, examples.sort((a, b) => a.done - b.done).map(({ text, note, done }) => h("li", {},
       h("button", { type: "button", class: `example${done ? " done" : ""}`, dataset: { focus: `example/${text}` }, on: { click: () => fill(text) } },
         h("code", {}, text), h("span", {}, done ? `Done · ${note}` : note))))),
-    h("p", { class: "quiet" }, "Or open ", h("b", {}, "⋯ More actions"), ` on a message to create an issue from it.`));
+    h("p", { class: "quiet" }, "Or open ", h("b", {}, "⋯ More actions"), ` on a message to create an issue from it.`),
+    h("p", { class: "examples", inert: dialogOpen() }, step));
 }
 
 /** The acting user's key first; keys of people outside this workspace are collapsed. */
