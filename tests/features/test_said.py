@@ -52,6 +52,8 @@ SEARCHES = {
     "what am I working on": "Assignee: me",
     "bugs without assignee": "Tracker: Bug",
     "urgent bugs in web shop": "Project: Web Shop · Tracker: Bug.*Priority: Urgent",
+    "overdue in mobile": "Project: Mobile App.*Due on or before",
+    "created by ben for dana": "Assignee: Dana Novak · Author: Ben Okafor",
     "new this week": "Created <!date",
     "updated in the last 7 days": "Updated",
     "resolved yesterday": "Closed <!date",

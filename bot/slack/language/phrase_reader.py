@@ -254,6 +254,8 @@ def search(parsed: Parsed, names: Names, today: date) -> Parsed:
     text = [parsed.words[n] for n in left if n not in nothing]
     if text and tuple(map(_plain, text)) in HALVES:
         raise HalfPhrase(" ".join(word.text for word in text))
+    if text and not names:  # a filler may begin a phrase with a name, such as `in web shop`
+        text = [parsed.words[n] for n in left]
     return _with(parsed, text, found)
 
 

@@ -87,6 +87,10 @@ async def test_a_phrase_that_leaves_nothing_can_be_left_out(ana: Person) -> None
     found = await ana.after(ana.press(empty, "Without “due yesterday”"))
     assert " · Due <!date" not in text_of(found)
 
+    empty = await ana.ask("/issues created by farah for dana project:webshop")
+    found = await ana.after(ana.press(empty, "Without “for dana”"))
+    assert "Author: Farah Iqbal" in text_of(found)
+
 
 async def test_an_empty_result_offers_only_searches_that_find_something(office: Office, ana: Person) -> None:
     data = office.tracker.data
