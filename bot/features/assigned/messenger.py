@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 
 import structlog
 
-from bot.errors import KeySuspended, NotLinked
+from bot.errors import NotLinked, ServiceError
 from bot.features.assigned.reads import HISTORY, AssignmentReads, assignment_of
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import listed, title
@@ -34,6 +34,8 @@ log = structlog.get_logger(__name__)
 
 SECONDS = 15.0
 """How long it may take to read an issue for the message about its assignment."""
+RETRIES = 8
+"""How often a message is tried again if the service fails; the wait doubles, so that this takes two hours."""
 LONGEST_WAIT = timedelta(minutes=30)
 """How long after its first attempt a message is looked up."""
 
@@ -49,6 +51,7 @@ class TellWhenAssigned(Button):
 class AssignmentMessenger:
     parts: Parts
     _sending: Tasks = field(default_factory=Tasks, init=False)
+    _waiting: Tasks = field(default_factory=Tasks, init=False)
 
     def feature(self) -> Feature:
         return Feature(
@@ -76,9 +79,8 @@ class AssignmentMessenger:
 
     async def send(self, message: AssignmentMessage) -> None:
         """Send a message, if the assignee wants that; one that can't be sent now is sent later."""
-        if await self.parts.store.assignment_messages.wanted(message.to):
-            await self.parts.store.assignment_messages.put(message)
-            await self._tell(message)
+        await self.parts.store.assignment_messages.put(message)
+        await self._tell(message)
 
     async def run_due(self) -> None:
         """Start to send the messages that a stop or a crash left behind, or that Slack didn't take."""
@@ -87,28 +89,40 @@ class AssignmentMessenger:
 
     async def stop(self, seconds: float) -> None:
         """A message that is cut off is looked up later."""
+        await self._waiting.drain(0)
         await self._sending.drain(seconds)
 
-    async def _tell(self, message: AssignmentMessage) -> None:
-        """Send a message, unless it is sent already or the issue isn't the assignee's anymore."""
+    async def _tell_again(self, message: AssignmentMessage, tries: int) -> None:
+        await asyncio.sleep(self.parts.delays.background_retry * 2**tries)
+        await self._tell(message, tries + 1)
+
+    async def _tell(self, message: AssignmentMessage, tries: int = 0) -> None:
+        """Send a message, unless it is unwanted or sent already, or the issue isn't the assignee's now."""
         try:
             async with asyncio.timeout(SECONDS):
                 seen = await self._as_seen_by(message.to, message.issue)
             if seen and not await self._sent(message, seen):
                 await self.parts.store.assignment_messages.retry(message)
                 return
+        except (ServiceError, TimeoutError) as error:
+            log.warning("assigned issue not read", action="assigned.not_read", tries=tries, error=str(error))
+            if tries < RETRIES:
+                self._waiting.start(self._tell_again(message, tries))
+                return
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=message.issue)
         await self.parts.store.assignment_messages.sent(message)
 
     async def _as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
-        """The issue, read with the assignee's key; None if that's refused, they can't see the issue, or it
-        isn't theirs anymore. Raises ServiceError.
+        """The issue, read with the assignee's key; None if they want no messages, aren't linked, can't see
+        it, or it isn't theirs anymore. Raises ServiceError.
         """
+        if not await self.parts.store.assignment_messages.wanted(assignee):
+            return None
         try:
             async with self.parts.accounts.reading(assignee, background=True) as session:
                 issue = await Issues(self.parts).detailed(session, number, HISTORY)
-        except (IssueNotFound, KeySuspended, NotLinked):
+        except (IssueNotFound, NotLinked):
             return None
         return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
 

@@ -9,12 +9,12 @@ import pytest
 
 from bot.features.assigned.reads import AssignmentReads
 from bot.sandbox.tracker.data import Detail, Issue, Note
-from bot.timings import Timings
+from bot.timings import Delays, Timings
 from tests.features.assigned.test_assigned import told
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import text_of
+from tests.support.reading import text_of, until, until_so
 from tests.support.wire import Wire
 
 ANA, BEN = 1, 2
@@ -25,7 +25,8 @@ TURN = timedelta(minutes=6)
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind a proxy to the service."""
     tracker = demo_tracker(issue_reads=True, listing=True)
-    office = Office(tmp_path, tracker=tracker, wire=wire, timings=Timings(interval=300))
+    timings, delays = Timings(interval=300), Delays(still_working=60, background_retry=0.1)
+    office = Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays)
     async with office.opened("ana", "ben"):
         yield office
     assert office.violations() == []
@@ -154,6 +155,28 @@ async def test_a_message_that_slack_or_the_service_delays_comes_later(
     await turns.next()
 
     assert len(await told(ben)) == 1
+
+
+async def test_a_message_whose_issue_the_service_fails_to_show_comes_later_once(
+    office: Office, turns: Turns, ben: Person, ana: Person, wire: Wire
+) -> None:
+    wire.heal()
+    await ana.ask(f"/issue {office.public_issue(0).id} to:@ben")
+    assert len(await told(ben)) == 1
+    reads_as_ben = len(wire.heal()) - 2
+    wire.fail("503 before it", reads_as_ben, lasting=True)
+
+    await ana.ask(f"/issue {office.public_issue(1).id} to:@ben")
+    await until_so(lambda: len(wire.asked) > reads_as_ben + 1)
+    assert len(await told(ben)) == 1
+    wire.heal()
+
+    async def told_of_both() -> bool:
+        return len(await told(ben)) == 2
+
+    await until(told_of_both)
+    await turns.next()
+    assert await told_of_both()
 
 
 async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns: Turns, wire: Wire) -> None:
