@@ -21,20 +21,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.errors import (
-    AccountChanged,
-    Forbidden,
-    KeyRejected,
-    KeySuspended,
-    NotLinked,
-    Redirected,
-    ServiceBroken,
-    SwitchedOff,
-    TimedOut,
-    TooManyRequests,
-    Unauthorized,
-    Unreachable,
-)
+from bot import errors
 from bot.service.client import Client, watched_reads
 from bot.service.models import User
 from bot.store.links import Link, Refusals
@@ -70,16 +57,16 @@ class Accounts:
         """The user that a key belongs to. Raises SwitchedOff, Unauthorized."""
         try:
             return await self.client.get_user(key, "current")
-        except Forbidden as error:
+        except errors.Forbidden as error:
             # Any user may read their own account, so 403 means that the REST API is off.
-            raise SwitchedOff(error.method, error.path, error.status) from None
+            raise errors.SwitchedOff(error.method, error.path, error.status) from None
 
     async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
         await self.store.links.put(owner, key, user.id, full_name(user))
 
     async def linked_as(self, owner: Owner) -> Link | None:
         """The stored link, without verifying its key. None if there is none or it can't be decrypted."""
-        with suppress(NotLinked):
+        with suppress(errors.NotLinked):
             return await self.store.links.required(owner)
         return None
 
@@ -91,7 +78,7 @@ class Accounts:
         if link.refusals:
             wait = (self._retry_at(link.refusals) - await self.store.processes.now()).total_seconds()
             if 0 < wait <= self.timings.longest_retry:  # longer only if the clock was set back
-                raise KeySuspended(wait)
+                raise errors.KeySuspended(wait)
         return link
 
     async def whoami(self, owner: Owner) -> User:
@@ -107,7 +94,7 @@ class Accounts:
         """As `writing`, again after a long wait. Raises AccountChanged too."""
         now = await self.writing(session.owner)
         if now.user_id != session.user_id:
-            raise AccountChanged
+            raise errors.AccountChanged
         return now
 
     @asynccontextmanager
@@ -125,7 +112,14 @@ class Accounts:
             async with self._while_linked(owner):
                 with watched_reads(checks.read_starts):
                     yield Session(owner, link.key, link.user_id, link.name)
-        except (NotLinked, Redirected, ServiceBroken, TimedOut, TooManyRequests, Unreachable):
+        except (
+            errors.NotLinked,
+            errors.Redirected,
+            errors.ServiceBroken,
+            errors.TimedOut,
+            errors.TooManyRequests,
+            errors.Unreachable,
+        ):
             raise  # the key is gone, or nothing was read, so there is nothing to verify
         except Exception:
             await self._verify(link, checks.last(), background=background)
@@ -156,7 +150,7 @@ class Accounts:
                     watching.cancel()
         except TimeoutError:
             if limit.expired():
-                raise NotLinked from None
+                raise errors.NotLinked from None
             raise
 
     async def _verify(
@@ -167,18 +161,18 @@ class Accounts:
         """
         try:
             user = await (check or self.owner_of(link.key))
-        except Unauthorized:
+        except errors.Unauthorized:
             await asyncio.sleep(self.timings.recheck)
             try:
                 user = await self.owner_of(link.key)
-            except Unauthorized:
+            except errors.Unauthorized:
                 wait = await self._refused(link)
                 suspended = background and wait is not None
-                raise (KeySuspended(wait or 0) if suspended else KeyRejected()) from None
+                raise (errors.KeySuspended(wait or 0) if suspended else errors.KeyRejected()) from None
         self._accepted_at = time.monotonic()
         now = await self.store.links.required(link.owner)
         if now.user_id != link.user_id:
-            raise AccountChanged
+            raise errors.AccountChanged
         if now.refusals:
             await self.store.links.accepted(link)
         return user

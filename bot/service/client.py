@@ -15,7 +15,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, SecretStr
 
 from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
-from bot.service import conventions, pagination
+from bot.service import conventions, models, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
 from bot.service.inputs import (
@@ -27,20 +27,6 @@ from bot.service.inputs import (
     NewUser,
     TimeEntryChanges,
     UserChanges,
-)
-from bot.service.models import (
-    Issue,
-    IssueStatus,
-    Membership,
-    Page,
-    Project,
-    Ref,
-    RoleRights,
-    TimeEntry,
-    Upload,
-    User,
-    Version,
-    active,
 )
 from bot.service.protocol import Answer, Call, item_path, read_page, write
 from bot.service.transport import (
@@ -117,30 +103,30 @@ class Client:
 
     # Users
 
-    async def create_user(self, key: SecretStr, user: NewUser) -> User:
+    async def create_user(self, key: SecretStr, user: NewUser) -> models.User:
         """Create a user; requires an administrator's key. The answer may include the new user's key."""
         answer = await self._transport.send(key, write("create_user", "POST", "/users.json", user))
-        return answer.one("user", User)
+        return answer.one("user", models.User)
 
     async def get_user(
         self,
         key: SecretStr,
         user_id: int | Literal["current"] = "current",
         include: Collection[UserInclude] = (),
-    ) -> User:
+    ) -> models.User:
         """Return a user. `current` is the owner of the key; a successful answer proves that the key works."""
         call = Call("get_user", "GET", f"/users/{user_id}.json", {"include": ",".join(sorted(include))})
-        return (await self._transport.send(key, call)).one("user", User)
+        return (await self._transport.send(key, call)).one("user", models.User)
 
     async def update_user(self, key: SecretStr, user_id: int, changes: UserChanges) -> None:
         await self._transport.send(key, write("update_user", "PUT", f"/users/{user_id}.json", changes))
 
     # Issues
 
-    async def create_issue(self, key: SecretStr, issue: NewIssue) -> Issue:
+    async def create_issue(self, key: SecretStr, issue: NewIssue) -> models.Issue:
         """Create an issue. The service silently ignores fields the user may not set: compare the answer."""
         answer = await self._transport.send(key, write("create_issue", "POST", ISSUES, issue))
-        return answer.one("issue", Issue)
+        return answer.one("issue", models.Issue)
 
     async def list_issues(
         self,
@@ -148,12 +134,12 @@ class Client:
         filters: IssueFilters,
         offset: int = 0,
         limit: int = PAGE,
-    ) -> Page[Issue]:
+    ) -> models.Page[models.Issue]:
         """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
         Raises FilterIgnored.
         """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
-        page = (await self._transport.send(key, call)).page("issues", Issue)
+        page = (await self._transport.send(key, call)).page("issues", models.Issue)
         for issue in page.items:
             if ignored := filters.mismatch(issue):
                 raise FilterIgnored("GET", ISSUES, ignored)
@@ -167,7 +153,7 @@ class Client:
         ]
         return replace(page, items=tuple(cut))
 
-    def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
+    def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[models.Issue, None]:
         """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.
         Truncates descriptions.
         """
@@ -175,17 +161,17 @@ class Client:
 
     # Projects
 
-    async def create_project(self, key: SecretStr, project: NewProject) -> Project:
+    async def create_project(self, key: SecretStr, project: NewProject) -> models.Project:
         answer = await self._transport.send(key, write("create_project", "POST", PROJECTS, project))
-        return answer.one("project", Project)
+        return answer.one("project", models.Project)
 
     async def get_project(
         self, key: SecretStr, project_id: int | str, include: Collection[ProjectInclude] = ()
-    ) -> Project:
+    ) -> models.Project:
         """Return a project by ID or identifier. Raises ValueError for an empty identifier."""
         params = {"include": ",".join(sorted(include))}
         call = Call("get_project", "GET", item_path("projects", project_id), params)
-        return (await self._transport.send(key, call)).one("project", Project)
+        return (await self._transport.send(key, call)).one("project", models.Project)
 
     async def list_projects(
         self,
@@ -193,14 +179,14 @@ class Client:
         include: Collection[ProjectInclude] = (),
         offset: int = 0,
         limit: int = PAGE,
-    ) -> Page[Project]:
+    ) -> models.Page[models.Project]:
         params = {"include": ",".join(sorted(include))}
         call = read_page("list_projects", PROJECTS, params, offset, limit)
-        return (await self._transport.send(key, call)).page("projects", Project)
+        return (await self._transport.send(key, call)).page("projects", models.Project)
 
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
-    ) -> AsyncGenerator[Project, None]:
+    ) -> AsyncGenerator[models.Project, None]:
         return pagination.iterate(partial(self.list_projects, key, include), set(), PROJECTS)
 
     # Uploads and attachments
@@ -212,13 +198,15 @@ class Client:
         *,
         filename: str | None = None,
         size: int | None = None,
-    ) -> Upload:
+    ) -> models.Upload:
         """Upload a file in constant memory. The returned token attaches it to an issue, once. Raises
         ValueError if the content doesn't match `size`, TimeoutError if `content` stalls, and any error of
         `content`.
         """
         call = Call("upload_file", "POST", "/uploads.json", {"filename": filename or ""})
-        return (await self._transport.send(key, call, UploadContent(content, size))).one("upload", Upload)
+        return (await self._transport.send(key, call, UploadContent(content, size))).one(
+            "upload", models.Upload
+        )
 
     async def update_attachment(self, key: SecretStr, attachment_id: int, changes: AttachmentChanges) -> None:
         call = write("update_attachment", "PATCH", f"/attachments/{attachment_id}.json", changes)
@@ -226,11 +214,11 @@ class Client:
 
     # Time entries
 
-    async def create_time_entry(self, key: SecretStr, entry: NewTimeEntry) -> TimeEntry:
+    async def create_time_entry(self, key: SecretStr, entry: NewTimeEntry) -> models.TimeEntry:
         answer = await self._transport.send(
             key, write("create_time_entry", "POST", "/time_entries.json", entry)
         )
-        return answer.one("time_entry", TimeEntry)
+        return answer.one("time_entry", models.TimeEntry)
 
     async def update_time_entry(self, key: SecretStr, entry_id: int, changes: TimeEntryChanges) -> None:
         call = write("update_time_entry", "PUT", f"/time_entries/{entry_id}.json", changes)
@@ -260,65 +248,69 @@ class OptionalOperations:
 
     async def get_issue(
         self, key: SecretStr, issue_id: int, include: Collection[IssueDetailInclude] = ()
-    ) -> Issue | None:
+    ) -> models.Issue | None:
         """Return an issue with its details; None if the issue isn't visible or the endpoint is missing."""
         call = Call("get_issue", "GET", f"/issues/{issue_id}.json", {"include": ",".join(sorted(include))})
         answer = await self._ask(key, call, NEVER_HERE)
-        return None if answer is None else answer.one("issue", Issue)
+        return None if answer is None else answer.one("issue", models.Issue)
 
     async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
         """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
         await self._transport.send(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes))
 
-    async def issue_statuses(self, key: SecretStr) -> tuple[IssueStatus, ...] | None:
-        return await self._list(key, Call("issue_statuses", "GET", "/issue_statuses.json"), IssueStatus)
+    async def issue_statuses(self, key: SecretStr) -> tuple[models.IssueStatus, ...] | None:
+        return await self._list(
+            key, Call("issue_statuses", "GET", "/issue_statuses.json"), models.IssueStatus
+        )
 
-    async def issue_priorities(self, key: SecretStr) -> tuple[Ref, ...] | None:
+    async def issue_priorities(self, key: SecretStr) -> tuple[models.Ref, ...] | None:
         call = Call("issue_priorities", "GET", "/enumerations/issue_priorities.json")
-        refs = await self._list(key, call, Ref)
-        return refs and active(refs)
+        refs = await self._list(key, call, models.Ref)
+        return refs and models.active(refs)
 
-    async def time_entry_activities(self, key: SecretStr) -> tuple[Ref, ...] | None:
+    async def time_entry_activities(self, key: SecretStr) -> tuple[models.Ref, ...] | None:
         call = Call("time_entry_activities", "GET", "/enumerations/time_entry_activities.json")
-        refs = await self._list(key, call, Ref)
-        return refs and active(refs)
+        refs = await self._list(key, call, models.Ref)
+        return refs and models.active(refs)
 
-    async def trackers(self, key: SecretStr) -> tuple[Ref, ...] | None:
-        return await self._list(key, Call("trackers", "GET", "/trackers.json"), Ref)
+    async def trackers(self, key: SecretStr) -> tuple[models.Ref, ...] | None:
+        return await self._list(key, Call("trackers", "GET", "/trackers.json"), models.Ref)
 
-    async def latest_time(self, key: SecretStr, project_id: int) -> tuple[TimeEntry, ...] | None:
+    async def latest_time(self, key: SecretStr, project_id: int) -> tuple[models.TimeEntry, ...] | None:
         """Return the user's own latest time entries in a project and its subprojects."""
         wanted = {"user_id": "me", "project_id": str(project_id), "sort": "spent_on:desc", "limit": "25"}
-        return await self._list(key, Call("time_entries", "GET", "/time_entries.json", wanted), TimeEntry)
+        return await self._list(
+            key, Call("time_entries", "GET", "/time_entries.json", wanted), models.TimeEntry
+        )
 
     async def delete_time_entry(self, key: SecretStr, entry_id: int) -> None:
         """Delete a time entry. Raises NotFound if the endpoint is missing, too."""
         call = Call("delete_time_entry", "DELETE", f"/time_entries/{entry_id}.json")
         await self._transport.send(key, call)
 
-    async def versions(self, key: SecretStr, project_id: int | str) -> tuple[Version, ...] | None:
+    async def versions(self, key: SecretStr, project_id: int | str) -> tuple[models.Version, ...] | None:
         call = Call("versions", "GET", item_path("projects", project_id, "/versions"))
-        return await self._list(key, call, Version, NEVER_HERE)
+        return await self._list(key, call, models.Version, NEVER_HERE)
 
-    async def memberships(self, key: SecretStr, project_id: int | str) -> list[Membership] | None:
+    async def memberships(self, key: SecretStr, project_id: int | str) -> list[models.Membership] | None:
         """Return a project's members and their roles, as many as MAX_PAGES have."""
         where = item_path("projects", project_id, "/memberships")
-        found: dict[int, Membership] = {}
+        found: dict[int, models.Membership] = {}
         offset = 0
         for _ in range(MAX_PAGES):
             answer = await self._ask(key, read_page("memberships", where, {}, offset, PAGE), NEVER_HERE)
             if answer is None:
                 return None
-            page = answer.page("memberships", Membership)
+            page = answer.page("memberships", models.Membership)
             found |= {membership.id: membership for membership in page.items}
             offset += len(page.items)
             if not page.items or offset >= page.total_count:
                 break
         return list(found.values())
 
-    async def role(self, key: SecretStr, role_id: int) -> RoleRights | None:
+    async def role(self, key: SecretStr, role_id: int) -> models.RoleRights | None:
         answer = await self._ask(key, Call("role", "GET", f"/roles/{role_id}.json"), NEVER_HERE)
-        return None if answer is None else answer.one("role", RoleRights)
+        return None if answer is None else answer.one("role", models.RoleRights)
 
     async def _list(
         self, key: SecretStr, call: Call, model: type[M], lasting: frozenset[int] = ABOUT_THE_ENDPOINT

@@ -21,17 +21,7 @@ import httpx
 import stamina
 from pydantic import SecretStr
 
-from bot.errors import (
-    KeyInRequest,
-    NoFreeConnection,
-    ServiceBroken,
-    ServiceError,
-    TimedOut,
-    TooLarge,
-    TooManyRequests,
-    Unauthorized,
-    Unreachable,
-)
+from bot import errors
 from bot.service.protocol import (
     CONNECTION_BROKE,
     CUT_SHORT,
@@ -157,7 +147,7 @@ class Connections:
                     for slot in slots:
                         await held.enter_async_context(slot)
             except TimeoutError:
-                raise NoFreeConnection(call.method, call.path) from None
+                raise errors.NoFreeConnection(call.method, call.path) from None
             yield
 
 
@@ -200,10 +190,10 @@ class Transport:
         secret = key.get_secret_value()
         if not secret or not all("!" <= character <= "~" for character in secret):
             # httpx can't send such a header, and its error would quote the key.
-            raise Unauthorized(call.method, call.path, None, "not a key")
+            raise errors.Unauthorized(call.method, call.path, None, "not a key")
         texts = (call.path, *call.params.values(), (call.body or b"").decode())
         if len(secret) >= SHORTEST_KEY and any(secret in text for text in texts):
-            raise KeyInRequest
+            raise errors.KeyInRequest
         total = self._timeouts.total if source is None else self._timeouts.upload
         deadline = asyncio.timeout(total)
         try:
@@ -219,7 +209,7 @@ class Transport:
         except TimeoutError:
             if not deadline.expired():
                 raise
-        raise call.error(TimedOut, f"no answer in {total:g} s")
+        raise call.error(errors.TimedOut, f"no answer in {total:g} s")
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
         """Return the answer to a request without a key, or None if there's none in time."""
@@ -316,29 +306,29 @@ async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
     raise zlib.error
 
 
-def _failure(call: Call, error: httpx.HTTPError | httpx.InvalidURL) -> ServiceError:
+def _failure(call: Call, error: httpx.HTTPError | httpx.InvalidURL) -> errors.ServiceError:
     if isinstance(error, httpx.InvalidURL):  # only a query that is far too long raises it
-        return TooLarge(call.method, call.path)
+        return errors.TooLarge(call.method, call.path)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
+        return errors.Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
     if isinstance(error, httpx.TimeoutException):
-        return call.error(TimedOut, type(error).__name__)
-    return call.error(ServiceBroken, CONNECTION_BROKE)
+        return call.error(errors.TimedOut, type(error).__name__)
+    return call.error(errors.ServiceBroken, CONNECTION_BROKE)
 
 
 def _should_retry(call: Call, error: Exception) -> bool | float:
     """Return whether to retry, or the seconds to wait first."""
-    if isinstance(error, NoFreeConnection):
+    if isinstance(error, errors.NoFreeConnection):
         return False
-    if isinstance(error, Unreachable):
+    if isinstance(error, errors.Unreachable):
         return True
     if call.writes:
         return False
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, errors.TooManyRequests):
         if error.retry_after is None:
             return True
         return error.retry_after if error.retry_after <= LONGEST_WAIT else False
-    return isinstance(error, ServiceBroken) and (
+    return isinstance(error, errors.ServiceBroken) and (
         error.status in GATEWAY or error.detail in (CUT_SHORT, CONNECTION_BROKE, NOT_JSON)
     )
 

@@ -6,20 +6,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Update,
-    and_,
-    case,
-    delete,
-    insert,
-    literal,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from bot.store.column_types import UtcDateTime
@@ -166,7 +153,7 @@ class StoredDigests:
             .returning(DigestRow)
         )
 
-        def work(connection: Connection) -> Digest | None:
+        def work(connection: sa.Connection) -> Digest | None:
             row = connection.execute(statement).one_or_none()
             if row is not None:
                 _cover(connection, row.id, start)
@@ -175,11 +162,11 @@ class StoredDigests:
         return await self._database.write(work)
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
-        found = await self._found(and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
+        found = await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
         return found[0] if found else None
 
     async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
-        return await self._found(and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
+        return await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:
         """Return the digests that use the owner's key, by ID."""
@@ -202,12 +189,12 @@ class StoredDigests:
         changed["history"] = history
         if start:
             changed |= {**_start_columns(start), "period_from": now}
-        active = case((DigestRow.paused.is_(None), literal(next_due, UtcDateTime)), else_=None)
+        active = sa.case((DigestRow.paused.is_(None), sa.literal(next_due, UtcDateTime)), else_=None)
 
-        def work(connection: Connection) -> None:
+        def work(connection: sa.Connection) -> None:
             connection.execute(_one(digest).values(next_due=active, **changed))
             if start:
-                connection.execute(delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
+                connection.execute(sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
                 _cover(connection, digest.id, start)
 
         await self._database.write(work)
@@ -218,7 +205,9 @@ class StoredDigests:
 
     async def resume(self, digest: Digest, next_due: datetime, agreed_project: int | None) -> None:
         """Resume the digest where it stopped; an active one keeps its due time."""
-        due = case((DigestRow.paused.is_(None), DigestRow.next_due), else_=literal(next_due, UtcDateTime))
+        due = sa.case(
+            (DigestRow.paused.is_(None), DigestRow.next_due), else_=sa.literal(next_due, UtcDateTime)
+        )
         await self._set(digest, paused=None, next_due=due, agreed_project=agreed_project, **_NO_NOTICES)
 
     async def take_ownership(
@@ -241,8 +230,8 @@ class StoredDigests:
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
         recently = DigestRow.removed_at > datetime.now(UTC) - KEPT_AFTER_REMOVAL
-        which = and_(DigestRow.team_id == team_id, DigestRow.id == digest_id, recently)
-        row = await self._database.one(select(DigestRow).where(which))
+        which = sa.and_(DigestRow.team_id == team_id, DigestRow.id == digest_id, recently)
+        row = await self._database.one(sa.select(DigestRow).where(which))
         if row is None:
             return None
         return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
@@ -251,7 +240,7 @@ class StoredDigests:
         """Undo a removal; False if the owner has another personal digest by now. A digest that was paused
         before stays paused.
         """
-        removed = update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
+        removed = sa.update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
         before = {"paused": digest.paused, "next_due": next_due}
         try:
             await self._database.execute(removed.values(removed_at=None, removed_paused=None, **before))
@@ -271,7 +260,7 @@ class StoredDigests:
         channel, too.
         """
         statement = (
-            update(DigestRow)
+            sa.update(DigestRow)
             .where(DigestRow.id.in_(digests), DigestRow.of(owner), DigestRow.paused.is_(None))
             .values(
                 paused=why,
@@ -300,25 +289,27 @@ class StoredDigests:
         """
         holder, me = DigestRow.notice_holder, self._processes.name
         dead = self._processes.dead(holder, await self._processes.now())
-        free = and_(or_(holder.is_(None), holder == me, dead), _NOT_REMOVED, DigestRow.id.not_in(excluding))
-        pending = or_(DigestRow.owner_notice.is_not(None), DigestRow.channel_notice)
+        free = sa.and_(
+            sa.or_(holder.is_(None), holder == me, dead), _NOT_REMOVED, DigestRow.id.not_in(excluding)
+        )
+        pending = sa.or_(DigestRow.owner_notice.is_not(None), DigestRow.channel_notice)
         owners_first = (DigestRow.owner_notice.is_(None), DigestRow.id)
-        statement = select(DigestRow).where(pending, free).order_by(*owners_first).limit(1)
+        statement = sa.select(DigestRow).where(pending, free).order_by(*owners_first).limit(1)
         if (first := await self._database.one(statement)) is None:
             return None
         notice = NOTICES.get(first.owner_notice)
         if notice:
-            alike = and_(DigestRow.of(Owner.of(first)), DigestRow.owner_notice == notice)
+            alike = sa.and_(DigestRow.of(Owner.of(first)), DigestRow.owner_notice == notice)
         else:
-            there = and_(DigestRow.team_id == first.team_id, DigestRow.channel_id == first.channel_id)
-            alike = and_(there, DigestRow.channel_notice)
-        held = update(DigestRow).where(alike, free).values(notice_holder=me).returning(DigestRow)
+            there = sa.and_(DigestRow.team_id == first.team_id, DigestRow.channel_id == first.channel_id)
+            alike = sa.and_(there, DigestRow.channel_notice)
+        held = sa.update(DigestRow).where(alike, free).values(notice_holder=me).returning(DigestRow)
         rows = await self._database.write(lambda connection: connection.execute(held).all())
         return tuple(sorted(map(digest_of, rows), key=lambda digest: digest.id)), notice
 
     async def clear_notice(self, digests: Sequence[Digest], notice: Notice | None) -> None:
         """Clear the notice after it was sent, unless a different one is pending by now."""
-        sent = update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
+        sent = sa.update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
         if notice:
             same = (DigestRow.owner_notice == notice, *(DigestRow.of(digest.owner) for digest in digests[:1]))
             sent = sent.where(*same).values(owner_notice=None)
@@ -331,21 +322,21 @@ class StoredDigests:
 
     async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
         """Return up to `limit` active digests with IDs greater than `after`."""
-        return await self._found(and_(DigestRow.id > after, DigestRow.paused.is_(None)), limit)
+        return await self._found(sa.and_(DigestRow.id > after, DigestRow.paused.is_(None)), limit)
 
     async def reschedule(self, digest: Digest, next_due: datetime) -> None:
         """Set the next due time, if it hasn't changed since the digest was read."""
         await self._set(digest, DigestRow.next_due == digest.next_due, next_due=next_due)
 
-    async def _set(self, digest: Digest, *which: ColumnElement[bool], **values: object) -> None:
+    async def _set(self, digest: Digest, *which: sa.ColumnElement[bool], **values: object) -> None:
         await self._database.execute(_one(digest).where(*which).values(values))
 
-    async def _found(self, which: ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
-        statement = select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)
+    async def _found(self, which: sa.ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
+        statement = sa.select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)
         return tuple(map(digest_of, await self._database.rows(statement)))
 
 
-def digest_of(row: Row[Any]) -> Digest:
+def digest_of(row: sa.Row[Any]) -> Digest:
     return from_row(
         Digest,
         row,
@@ -369,14 +360,14 @@ def issues_covered(
     return [{**about, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
 
 
-def _cover(connection: Connection, digest_id: int, start: Start) -> None:
+def _cover(connection: sa.Connection, digest_id: int, start: Start) -> None:
     if start.covered:
-        connection.execute(insert(DigestIssueRow), issues_covered(digest_id, None, start.covered))
+        connection.execute(sa.insert(DigestIssueRow), issues_covered(digest_id, None, start.covered))
 
 
 def _start_columns(start: Start) -> dict[str, Any]:
     return {"covered_to": start.covered_to, "history": start.history, "seen": start.seen}
 
 
-def _one(digest: Digest) -> Update:
-    return update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)
+def _one(digest: Digest) -> sa.Update:
+    return sa.update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)

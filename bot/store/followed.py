@@ -8,21 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    case,
-    delete,
-    exists,
-    func,
-    inspect,
-    or_,
-    select,
-    true,
-    tuple_,
-    update,
-)
+import sqlalchemy as sa
 
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -100,7 +86,7 @@ class StoredFollowed:
             .returning(FollowedIssueRow.id)
         )
 
-        def work(connection: Connection) -> bool:
+        def work(connection: sa.Connection) -> bool:
             connection.execute(follower)
             return connection.scalar(issue) is not None
 
@@ -108,28 +94,28 @@ class StoredFollowed:
 
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
         row = FollowedIssueRow
-        there = and_(row.channel_id == channel_id, row.thread_ts == thread_ts, row.issue_id == issue_id)
+        there = sa.and_(row.channel_id == channel_id, row.thread_ts == thread_ts, row.issue_id == issue_id)
         return next(iter(await self._found(there)), None)
 
     async def of(self, owner: Owner, issue_id: int | None = None) -> tuple[Followed, ...]:
         """What a user follows, or only one issue."""
-        about = FollowedIssueRow.issue_id == issue_id if issue_id is not None else true()
-        return await self._found(and_(FollowedIssueRow.of(owner), about))
+        about = FollowedIssueRow.issue_id == issue_id if issue_id is not None else sa.true()
+        return await self._found(sa.and_(FollowedIssueRow.of(owner), about))
 
     async def count(self, owner: Owner) -> int:
-        statement = select(func.count()).where(FollowedIssueRow.of(owner))
+        statement = sa.select(sa.func.count()).where(FollowedIssueRow.of(owner))
         return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
 
     async def include_comments(self, followed: Followed, after: int | None) -> None:
         """Quote the comments after that journal, unless some are quoted already; with None, no more."""
-        changed = update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id)
+        changed = sa.update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id)
         if after is not None:
             changed = changed.where(FollowedIssueRow.quoted_to.is_(None))
         await self.database.execute(changed.values(quoted_to=after))
 
     async def end(self, followed: Collection[Followed]) -> None:
         ids = [one.id for one in followed]
-        await self.database.execute(delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
+        await self.database.execute(sa.delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
 
     async def claim(
         self,
@@ -143,9 +129,11 @@ class StoredFollowed:
         """Claim followers whose issues are due to be read, the longest overdue first. Leaves out those in
         `excluding`. They are due again at `next_at`, even if this process crashes.
         """
-        key = tuple_(*inspect(FollowerRow).primary_key)
+        key = sa.tuple_(*sa.inspect(FollowerRow).primary_key)
         others = key.not_in([tuple(owner.columns.values()) for owner in excluding])
-        due = and_(FollowerRow.next_at <= now, self._unheld(now), exists().where(_of_follower()), others)
+        due = sa.and_(
+            FollowerRow.next_at <= now, self._unheld(now), sa.exists().where(_of_follower()), others
+        )
         mine = {"holder": self.processes.name, "lease_until": lease_until, "next_at": next_at}
         rows = await self.database.take(FollowerRow, due, limit, FollowerRow.next_at, **mine)
         return tuple(from_row(Follower, row, owner=Owner.of(row)) for row in rows)
@@ -157,20 +145,20 @@ class StoredFollowed:
     async def release(self, follower: Follower, covered_to: datetime | None) -> None:
         """Release a follower whose changes up to `covered_to` are handled."""
         read = {"covered_to": covered_to, "reads": FollowerRow.reads + 1}
-        held = update(FollowerRow).where(self._held(follower.owner))
+        held = sa.update(FollowerRow).where(self._held(follower.owner))
         await self.database.execute(held.values(holder=NO_HOLDER, lease_until=None, **read))
 
     async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
         """Renew the lease, and record the line that is about to be sent, if any. Returns False if this
         process lost the lease, the issue isn't followed anymore, or its comments aren't quoted anymore.
         """
-        renews = update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
+        renews = sa.update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
         line = {name: getattr(followed, name) for name in LINE}
-        tells = update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id).values(line)
+        tells = sa.update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id).values(line)
         if followed.quoting is not None:
             tells = tells.where(FollowedIssueRow.quoted_to < followed.quoting)
 
-        def work(connection: Connection) -> bool:
+        def work(connection: sa.Connection) -> bool:
             return all(connection.execute(each).rowcount for each in (renews, tells))
 
         return await self.database.write(work)
@@ -179,31 +167,33 @@ class StoredFollowed:
         """Record what the post shows and what the thread was told, unless this process lost its lease.
         `quoted_to` is recorded only where comments are still included, and never goes back.
         """
-        held = and_(FollowedIssueRow.id == followed.id, exists().where(self._held(followed.owner)))
+        held = sa.and_(FollowedIssueRow.id == followed.id, sa.exists().where(self._held(followed.owner)))
         if (to := values.get("quoted_to")) is not None:
             before = FollowedIssueRow.quoted_to
-            values["quoted_to"] = case((before < to, to), else_=before)
-        await self.database.execute(update(FollowedIssueRow).where(held).values(values))
+            values["quoted_to"] = sa.case((before < to, to), else_=before)
+        await self.database.execute(sa.update(FollowedIssueRow).where(held).values(values))
 
     async def prune(self, older_than: datetime) -> None:
         """Delete the followers who follow nothing anymore."""
-        idle = and_(FollowerRow.next_at < older_than, ~exists().where(_of_follower()))
+        idle = sa.and_(FollowerRow.next_at < older_than, ~sa.exists().where(_of_follower()))
         await self.database.delete_in_batches(FollowerRow, idle)
 
-    def _held(self, owner: Owner) -> ColumnElement[bool]:
-        return and_(FollowerRow.of(owner), FollowerRow.holder == self.processes.name)
+    def _held(self, owner: Owner) -> sa.ColumnElement[bool]:
+        return sa.and_(FollowerRow.of(owner), FollowerRow.holder == self.processes.name)
 
-    def _unheld(self, now: datetime) -> ColumnElement[bool]:
+    def _unheld(self, now: datetime) -> sa.ColumnElement[bool]:
         ended = self.processes.may_take(FollowerRow.holder, FollowerRow.lease_until, now)
-        return or_(FollowerRow.lease_until.is_(None), ended)
+        return sa.or_(FollowerRow.lease_until.is_(None), ended)
 
-    async def _found(self, which: ColumnElement[bool]) -> tuple[Followed, ...]:
-        rows = await self.database.rows(select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id))
+    async def _found(self, which: sa.ColumnElement[bool]) -> tuple[Followed, ...]:
+        rows = await self.database.rows(
+            sa.select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id)
+        )
         return tuple(from_row(Followed, row, owner=Owner.of(row)) for row in rows)
 
 
-def _of_follower() -> ColumnElement[bool]:
-    return and_(
+def _of_follower() -> sa.ColumnElement[bool]:
+    return sa.and_(
         FollowedIssueRow.enterprise_id == FollowerRow.enterprise_id,
         FollowedIssueRow.team_id == FollowerRow.team_id,
         FollowedIssueRow.user_id == FollowerRow.user_id,

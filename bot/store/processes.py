@@ -5,17 +5,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    SQLColumnExpression,
-    and_,
-    delete,
-    exists,
-    false,
-    or_,
-)
+import sqlalchemy as sa
 
 from bot.store.column_types import NOW
 from bot.store.database import Database, translated_errors
@@ -32,7 +22,7 @@ class Processes:
     query for the time that all processes share.
     """
 
-    def __init__(self, database: Database, *, timeout: float, clock: Select[datetime] = NOW) -> None:
+    def __init__(self, database: Database, *, timeout: float, clock: sa.Select[datetime] = NOW) -> None:
         self._database = database
         self._timeout = timedelta(seconds=timeout)
         self.clock = clock
@@ -46,7 +36,7 @@ class Processes:
     async def beat(self) -> None:
         """Send a heartbeat. Raises DatabaseUnavailableError."""
 
-        def work(connection: Connection) -> datetime:
+        def work(connection: sa.Connection) -> datetime:
             now = connection.execute(self.clock).scalar_one()
             row = {"holder": self.name}
             connection.execute(self._database.upsert(ProcessRow, row, {"seen_at": now}))
@@ -59,27 +49,27 @@ class Processes:
         self._last_beat = now
 
     def may_take(
-        self, holder: SQLColumnExpression[Any], lease_until: SQLColumnExpression[Any], now: datetime
-    ) -> ColumnElement[bool]:
+        self, holder: sa.SQLColumnExpression[Any], lease_until: sa.SQLColumnExpression[Any], now: datetime
+    ) -> sa.ColumnElement[bool]:
         """Match rows whose lease has ended, and which no other live process holds."""
         mine = (NO_HOLDER, self.name)
-        return and_(lease_until <= now, or_(holder.in_(mine), self.dead(holder, now)))
+        return sa.and_(lease_until <= now, sa.or_(holder.in_(mine), self.dead(holder, now)))
 
-    def dead(self, holder: SQLColumnExpression[Any], now: datetime) -> ColumnElement[bool]:
+    def dead(self, holder: sa.SQLColumnExpression[Any], now: datetime) -> sa.ColumnElement[bool]:
         """Match rows whose holder is dead. Matches none until this process's own heartbeats have been steady
         for the whole timeout: after a database outage or a clock change every process looks dead for a
         moment.
         """
         steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
         if not steady:
-            return false()
+            return sa.false()
         # A heartbeat from the future is from before the clock was set back.
         heard = ProcessRow.seen_at.between(now - self._timeout, now + self._timeout)
-        return ~exists().where(ProcessRow.holder == holder, heard)
+        return ~sa.exists().where(ProcessRow.holder == holder, heard)
 
     async def leave(self) -> None:
         """Delete this process, so that others can take over what it holds at once."""
-        await self._database.execute(delete(ProcessRow).where(ProcessRow.holder == self.name))
+        await self._database.execute(sa.delete(ProcessRow).where(ProcessRow.holder == self.name))
 
     def _beat_lately(self, now: datetime) -> bool:
         return self._last_beat is not None and abs(now - self._last_beat) < self._timeout / 2

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Select, not_
 
+from bot.store import tables
 from bot.store.activity import CreatedIssues, TimeEntries
 from bot.store.assignees import Assignees
 from bot.store.assignment_messages import AssignmentMessages
@@ -19,15 +20,6 @@ from bot.store.installations import Installations
 from bot.store.links import Links
 from bot.store.processes import Processes
 from bot.store.saved_input import LIFETIME, SavedInput
-from bot.store.tables import (
-    AssignmentMessageRow,
-    ClaimRow,
-    CreatedIssueRow,
-    DeliveryRow,
-    ProcessRow,
-    SavedInputRow,
-    TimeEntryRow,
-)
 from bot.store.templates import StoredTemplates
 from bot.store.vault import EncryptedValues, Vault
 from bot.timings import DEFAULT, Timings
@@ -76,14 +68,14 @@ class Store:
         """Delete what isn't kept any longer. Every replica runs it."""
         now = await self.processes.now()
         for row, at, age in (
-            (ProcessRow, ProcessRow.seen_at, PROCESS_RETENTION),
-            (SavedInputRow, SavedInputRow.created_at, LIFETIME),
-            (AssignmentMessageRow, AssignmentMessageRow.created_at, CLAIM_RETENTION),
-            (CreatedIssueRow, CreatedIssueRow.created_at, ACTIVITY_RETENTION),
-            (TimeEntryRow, TimeEntryRow.created_at, ACTIVITY_RETENTION),
+            (tables.ProcessRow, tables.ProcessRow.seen_at, PROCESS_RETENTION),
+            (tables.SavedInputRow, tables.SavedInputRow.created_at, LIFETIME),
+            (tables.AssignmentMessageRow, tables.AssignmentMessageRow.created_at, CLAIM_RETENTION),
+            (tables.CreatedIssueRow, tables.CreatedIssueRow.created_at, ACTIVITY_RETENTION),
+            (tables.TimeEntryRow, tables.TimeEntryRow.created_at, ACTIVITY_RETENTION),
         ):
             await self._database.delete_in_batches(row, at < now - age)
-        for claim in (ClaimRow, DeliveryRow):
+        for claim in (tables.ClaimRow, tables.DeliveryRow):
             # Those in the future are from before the clock was set back.
             kept = claim.claimed_at.between(now - CLAIM_RETENTION, now + CLAIM_RETENTION)
             await self._database.delete_in_batches(claim, not_(kept))

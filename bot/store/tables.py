@@ -5,24 +5,9 @@ from datetime import date, datetime
 from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import sqlalchemy as sa
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Date,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Row,
-    Text,
-    and_,
-    column,
-    event,
-    literal_column,
-)
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -44,10 +29,10 @@ History = tuple[tuple[datetime, int], ...]
 
 
 class Table(DeclarativeBase):
-    type_annotation_map = {str: Text, int: BigInteger, datetime: UtcDateTime}  # noqa: RUF012 - SQLAlchemy's convention
+    type_annotation_map = {str: sa.Text, int: sa.BigInteger, datetime: UtcDateTime}  # noqa: RUF012 - SQLAlchemy's convention
 
 
-def from_row(kind: type[T], row: Row[Any], **other: object) -> T:
+def from_row(kind: type[T], row: sa.Row[Any], **other: object) -> T:
     """Return a dataclass whose fields are the row's columns with the same names, and `other`."""
     columns = row._mapping  # noqa: SLF001 - SQLAlchemy's own name for it
     names = kind.__dataclass_fields__.keys() & columns.keys()
@@ -58,8 +43,8 @@ WHERE = "where"
 """The key of a partial index's condition in its `info`. To say it per dialect would load all dialects."""
 
 
-@event.listens_for(Table.metadata, "before_create")
-def _set_conditions(metadata: MetaData, connection: Connection, **_: object) -> None:
+@sa.event.listens_for(Table.metadata, "before_create")
+def _set_conditions(metadata: sa.MetaData, connection: sa.Connection, **_: object) -> None:
     for index in chain.from_iterable(table.indexes for table in metadata.tables.values()):
         if WHERE in index.info:
             index.dialect_options[connection.dialect.name]["where"] = index.info[WHERE]
@@ -77,8 +62,8 @@ class Owned:
     user_id: Mapped[str]
 
     @classmethod
-    def of(cls, owner: Owner) -> ColumnElement[bool]:
-        return and_(*(getattr(cls, name) == value for name, value in owner.columns.items()))
+    def of(cls, owner: Owner) -> sa.ColumnElement[bool]:
+        return sa.and_(*(getattr(cls, name) == value for name, value in owner.columns.items()))
 
 
 class OnePerOwner(Owned):
@@ -101,7 +86,7 @@ class LinkRow(OnePerOwner, Table):
     linked_at: Mapped[datetime]
     refused_since: Mapped[datetime | None]
     refused_at: Mapped[datetime | None]
-    refusals: Mapped[int] = mapped_column(Integer, server_default="0")
+    refusals: Mapped[int] = mapped_column(sa.Integer, server_default="0")
     assigned_since: Mapped[datetime]
     assigned_next_at: Mapped[datetime] = mapped_column(index=True)
     assigned_seen: Mapped[Seen] = mapped_column(Stored(Seen))
@@ -136,11 +121,11 @@ class TemplateRow(Owned, Table):
 
     __tablename__ = "issue_templates"
     __table_args__ = (
-        Index("ix_issue_templates_name", "team_id", "project_id", "channel_id", "name_key", unique=True),
+        sa.Index("ix_issue_templates_name", "team_id", "project_id", "channel_id", "name_key", unique=True),
         {"sqlite_autoincrement": True},  # the ID of a removed template is never reused
     )
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
     project_id: Mapped[int]
     channel_id: Mapped[str]
     name: Mapped[str]
@@ -159,7 +144,9 @@ class DeliveryRow(Table):
     holder: Mapped[str | None]
     encrypted: Mapped[str | None]
 
-    __table_args__ = (Index("ix_deliveries_holder", "holder", info={WHERE: column("holder").is_not(None)}),)
+    __table_args__ = (
+        sa.Index("ix_deliveries_holder", "holder", info={WHERE: sa.column("holder").is_not(None)}),
+    )
 
 
 class ClaimRow(Table):
@@ -197,9 +184,9 @@ class CreatedIssueRow(Owned, Table):
 
     __tablename__ = "created_issues"
     __table_args__ = (
-        Index("ix_created_issues_owner", "enterprise_id", "team_id", "user_id", "created_at"),
-        Index("ix_created_issues_message", "team_id", "channel_id", "message_ts"),
-        Index("ix_created_issues_created_at", "created_at"),
+        sa.Index("ix_created_issues_owner", "enterprise_id", "team_id", "user_id", "created_at"),
+        sa.Index("ix_created_issues_message", "team_id", "channel_id", "message_ts"),
+        sa.Index("ix_created_issues_created_at", "created_at"),
     )
 
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
@@ -217,18 +204,18 @@ class TimeEntryRow(Owned, Table):
 
     __tablename__ = "time_entries"
     __table_args__ = (
-        Index("ix_time_entries_owner", "enterprise_id", "team_id", "user_id", "created_at"),
-        Index("ix_time_entries_created_at", "created_at"),
+        sa.Index("ix_time_entries_owner", "enterprise_id", "team_id", "user_id", "created_at"),
+        sa.Index("ix_time_entries_created_at", "created_at"),
     )
 
     entry_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     project_id: Mapped[int]
     issue_id: Mapped[int | None]
     title: Mapped[str]
-    minutes: Mapped[int] = mapped_column(Integer)
+    minutes: Mapped[int] = mapped_column(sa.Integer)
     activity_id: Mapped[int | None]
     activity: Mapped[str]
-    spent_on: Mapped[date] = mapped_column(Date)
+    spent_on: Mapped[date] = mapped_column(sa.Date)
     comments: Mapped[str]
     created_at: Mapped[datetime]
     post_channel_id: Mapped[str | None]
@@ -255,7 +242,7 @@ class AssignmentMessageRow(OnePerOwner, Table):
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 
-_PERSONAL = and_(column("kind") == literal_column("'personal'"), column("removed_at").is_(None))
+_PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.column("removed_at").is_(None))
 
 
 class DigestRow(Owned, Table):
@@ -269,9 +256,9 @@ class DigestRow(Owned, Table):
 
     __tablename__ = "digests"
     __table_args__ = (
-        Index("ix_digests_channel", "team_id", "channel_id"),
-        Index("ix_digests_owner", "enterprise_id", "team_id", "user_id"),
-        Index(
+        sa.Index("ix_digests_channel", "team_id", "channel_id"),
+        sa.Index("ix_digests_owner", "enterprise_id", "team_id", "user_id"),
+        sa.Index(
             "ix_digests_personal",
             *("enterprise_id", "team_id", "user_id"),
             unique=True,
@@ -280,7 +267,7 @@ class DigestRow(Owned, Table):
         {"sqlite_autoincrement": True},  # the ID of a removed digest is never reused
     )
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
     owner_name: Mapped[str]
     channel_id: Mapped[str]
     project_id: Mapped[int]
@@ -292,7 +279,7 @@ class DigestRow(Owned, Table):
     grouped_by: Mapped[str]
     empty: Mapped[bool]
     kind: Mapped[str]
-    stale_days: Mapped[int] = mapped_column(Integer)
+    stale_days: Mapped[int] = mapped_column(sa.Integer)
     seen: Mapped[Seen | None] = mapped_column(Stored(Seen))
     next_due: Mapped[datetime | None] = mapped_column(index=True)
     paused: Mapped[str | None]
@@ -319,14 +306,14 @@ class DigestRunRow(Table):
     __tablename__ = "digest_runs"
 
     digest_id: Mapped[int] = mapped_column(
-        Integer, ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+        sa.Integer, sa.ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     due_at: Mapped[datetime] = mapped_column(primary_key=True)
     state: Mapped[str]
     holder: Mapped[str]
     lease_until: Mapped[datetime | None] = mapped_column(index=True)
-    attempts: Mapped[int] = mapped_column(Integer)
-    missed: Mapped[int] = mapped_column(Integer)
+    attempts: Mapped[int] = mapped_column(sa.Integer)
+    missed: Mapped[int] = mapped_column(sa.Integer)
     asked: Mapped[bool]
     sending_at: Mapped[datetime | None]
     searched_to: Mapped[str | None]
@@ -343,7 +330,7 @@ class DigestIssueRow(Table):
     __tablename__ = "digest_issues"
 
     digest_id: Mapped[int] = mapped_column(
-        Integer, ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+        sa.Integer, sa.ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     created_on: Mapped[datetime]
@@ -359,7 +346,7 @@ class FollowerRow(OnePerOwner, Table):
     holder: Mapped[str]
     lease_until: Mapped[datetime | None]
     covered_to: Mapped[datetime | None]
-    reads: Mapped[int] = mapped_column(Integer)
+    reads: Mapped[int] = mapped_column(sa.Integer)
 
 
 class FollowedIssueRow(Owned, Table):
@@ -377,12 +364,12 @@ class FollowedIssueRow(Owned, Table):
 
     __tablename__ = "followed_issues"
     __table_args__ = (
-        Index("ix_followed_issues_thread", "channel_id", "thread_ts", "issue_id", unique=True),
-        Index("ix_followed_issues_owner", "enterprise_id", "team_id", "user_id"),
+        sa.Index("ix_followed_issues_thread", "channel_id", "thread_ts", "issue_id", unique=True),
+        sa.Index("ix_followed_issues_owner", "enterprise_id", "team_id", "user_id"),
         {"sqlite_autoincrement": True},  # the ID is part of what identifies a line
     )
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
     issue_id: Mapped[int]
     channel_id: Mapped[str]
     thread_ts: Mapped[str]
@@ -396,7 +383,7 @@ class FollowedIssueRow(Owned, Table):
     telling: Mapped[bool | None]
     telling_at: Mapped[datetime | None]
     searched_to: Mapped[str | None]
-    told: Mapped[int] = mapped_column(Integer)
+    told: Mapped[int] = mapped_column(sa.Integer)
     direct: Mapped[bool]
     quoted_to: Mapped[int | None]
     quoting: Mapped[int | None]
@@ -407,6 +394,6 @@ ENCRYPTED_TOKENS = ("bot_token", "bot_refresh_token")
 INSTALLATIONS = SQLAlchemyInstallationStore.build_bots_table(Table.metadata, "slack_bots")
 """slack_sdk's table of installations in workspaces and organizations."""
 for _name in ENCRYPTED_TOKENS:
-    INSTALLATIONS.c[_name].type = Text()  # encrypted tokens are longer than slack_sdk's columns
+    INSTALLATIONS.c[_name].type = sa.Text()  # encrypted tokens are longer than slack_sdk's columns
 OAUTH_STATES = SQLAlchemyOAuthStateStore.build_oauth_states_table(Table.metadata, "slack_oauth_states")
 """slack_sdk's table of OAuth states."""

@@ -16,18 +16,9 @@ from http import HTTPStatus
 import structlog
 from pydantic import BaseModel, ConfigDict
 
+from bot import errors
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.errors import (
-    BotError,
-    InProgress,
-    NotFound,
-    OutcomeUnknown,
-    Refused,
-    ServiceError,
-    TooLarge,
-    UserError,
-)
 from bot.features.issues.issues import Issues
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, stored_name
@@ -93,7 +84,7 @@ class BatchFile:
     source: Download
     state: FileState = field(default=FileState.WAITING, init=False)
     sent: int = field(default=0, init=False)
-    error: BotError | None = field(default=None, init=False)
+    error: errors.BotError | None = field(default=None, init=False)
     upload: UploadInput | None = field(default=None, init=False)
     upload_id: int | None = field(default=None, init=False)
     attachment: Attachment | None = field(default=None, init=False)
@@ -105,7 +96,7 @@ class BatchFile:
                 self.sent += len(chunk)
                 yield chunk
 
-    def end(self, state: FileState, error: BotError | None = None) -> None:
+    def end(self, state: FileState, error: errors.BotError | None = None) -> None:
         self.state, self.error = state, error
 
     def matches(self, attachment: Attachment, user_id: int, since: datetime | None) -> bool:
@@ -158,7 +149,7 @@ SETTLED = {
 """What becomes of the claim on a file in this state; the other claims are freed."""
 
 
-class CantAttach(UserError):
+class CantAttach(errors.UserError):
     """The service accepts files only while an issue is created."""
 
     says = "{service} can't add files to an existing issue. Create a new issue with them."
@@ -229,11 +220,11 @@ class Files:
                 await self.access.store.claims.settle(claim, State.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
-        with suppress(ServiceError, UserError):
+        with suppress(errors.ServiceError, errors.UserError):
             async with self.access.accounts.reading(owner) as session:
                 await self._match_attachments(session, number, batch)
         for file in batch.in_state(FileState.WAITING):
-            file.end(FileState.FAILED, UserError("It didn't show up on the issue. Try again."))
+            file.end(FileState.FAILED, errors.UserError("It didn't show up on the issue. Try again."))
 
     async def own_attachment(self, owner: Owner, number: int, attachment_id: int) -> Attachment:
         """A file that this user attached to the issue. Raises UserError, NotLinked, ServiceError."""
@@ -251,8 +242,8 @@ class Files:
         changes = AttachmentChanges(filename=name, description=description)
         try:
             await self.access.client.update_attachment(session.key, attachment_id, changes)
-        except OutcomeUnknown:
-            with suppress(ServiceError, UserError):
+        except errors.OutcomeUnknown:
+            with suppress(errors.ServiceError, errors.UserError):
                 now = await self._own_attachment(session, number, attachment_id)
                 if (now.description or "") == description:
                     return
@@ -264,8 +255,10 @@ class Files:
             if attachment.id == attachment_id and attachment.author:
                 if attachment.author.id == session.user_id:
                     return attachment
-                raise UserError("Someone else attached this file. Only they can rename or describe it here.")
-        raise UserError(
+                raise errors.UserError(
+                    "Someone else attached this file. Only they can rename or describe it here."
+                )
+        raise errors.UserError(
             "This file is no longer attached to #{number}. To attach it again, type "
             "`{/issue} attach {number}`.",
             number=number,
@@ -279,12 +272,12 @@ class Files:
             upload = await self.access.client.upload_file(
                 session.key, chunks, filename=wanted.name, size=source.size
             )
-        except OutcomeUnknown:
-            file.end(FileState.FAILED, UserError("The connection to {service} was lost. Try again."))
-        except (ServiceError, UserError) as error:
+        except errors.OutcomeUnknown:
+            file.end(FileState.FAILED, errors.UserError("The connection to {service} was lost. Try again."))
+        except (errors.ServiceError, errors.UserError) as error:
             file.end(FileState.REFUSED if _is_final(error) else FileState.FAILED, error)
         except (TimeoutError, ValueError):  # raised by the client that sends the download
-            file.end(FileState.FAILED, UserError("The download from Slack was incomplete. Try again."))
+            file.end(FileState.FAILED, errors.UserError("The download from Slack was incomplete. Try again."))
         else:
             file.upload_id = upload.id
             file.upload = UploadInput.model_validate(
@@ -301,14 +294,14 @@ class Files:
         files = batch.in_state(FileState.UPLOADED)
         try:
             await self._change(session, number, files)
-        except NotFound:  # the issue was just read, so the endpoint is missing
+        except errors.NotFound:  # the issue was just read, so the endpoint is missing
             self.access.client.optional.note_missing(UPDATE_ISSUE)
             for file in files:
                 file.end(FileState.FAILED)
             raise CantAttach from None
-        except OutcomeUnknown:
+        except errors.OutcomeUnknown:
             await self._after_unknown(session, number, batch)
-        except ServiceError as error:
+        except errors.ServiceError as error:
             for file in files:
                 file.end(FileState.FAILED, error)
 
@@ -330,24 +323,24 @@ class Files:
         try:
             session = await self.access.accounts.reverified(session)
             await self._change(session, number, batch.in_state(FileState.ATTACHING))
-        except Refused:
+        except errors.Refused:
             await self._match_attachments(session, number, batch)
-        except (ServiceError, UserError):
+        except (errors.ServiceError, errors.UserError):
             pass
         for file in batch.in_state(FileState.ATTACHING):
             file.end(FileState.UNSURE)
 
     async def _match_attachments(self, session: Session, number: int, batch: Batch) -> None:
         """Match the files with the issue's attachments; does nothing if the issue can't be read."""
-        with suppress(ServiceError, UserError):
+        with suppress(errors.ServiceError, errors.UserError):
             issue = await self.issues.one(session, number)
             batch.match(issue.attachments, session.user_id, batch.since)
 
 
-def _is_final(error: BotError) -> bool:
+def _is_final(error: errors.BotError) -> bool:
     """Whether the service refused this file because of its size or type."""
-    unprocessable = isinstance(error, Refused) and error.status == HTTPStatus.UNPROCESSABLE_ENTITY
-    return unprocessable or isinstance(error, TooLarge)
+    unprocessable = isinstance(error, errors.Refused) and error.status == HTTPStatus.UNPROCESSABLE_ENTITY
+    return unprocessable or isinstance(error, errors.TooLarge)
 
 
 def _look_up(claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment], user_id: int) -> None:
@@ -356,7 +349,7 @@ def _look_up(claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment
         if not claim.won or claim.tried_at:
             Batch((file,)).match(attachments, user_id, claim.tried_at)
         if not claim.won and file.state is FileState.WAITING:
-            file.end(FileState.CLAIMED, None if claim.done else InProgress())
+            file.end(FileState.CLAIMED, None if claim.done else errors.InProgress())
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:

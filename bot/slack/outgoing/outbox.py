@@ -24,20 +24,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack.outgoing import posting, web_client
+from bot.slack.outgoing import outcomes, posting, web_client
 from bot.slack.outgoing.audience import shared_outside
-from bot.slack.outgoing.outcomes import (
-    Absent,
-    ChannelStatus,
-    Delayed,
-    Found,
-    Hidden,
-    Outcome,
-    Posted,
-    PostRefused,
-    Unfinished,
-    Unsure,
-)
 from bot.slack.outgoing.posting import SLACK_FAILED, reason, retry_after
 from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.workspaces.tokens import Workspaces
@@ -112,11 +100,13 @@ class Outbox:
         self._turns: dict[str, Turns] = defaultdict(
             lambda: Turns(delays.channel_pace, delays.channel_burst, paces)
         )
-        self._channels: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds=delays.channels)
+        self._channels: TtlCache[str, Mapping[str, outcomes.ChannelStatus]] = TtlCache(
+            seconds=delays.channels
+        )
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 
-    async def send(self, post: Post, ready: Ready, *, due_at: datetime = FIRST) -> Outcome | None:
+    async def send(self, post: Post, ready: Ready, *, due_at: datetime = FIRST) -> outcomes.Outcome | None:
         """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
 
         `ready` is called when the turn has come. It checks once more what may have changed while the post
@@ -124,19 +114,19 @@ class Outbox:
         delay it is called again.
         """
         method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
-        outcome: Outcome = Delayed(0)
+        outcome: outcomes.Outcome = outcomes.Delayed(0)
         for _ in range(ATTEMPTS):
             async with turns.turn(method, post.channel_id, due_at):
                 status = await self._status_of(post)
-                if status is ChannelStatus.UNKNOWN:
-                    return Delayed(self._retry)
-                if status is not ChannelStatus.OPEN:
-                    return PostRefused(status)
+                if status is outcomes.ChannelStatus.UNKNOWN:
+                    return outcomes.Delayed(self._retry)
+                if status is not outcomes.ChannelStatus.OPEN:
+                    return outcomes.PostRefused(status)
                 began = time.monotonic()
                 if (message := await ready()) is None:
                     return None
                 outcome = await self._written(post, message, began)
-            if not isinstance(outcome, Delayed):
+            if not isinstance(outcome, outcomes.Delayed):
                 break
             turns.hold(method, outcome.seconds)
         return outcome
@@ -148,13 +138,13 @@ class Outbox:
             return message
 
         outcome = await self.send(Post(owner=owner, channel_id=channel_id or owner.user_id), ready)
-        if not isinstance(outcome, Posted):
+        if not isinstance(outcome, outcomes.Posted):
             log.warning("message not sent", action="outbox.not_sent", outcome=type(outcome).__name__)
-        return not isinstance(outcome, Delayed)
+        return not isinstance(outcome, outcomes.Delayed)
 
     async def find(
         self, post: Post, within: tuple[datetime, datetime], searched_to: str | None = None
-    ) -> Found:
+    ) -> outcomes.Found:
         """Look for a post, sent between the two times; `searched_to` is where an unfinished search continues.
         A channel is searched from the newest message to the oldest, a thread the other way round.
         """
@@ -174,19 +164,19 @@ class Outbox:
                 messages = page.get("messages") or ()
                 for message in messages:
                     if any(block.get("block_id") == post.mark for block in message.get("blocks") or ()):
-                        return Posted(str(message["ts"]))
+                        return outcomes.Posted(str(message["ts"]))
                 if not page.get("has_more"):
-                    return Absent()
+                    return outcomes.Absent()
                 if not messages or messages[-1]["ts"] == searched_to:
-                    return Hidden()
+                    return outcomes.Hidden()
                 searched_to = str(messages[-1]["ts"])
         except SLACK_FAILED as error:
             log.warning("post not looked up", action="outbox.look_up", error=posting.why(error))
             seconds = _seconds_to_next_search(error, self._retry)
-            return Hidden() if seconds is None else Unfinished(seconds, searched_to)
-        return Unfinished(self._retry, searched_to)
+            return outcomes.Hidden() if seconds is None else outcomes.Unfinished(seconds, searched_to)
+        return outcomes.Unfinished(self._retry, searched_to)
 
-    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
+    async def channel_status(self, owner: Owner, channel_id: str) -> outcomes.ChannelStatus:
         """Read from one list of all the bot's conversations; one that isn't in it is read alone."""
         async with self._listing[owner.team_id]:  # concurrent callers share one read
             listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
@@ -202,12 +192,12 @@ class Outbox:
     async def _client(self, owner: Owner) -> AsyncWebClient:
         return await self._workspaces.client(owner.enterprise_id, owner.team_id)
 
-    async def _status_of(self, post: Post) -> ChannelStatus:
+    async def _status_of(self, post: Post) -> outcomes.ChannelStatus:
         if post.channel_id == post.owner.user_id:  # a direct message, which only one person reads
-            return ChannelStatus.OPEN
+            return outcomes.ChannelStatus.OPEN
         return await self.channel_status(post.owner, post.channel_id)
 
-    async def _written(self, post: Post, message: Message, began: float) -> Outcome:
+    async def _written(self, post: Post, message: Message, began: float) -> outcomes.Outcome:
         """Write without retries: once its lease ends, another process may look for the message."""
         if post.mark:
             headline, *others = message.blocks
@@ -216,27 +206,27 @@ class Outbox:
             async with asyncio.timeout_at(began + self._longest_post):
                 slack = web_client.without_retries(await self._client(post.owner))
                 if time.monotonic() > began + self._longest_post / 2:  # no await between this and the request
-                    return Delayed(0)
+                    return outcomes.Delayed(0)
                 answer = await _request(slack, post, message)
         except SlackApiError as error:
             if (seconds := retry_after(error, self._retry)) is not None:
-                return Delayed(seconds)
+                return outcomes.Delayed(seconds)
             why = reason(error)
             log.warning("Slack refused a post", action="outbox.refused", error=why)
             if why in BROKEN:
-                return Unsure()
+                return outcomes.Unsure()
             if why in LOCKED_OUT:
-                return Delayed(self._retry)
-            return PostRefused(ChannelStatus.GONE if why in GONE else None)
+                return outcomes.Delayed(self._retry)
+            return outcomes.PostRefused(outcomes.ChannelStatus.GONE if why in GONE else None)
         except aiohttp.ClientConnectorError:
-            return Delayed(self._retry)
+            return outcomes.Delayed(self._retry)
         except SLACK_FAILED as error:
             log.warning("the outcome of a post is unknown", action="outbox.unsure", error=posting.why(error))
-            return Unsure()
-        return Posted(str(answer["ts"]))
+            return outcomes.Unsure()
+        return outcomes.Posted(str(answer["ts"]))
 
-    async def _conversations(self, owner: Owner) -> Mapping[str, ChannelStatus]:
-        found: dict[str, ChannelStatus] = {}
+    async def _conversations(self, owner: Owner) -> Mapping[str, outcomes.ChannelStatus]:
+        found: dict[str, outcomes.ChannelStatus] = {}
         cursor = ""
         try:
             for _ in range(PAGES):
@@ -263,7 +253,7 @@ class Outbox:
             reported = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
             self._slack_time = (reported, time.monotonic())
 
-    async def _read_channel(self, owner: Owner, channel_id: str) -> ChannelStatus:
+    async def _read_channel(self, owner: Owner, channel_id: str) -> outcomes.ChannelStatus:
         try:
             slack = await self._client(owner)
             answer = await slack.conversations_info(channel=channel_id)
@@ -272,17 +262,17 @@ class Outbox:
         except SLACK_FAILED as error:
             why = reason(error)
             log.info("channel not readable", action="channel.read", error=why)
-            return ChannelStatus.GONE if why in GONE else ChannelStatus.UNKNOWN
+            return outcomes.ChannelStatus.GONE if why in GONE else outcomes.ChannelStatus.UNKNOWN
         if channel.get("is_archived") or not (channel.get("is_im") or channel.get("is_member", True)):
-            return ChannelStatus.GONE
+            return outcomes.ChannelStatus.GONE
         return _status_of(channel)
 
 
-def _status_of(channel: JSON) -> ChannelStatus:
+def _status_of(channel: JSON) -> outcomes.ChannelStatus:
     shared = shared_outside(channel)
     if shared is None:
-        return ChannelStatus.UNKNOWN
-    return ChannelStatus.SHARED if shared else ChannelStatus.OPEN
+        return outcomes.ChannelStatus.UNKNOWN
+    return outcomes.ChannelStatus.SHARED if shared else outcomes.ChannelStatus.OPEN
 
 
 def _request(slack: AsyncWebClient, post: Post, message: Message) -> Awaitable[AsyncSlackResponse]:

@@ -3,19 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bot.slack.text.mrkdwn import (
-    LONGEST,
-    RULE,
-    clean,
-    code,
-    fence,
-    joined,
-    link,
-    marked,
-    plain,
-    prefixed,
-    table,
-)
+from bot.slack.text import mrkdwn
 
 _PRE = re.compile(r"<pre\b[^>\n]{0,200}>(.*?)(?:</pre>|\Z)", re.DOTALL | re.IGNORECASE)
 _CODE_TAG = re.compile(r"\A\s*<code\b[^>\n]{0,200}>|</code>\s*\Z", re.IGNORECASE)
@@ -47,11 +35,11 @@ _DEEPEST = 5
 
 def from_textile(text: str) -> str:
     """Convert a description to mrkdwn. Everything is escaped, HTML included; mentions stay text."""
-    text = clean(text[:LONGEST])
+    text = mrkdwn.clean(text[: mrkdwn.LONGEST])
     blocks = []
     at = 0
     for match in _PRE.finditer(text):
-        blocks += [*_blocks(text[at : match.start()]), fence(_CODE_TAG.sub("", match[1]))]
+        blocks += [*_blocks(text[at : match.start()]), mrkdwn.fence(_CODE_TAG.sub("", match[1]))]
         at = match.end()
     blocks += _blocks(text[at:])
     return "\n\n".join(block for block in blocks if block)
@@ -66,9 +54,9 @@ def _blocks(text: str) -> Iterator[str]:
         rest = "\n".join(lines)
         while (block := _BLOCK.fullmatch(rest)) and block[1].startswith("h"):
             title, _, rest = block[2].partition("\n")
-            yield marked("*", _inline(title, within="*"))
+            yield mrkdwn.marked("*", _inline(title, within="*"))
         shown = "\n".join(_lines((block[2] if block else rest).split("\n")))
-        yield prefixed(shown, "> ", "> ") if block and block[1] == "bq" else shown
+        yield mrkdwn.prefixed(shown, "> ", "> ") if block and block[1] == "bq" else shown
 
 
 def _lines(lines: list[str]) -> Iterator[str]:
@@ -80,7 +68,7 @@ def _lines(lines: list[str]) -> Iterator[str]:
             rows.append([_cell(cell) for cell in said.strip().strip("|").split("|")])
             continue
         if rows:
-            yield table(rows)
+            yield mrkdwn.table(rows)
             rows = []
         item = _ITEM.fullmatch(said)
         if item:
@@ -90,7 +78,7 @@ def _lines(lines: list[str]) -> Iterator[str]:
         if quote := _QUOTE.fullmatch(said):
             yield f"> {_inline(quote[2])}"
         elif _RULE.fullmatch(said):
-            yield RULE
+            yield mrkdwn.RULE
         elif said:
             yield _inline(said)
 
@@ -118,23 +106,23 @@ def _inline(text: str, within: str = "", depth: int = 0) -> str:
     pieces: list[tuple[str, bool]] = []
     at = 0
     for match in _INLINE.finditer(text) if depth < _DEEPEST else ():
-        pieces += [(plain(text[at : match.start()]), False), _piece(match, within, depth)]
+        pieces += [(mrkdwn.plain(text[at : match.start()]), False), _piece(match, within, depth)]
         at = match.end()
-    return joined([*pieces, (plain(text[at:]), False)])
+    return mrkdwn.joined([*pieces, (mrkdwn.plain(text[at:]), False)])
 
 
 def _piece(match: re.Match[str], within: str, depth: int) -> tuple[str, bool]:
     """The converted match, and whether it is surrounded by a mark."""
     kind = match.lastgroup
     if match["at"] or match["code"]:
-        return code(match["at"] or match["code"]), True
+        return mrkdwn.code(match["at"] or match["code"]), True
     if match["url"]:
-        return link(match["url"], _words(match["label"])), False
+        return mrkdwn.link(match["url"], _words(match["label"])), False
     if match["image"]:
         address = match["image"]
-        return link(match["target"] or address, match["alt"] or address.rsplit("/", 1)[-1]), False
+        return mrkdwn.link(match["target"] or address, match["alt"] or address.rsplit("/", 1)[-1]), False
     if match["mark"]:
         mark = _MARKS[match["mark"]]
         inner = _inline(match["inner"], within + mark, depth + 1)
-        return (inner, False) if not mark or mark in within else (marked(mark, inner), True)
-    return plain(match["raw"] if kind == "raw" else match[0]), False
+        return (inner, False) if not mark or mark in within else (mrkdwn.marked(mark, inner), True)
+    return mrkdwn.plain(match["raw"] if kind == "raw" else match[0]), False
