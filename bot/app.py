@@ -55,6 +55,7 @@ log = structlog.get_logger()
 
 class Bot:
     """The bot and all its parts: call `start`, then `stop`. aiohttp needs a running event loop to build it.
+
     `slack` is the Web API client (without a token if there are several workspaces), and `ready` is true from
     `start` to `stop`. After `start`, `port` is the HTTP port in use.
     """
@@ -151,9 +152,10 @@ class Bot:
         return Web(app, self._pending, Readiness(probes), secret, installing, self._delays)
 
     async def start(self) -> None:
-        """Open the database and the HTTP listener, and connect to Slack. Doesn't fail if Slack or the service
-        is down: the bot keeps retrying. Raises DatabaseUnavailableError, or OSError if the port is taken,
-        after closing whatever was opened.
+        """Open the database and the HTTP listener, and connect to Slack.
+
+        Doesn't fail if Slack or the service is down: the bot keeps retrying. Raises
+        DatabaseUnavailableError, or OSError if the port is taken, after closing whatever was opened.
         """
         try:
             await self._start()
@@ -260,9 +262,10 @@ def stop_signal() -> Iterator[asyncio.Event]:
 
 
 def tune_garbage_collection() -> None:
-    """Exclude everything loaded at startup from garbage collection, and collect less often. Otherwise Python
-    scans all the libraries over and over, which takes half the time of reading a long list. The little
-    garbage among it stays: looking for it would take a fifth of the time to start.
+    """Exclude everything loaded at startup from garbage collection, and collect less often.
+
+    Otherwise Python scans all the libraries over and over, which takes half the time of reading a long list.
+    The little garbage among it stays: looking for it would take a fifth of the time to start.
     """
     gc.freeze()
     gc.set_threshold(COLLECTION_THRESHOLD, 10, 10)

@@ -41,8 +41,9 @@ class PortTakenError(Exception):
 
 
 class Sandbox:
-    """The workspace, the tracker and the bot in one process; they talk over HTTP and Socket Mode only. After
-    `start`, `url` is the page's address and `service_url` the tracker's. Port 0 picks any free port.
+    """The workspace, the tracker and the bot in one process; they talk over HTTP and Socket Mode only.
+
+    After `start`, `url` is the page's address and `service_url` the tracker's. Port 0 picks any free port.
     """
 
     bot: Bot
@@ -168,8 +169,9 @@ async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:
 
 
 async def run(port: int, service_port: int, *, browser: bool, say: Callable[[str], None]) -> int:
-    """Run the sandbox until SIGTERM or Ctrl-C and return the exit code, 0. Calls `say` with the page's
-    address first, once everything is up. Raises PortTakenError.
+    """Run the sandbox until SIGTERM or Ctrl-C and return the exit code, 0.
+
+    Calls `say` with the page's address first, once everything is up. Raises PortTakenError.
     """
     with stop_signal() as stop:
         sandbox = Sandbox(port, service_port)

@@ -216,8 +216,9 @@ AnyStorage = TypeVar("AnyStorage", bound=Storage)
 
 
 def load() -> Settings:
-    """Read the settings from the environment and `.env`. Raises ConfigError with every invalid or missing
-    variable, and never with a value, which may be a secret.
+    """Read the settings from the environment and `.env`.
+
+    Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
     """
     found = given()
     several = found.keys() & NEEDED_FOR_OAUTH.keys()

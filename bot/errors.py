@@ -55,9 +55,10 @@ class BotError(Exception):
 
 @dataclass_transform(eq_default=False)
 class UserError(BotError):
-    """Invalid input, worded where it is raised: `raise UserError("No `{key}:` here.", key=key)`. What is
-    caught by name, or raised in several places, is a subclass: a dataclass whose fields are the values that
-    its `says` names.
+    """Invalid input, worded where it is raised: `raise UserError("No `{key}:` here.", key=key)`.
+
+    What is caught by name, or raised in several places, is a subclass: a dataclass whose fields are the
+    values that its `says` names.
     """
 
     def __init__(self, says: str = "", /, **values: object) -> None:
@@ -119,8 +120,9 @@ class StoredTextError(UserError):
 
 
 class ServiceError(BotError):
-    """A request to the service failed. `method` and `path` identify the request, without host and query;
-    `status` is the HTTP status or None.
+    """A request to the service failed.
+
+    `method` and `path` identify the request, without host and query; `status` is the HTTP status or None.
     """
 
     def __init__(self, method: str, path: str, status: int | None = None, detail: str = "") -> None:

@@ -14,8 +14,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class PeriodicJob:
-    """A function that runs every `seconds`, first after one interval or `at_once`. At shutdown a run is
-    canceled unless it `finishes`.
+    """A function that runs every `seconds`, first after one interval or `at_once`.
+
+    At shutdown a run is canceled unless it `finishes`.
     """
 
     name: str
@@ -26,8 +27,9 @@ class PeriodicJob:
 
 
 class PeriodicJobs:
-    """Runs jobs until they are stopped: the heartbeat from first to last, the others while the bot works. A
-    job never overlaps with itself, and no job waits for another.
+    """Runs jobs until they are stopped: the heartbeat from first to last, the others while the bot works.
+
+    A job never overlaps with itself, and no job waits for another.
     """
 
     def __init__(self, heartbeat: PeriodicJob, others: Sequence[PeriodicJob]) -> None:

@@ -146,8 +146,9 @@ def configure(
     known: Iterable[SecretStr] = (),
     stream: TextIO = sys.stderr,
 ) -> None:
-    """Send all logs, including the standard library's, to `stream`, one line per event. `known` holds secrets
-    that no pattern recognizes, to be redacted everywhere.
+    """Send all logs, including the standard library's, to `stream`, one line per event.
+
+    `known` holds secrets that no pattern recognizes, to be redacted everywhere.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -203,8 +204,9 @@ def _on_console(known: Sequence[str], *, colors: bool) -> list[Processor]:
         return _UNSAFE.sub(_escaped, _cut(known, value))  # some values come from users
 
     def traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
-        """Write a plain traceback, indented so that no line of an error's text looks like a log entry. The
-        pretty ones print local variables, which may hold secrets.
+        """Write a plain traceback, indented so that no line of an error's text looks like a log entry.
+
+        The pretty ones print local variables, which may hold secrets.
         """
         buffer = io.StringIO()
         structlog.dev.plain_traceback(buffer, error)

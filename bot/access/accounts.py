@@ -156,8 +156,10 @@ class Accounts:
     async def _verify(
         self, link: Link, check: Awaitable[User] | None = None, *, background: bool = False
     ) -> User:
-        """The user the key belongs to, by `check` if it was sent already. Counts a refusal only if the key is
-        refused twice in a row. Raises AccountChanged if the user has linked another account in the meantime.
+        """The user the key belongs to, by `check` if it was sent already.
+
+        Counts a refusal only if the key is refused twice in a row. Raises AccountChanged if the user has
+        linked another account in the meantime.
         """
         try:
             user = await (check or self.owner_of(link.key))

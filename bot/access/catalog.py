@@ -127,8 +127,9 @@ class Catalogs:
         parts: Collection[Part] = PARTS,
         fields: Collection[int] = (),
     ) -> Catalog:
-        """These parts of the catalog of a project, or of all projects for None. The values of the custom
-        `fields` are learned from the issues that have one.
+        """These parts of the catalog of a project, or of all projects for None.
+
+        The values of the custom `fields` are learned from the issues that have one.
         """
         names = [part for part in parts if part != "custom_fields"]
         every = "custom_fields" in parts or len(fields) > MAX_LEARNED

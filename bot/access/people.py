@@ -72,6 +72,7 @@ async def has_permission(
     client: Client, session: Session, project: KnownProject | Ref, any_of: Collection[str]
 ) -> bool | None:
     """Whether the user has one of the service's permissions in the project; None if the service doesn't tell.
+
     Only a member's roles can be read: the service lists no permissions for anyone else.
     """
     with suppress(ServiceError):

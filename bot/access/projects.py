@@ -172,9 +172,10 @@ class Projects:
             return await self._client.get_project(session.key, found.id, DETAILS)
 
     async def create(self, owner: Owner, new: NewProject, attempted_at: datetime | None = None) -> Project:
-        """Create the project once. Raises OutcomeUnknown only if it can't be found either. `attempted_at` is
-        the time of an earlier attempt with an unknown outcome: the project is then looked up first, by its
-        unique identifier.
+        """Create the project once. Raises OutcomeUnknown only if it can't be found either.
+
+        `attempted_at` is the time of an earlier attempt with an unknown outcome: the project is then
+        looked up first, by its unique identifier.
         """
         session = await self._accounts.writing(owner)
         if attempted_at:

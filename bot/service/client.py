@@ -63,6 +63,7 @@ ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list of everything; a 403 is ab
 
 class Client:
     """A client for one service, whose `base_url` may have a path. Raises ValueError for an invalid one.
+
     `on_answer` is called with each request's operation, status (None without an answer), and seconds.
     """
 
@@ -136,6 +137,7 @@ class Client:
         limit: int = PAGE,
     ) -> models.Page[models.Issue]:
         """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
+
         Raises FilterIgnored.
         """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
@@ -155,6 +157,7 @@ class Client:
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[models.Issue, None]:
         """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.
+
         Truncates descriptions.
         """
         return pagination.iterate_issues(partial(self.list_issues, key), filters, ISSUES)
@@ -199,9 +202,10 @@ class Client:
         filename: str | None = None,
         size: int | None = None,
     ) -> models.Upload:
-        """Upload a file in constant memory. The returned token attaches it to an issue, once. Raises
-        ValueError if the content doesn't match `size`, TimeoutError if `content` stalls, and any error of
-        `content`.
+        """Upload a file in constant memory. The returned token attaches it to an issue, once.
+
+        Raises ValueError if the content doesn't match `size`, TimeoutError if `content` stalls, and any error
+        of `content`.
         """
         call = Call("upload_file", "POST", "/uploads.json", {"filename": filename or ""})
         return (await self._transport.send(key, call, UploadContent(content, size))).one(
@@ -226,9 +230,10 @@ class Client:
 
 
 class OptionalOperations:
-    """Operations that a service may not have (docs/service.md, Optional operations). A read returns None if
-    the endpoint is missing. That is remembered for some minutes if it is certain that the endpoint is
-    missing, and not just this resource or this user's permission.
+    """Operations that a service may not have (docs/service.md, Optional operations).
+
+    A read returns None if the endpoint is missing. That is remembered for some minutes if it is certain that
+    the endpoint is missing, and not just this resource or this user's permission.
     """
 
     def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
@@ -237,8 +242,9 @@ class OptionalOperations:
         self._missing: dict[str, float] = {}
 
     def note_missing(self, operation: str) -> None:
-        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists. Then
-        it is called again, however often a caller noted it meanwhile: it may only have failed once.
+        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists.
+
+        Then it is called again, however often a caller noted it meanwhile: it may only have failed once.
         """
         if not self.is_missing(operation):
             self._missing[operation] = time.monotonic() + self.remembered

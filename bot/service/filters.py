@@ -64,6 +64,7 @@ class DateRange:
 
     def to_param(self) -> str:
         """Return the range as times in the middle of the day, which have the same date in every time zone.
+
         Redmine converts a bare date from the user's time zone to the server's, which can shift it by a day.
         """
         day_before = self.since - timedelta(days=1) if self.since else None
@@ -206,6 +207,7 @@ class IssueFilters:
 
 def searchable(text: str) -> str:
     """Return the words of a text that the service searches for: the first few with two letters or more.
+
     Treats `|` and quotes as spaces, because the service gives them a meaning. A text of one-letter words
     returns the first of them.
     """

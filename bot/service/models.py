@@ -146,8 +146,9 @@ class Membership(Resource):
 
 
 class User(Resource):
-    """A user. `login`, `mail`, `api_key`, and `status` are absent without permission. `status`: see
-    conventions.UserStatus.
+    """A user. `login`, `mail`, `api_key`, and `status` are absent without permission.
+
+    `status`: see conventions.UserStatus.
     """
 
     id: int
@@ -229,9 +230,10 @@ def _oldest_first(journals: tuple[Journal, ...]) -> tuple[Journal, ...]:
 
 
 class Issue(Resource):
-    """An issue. Which of the lists are filled depends on the request's `include`. Absent if unset: category,
-    assigned_to, fixed_version, parent. Absent without permission: spent_hours, total_spent_hours.
-    Descriptions have CRLF line endings.
+    """An issue. Which of the lists are filled depends on the request's `include`.
+
+    Absent if unset: category, assigned_to, fixed_version, parent. Absent without permission: spent_hours,
+    total_spent_hours. Descriptions have CRLF line endings.
     """
 
     id: int

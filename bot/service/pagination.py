@@ -76,8 +76,10 @@ class ReadAhead(Generic[R]):
 
 
 async def iterate(read: ReadPage[R], known: Known, path: str) -> AsyncGenerator[R, None]:
-    """Yield every row of a list, by offset. `known` must be empty. `path` identifies the list in errors.
-    Raises ServiceBroken if the list doesn't end, and any error of `read`.
+    """Yield every row of a list, by offset.
+
+    `known` must be empty. `path` identifies the list in errors. Raises ServiceBroken if the list doesn't end,
+    and any error of `read`.
     """
     ahead = ReadAhead(read)
     offset, back, fruitless, width, furthest = 0, PAGE, 0, AHEAD, 0

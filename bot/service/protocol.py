@@ -46,8 +46,9 @@ GATEWAY = frozenset({502, 503, 504})  # sent by a proxy in front of the service
 
 @dataclass(frozen=True)
 class Call:
-    """A request. `operation` is its name in metrics; `path` starts with a slash and has no query. Empty
-    `params` aren't sent.
+    """A request. `operation` is its name in metrics; `path` starts with a slash and has no query.
+
+    Empty `params` aren't sent.
     """
 
     operation: str
@@ -106,8 +107,9 @@ class Answer:
 
 
 def item_path(collection: str, item: int | str, below: str = "") -> str:
-    """Return the path of an item, or of the collection `below` it. Quotes the identifier. Raises ValueError
-    for an empty identifier.
+    """Return the path of an item, or of the collection `below` it. Quotes the identifier.
+
+    Raises ValueError for an empty identifier.
     """
     if item == "":
         raise ValueError("an identifier can't be empty")
@@ -116,6 +118,7 @@ def item_path(collection: str, item: int | str, below: str = "") -> str:
 
 def read_page(operation: str, path: str, params: Mapping[str, str], offset: int, limit: int) -> Call:
     """Return a GET request for one page. Always sends the limit, because services have different defaults.
+
     Raises ValueError for an offset or a limit out of bounds.
     """
     if offset < 0 or not 1 <= limit <= conventions.PAGE:
@@ -135,9 +138,10 @@ def write(operation: str, method: Literal["POST", "PUT", "PATCH"], path: str, wh
 
 
 def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str | None) -> Answer:
-    """Return the answer to a call; `defect` says why the body is incomplete, empty if it isn't. An update is
-    answered by any 2xx without content (docs/service.md, Answers), or with JSON. HTML comes from a proxy and
-    confirms nothing. Raises the ServiceError that the status or the body stands for.
+    """Return the answer to a call; `defect` says why the body is incomplete, empty if it isn't.
+
+    An update is answered by any 2xx without content (docs/service.md, Answers), or with JSON. HTML comes from
+    a proxy and confirms nothing. Raises the ServiceError that the status or the body stands for.
     """
     _check_status(call, status, body, retry_after)
     if defect:
@@ -156,9 +160,10 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
 
 
 def _check_status(call: Call, status: int, body: bytes, retry_after: str | None) -> None:
-    """Raise the ServiceError for the status, unless it's 2xx. After any 5xx the outcome of a write is
-    unknown: a proxy can't tell, and the service itself may fail after saving the change, for example while
-    sending email.
+    """Raise the ServiceError for the status, unless it's 2xx.
+
+    After any 5xx the outcome of a write is unknown: a proxy can't tell, and the service itself may fail after
+    saving the change, for example while sending email.
     """
     where = (call.method, call.path)
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:

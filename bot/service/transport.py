@@ -51,8 +51,10 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Timeouts in seconds. `free`: wait for a free connection. `read`: read or write one chunk. `total`: the
-    call with all its attempts. Uploads have their own `upload_free` and, as the total, `upload`.
+    """Timeouts in seconds.
+
+    `free`: wait for a free connection. `read`: read or write one chunk. `total`: the call with all its
+    attempts. Uploads have their own `upload_free` and, as the total, `upload`.
     """
 
     free: float = 5.0
@@ -123,8 +125,9 @@ class Probe:
 
 
 class Connections:
-    """Limits concurrent requests, so that slow uploads don't block other calls. httpx's own pool isn't used
-    for this: a request canceled while waiting there can leak a connection.
+    """Limits concurrent requests, so that slow uploads don't block other calls.
+
+    httpx's own pool isn't used for this: a request canceled while waiting there can leak a connection.
     """
 
     def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
@@ -152,9 +155,10 @@ class Connections:
 
 
 class Transport:
-    """Sends calls to one service. Raises ValueError for an invalid address. It uses httpx below its client,
-    where no redirect is followed, no cookie kept (a session cookie would be shared by all users), and no
-    proxy taken from the environment.
+    """Sends calls to one service. Raises ValueError for an invalid address.
+
+    It uses httpx below its client, where no redirect is followed, no cookie kept (a session cookie would be
+    shared by all users), and no proxy taken from the environment.
     """
 
     def __init__(
@@ -183,9 +187,10 @@ class Transport:
         await self._http.aclose()
 
     async def send(self, key: SecretStr, call: Call, source: UploadContent | None = None) -> Answer:
-        """Send the call with this key and return the answer. Retries if that's safe. Reads are retried after
-        temporary failures, writes only if no connection was made. Raises a ServiceError, or KeyInRequest if
-        the call itself contains the key. Errors of `source` pass through.
+        """Send the call with this key and return the answer. Retries if that's safe.
+
+        Reads are retried after temporary failures, writes only if no connection was made. Raises a
+        ServiceError, or KeyInRequest if the call itself contains the key. Errors of `source` pass through.
         """
         secret = key.get_secret_value()
         if not secret or not all("!" <= character <= "~" for character in secret):
@@ -293,7 +298,9 @@ async def _body(response: httpx.Response, largest: int) -> tuple[bytes, str]:
 
 async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
     """Yield the body in bounded chunks, decompressed: a proxy may compress it against our request, and httpx
-    would expand each chunk up to a thousand times its size. Raises zlib.error for invalid or incomplete data.
+    would expand each chunk up to a thousand times its size.
+
+    Raises zlib.error for invalid or incomplete data.
     """
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or deflate, by their headers
     async for piece in response.aiter_raw():

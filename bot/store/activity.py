@@ -39,9 +39,10 @@ class CreatedIssues:
         *,
         privacy_refused: bool = False,
     ) -> None:
-        """Record an issue created by `owner`, and the message it was created from, if any. `privacy_refused`
-        marks an issue that should be private but isn't. Replaces an earlier issue with this number, which
-        belonged to another service.
+        """Record an issue created by `owner`, and the message it was created from, if any.
+
+        `privacy_refused` marks an issue that should be private but isn't. Replaces an earlier issue with this
+        number, which belonged to another service.
         """
         values = {
             **owner.columns,

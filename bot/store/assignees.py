@@ -48,8 +48,9 @@ class Assignees:
     async def claim(
         self, now: datetime, most: int, *, every: timedelta, tick: timedelta
     ) -> tuple[Assignee, ...]:
-        """Claim users whose turn it is, the longest overdue first; their next turn is `every` later. In each
-        `tick`, all processes together get a share of all users, and each at most `most`.
+        """Claim users whose turn it is, the longest overdue first; their next turn is `every` later.
+
+        In each `tick`, all processes together get a share of all users, and each at most `most`.
         """
         due = and_(LinkRow.assigned_next_at <= now, _wanted())
         lately = and_(LinkRow.assigned_next_at > now + every - tick, LinkRow.assigned_next_at <= now + every)

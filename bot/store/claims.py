@@ -33,9 +33,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """The result of taking a claim. Not `won` means that another request does the work now, or has `done` it.
-    `tried_at` is when an earlier attempt began that may have done the work: look it up before you do it
-    again.
+    """The result of taking a claim.
+
+    Not `won` means that another request does the work now, or has `done` it. `tried_at` is when an earlier
+    attempt began that may have done the work: look it up before you do it again.
     """
 
     key: str
@@ -62,6 +63,7 @@ class Claims:
         unknown: tuple[type[Exception], ...] = (),
     ) -> AsyncIterator[Claim]:
         """Take a claim for the block: done if that ends, free if it fails. The block checks whether it won.
+
         After a cancellation, OutcomeUnknown, or an error in `unknown` the next attempt looks first. `kept` is
         that of `take`.
         """
@@ -89,6 +91,7 @@ class Claims:
 
     async def settle(self, claim: Claim, state: State | None) -> None:
         """Record what became of the work: None frees the claim, unless an earlier attempt may have done it.
+
         Does nothing for a claim that wasn't won. Never fails, since the work is over.
         """
         if not claim.won:

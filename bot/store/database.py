@@ -130,15 +130,17 @@ class Database:
             return await self.read(_age)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a short read-only transaction and return its result. Never waits for SQLite's write
-        lock. `work` may run in another thread and can't await. Raises SQLAlchemyError, and any error of
-        `work`.
+        """Run `work` in a short read-only transaction and return its result.
+
+        Never waits for SQLite's write lock. `work` may run in another thread and can't await. Raises
+        SQLAlchemyError, and any error of `work`.
         """
         return await self._driver.transact(work, writes=False)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a short read-write transaction and return its result; otherwise as `read`. The
-        transaction is committed at the end and rolled back on an error. If the caller is canceled, a
+        """Run `work` in a short read-write transaction and return its result; otherwise as `read`.
+
+        The transaction is committed at the end and rolled back on an error. If the caller is canceled, a
         transaction that has begun may still be committed.
         """
         return await self._driver.transact(work, writes=True)
@@ -183,8 +185,9 @@ class Database:
         await self.execute(update(column.class_).where(column > latest).values({column: now}))
 
     async def delete_in_batches(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
-        """Delete the rows that match `old`, in batches, so that other transactions don't wait long. Skips
-        rows that another process is deleting.
+        """Delete the rows that match `old`, in batches, so that other transactions don't wait long.
+
+        Skips rows that another process is deleting.
         """
         key = inspect(row).primary_key
         some = select(*key).where(old).limit(self._batch).with_for_update(skip_locked=True)
@@ -195,9 +198,10 @@ class Database:
 
 
 class _Sqlite:
-    """Runs transactions in threads, so that the event loop never delays. A single writer thread avoids lock
-    contention within the process. Each thread keeps its connection, because opening one takes as long as a
-    read.
+    """Runs transactions in threads, so that the event loop never delays.
+
+    A single writer thread avoids lock contention within the process. Each thread keeps its connection,
+    because opening one takes as long as a read.
     """
 
     def __init__(self, url: URL, lock_seconds: float) -> None:
@@ -279,8 +283,9 @@ def _sqlite(url: URL, lock_seconds: float) -> Engine:
 
 
 def _create_private(database: str) -> None:
-    """Create a missing database file with mode 0600; SQLite would use 0644. The WAL gets the same mode. Never
-    opens an existing file: closing it would release this process's locks on it.
+    """Create a missing database file with mode 0600; SQLite would use 0644. The WAL gets the same mode.
+
+    Never opens an existing file: closing it would release this process's locks on it.
     """
     if database.startswith("file:"):
         return
@@ -298,8 +303,9 @@ def _age(connection: Connection) -> Age:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Turn database errors into DatabaseUnavailableError, with the driver's message. SQLAlchemy's message
-    would include the statement and a link to its manual.
+    """Turn database errors into DatabaseUnavailableError, with the driver's message.
+
+    SQLAlchemy's message would include the statement and a link to its manual.
     """
     try:
         yield

@@ -27,9 +27,10 @@ BATCH = 50
 
 @dataclass(frozen=True)
 class UnfinishedRequest:
-    """A request in flight: the parts of Slack's payload that are needed to answer it. `installed` is the
-    enterprise and team of the installation it came to, which differ from the owner's for users from another
-    company.
+    """A request in flight: the parts of Slack's payload that are needed to answer it.
+
+    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
+    users from another company.
     """
 
     owner: Owner
@@ -46,8 +47,9 @@ class Deliveries:
     processes: Processes
 
     async def claim(self, key: str, asked: UnfinishedRequest | None = None) -> bool:
-        """Claim a delivery; returns True for exactly one caller across all processes. With `asked`, the
-        request is recorded as in flight in this process until it's finished.
+        """Claim a delivery; returns True for exactly one caller across all processes.
+
+        With `asked`, the request is recorded as in flight in this process until it's finished.
         """
         row: dict[str, Any] = {"key": key, "claimed_at": self.processes.clock.scalar_subquery()}
         if asked:
@@ -63,9 +65,10 @@ class Deliveries:
         await self.database.execute(done)
 
     async def take_abandoned(self) -> dict[str, UnfinishedRequest | None]:
-        """Take over the in-flight requests of dead processes; only one caller gets each. Returns the requests
-        by delivery. The caller notifies the user and then calls `finish`. None stands for a request that is
-        too old to answer or can't be decrypted.
+        """Take over the in-flight requests of dead processes; only one caller gets each.
+
+        Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
+        for a request that is too old to answer or can't be decrypted.
         """
         now = await self.processes.now()
         dead = and_(DeliveryRow.holder.is_not(None), self.processes.dead(DeliveryRow.holder, now))

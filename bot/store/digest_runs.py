@@ -53,9 +53,10 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One due time of a digest. `missed` counts the earlier due times that this run includes. `asked`: a user
-    requested the run, outside the schedule. `claimed_at` is by the monotonic clock. For the others see
-    `DigestRunRow`.
+    """One due time of a digest.
+
+    `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
+    the schedule. `claimed_at` is by the monotonic clock. For the others see `DigestRunRow`.
     """
 
     digest: Digest
@@ -99,6 +100,7 @@ class StoredRuns:
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
         """Return the due digests of one owner, whose digest is the longest overdue; that one comes first.
+
         Leaves out digests with an unfinished run.
         """
         due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
@@ -114,8 +116,9 @@ class StoredRuns:
         return await self.database.read(work)
 
     async def claim(self, claims: Sequence[RunClaim], lease_until: datetime) -> tuple[Run, ...]:
-        """Claim due times; returns the runs that this process won. A claim without `next_due` doesn't change
-        the schedule.
+        """Claim due times; returns the runs that this process won.
+
+        A claim without `next_due` doesn't change the schedule.
         """
 
         def work(connection: Connection) -> tuple[Run, ...]:
@@ -152,9 +155,10 @@ class StoredRuns:
         return Run(digest=digest, **about) if won else None
 
     async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
-        """Return unfinished runs that no live process holds, the longest overdue first. Leaves out the
-        digests in `excluding`. Includes runs that this process holds but lost track of, for example in a
-        database outage.
+        """Return unfinished runs that no live process holds, the longest overdue first.
+
+        Leaves out the digests in `excluding`. Includes runs that this process holds but lost track of, for
+        example in a database outage.
         """
         statement = (
             select(DigestRow, DigestRunRow.state, *RUN_COLUMNS.values())
@@ -195,8 +199,10 @@ class StoredRuns:
         sending_at: datetime,
         lease_until: datetime,
     ) -> bool:
-        """Record that the message is about to be sent, and the issues it covers. Returns False if it must not
-        be sent: another process took over the run, or the digest was paused or removed.
+        """Record that the message is about to be sent, and the issues it covers.
+
+        Returns False if it must not be sent: another process took over the run, or the digest was paused or
+        removed.
         """
         begins = (
             _update(run)
@@ -266,8 +272,9 @@ class StoredRuns:
         period_from: datetime,
         history: Sequence[tuple[datetime, int]],
     ) -> bool:
-        """Finish a run and advance its digest. Returns False if another process took over the run. Deletes
-        covered issues created before `forget_before`, which can't appear again.
+        """Finish a run and advance its digest. Returns False if another process took over the run.
+
+        Deletes covered issues created before `forget_before`, which can't appear again.
         """
         ended = _update(run).values(state=state, ts=ts, lease_until=None, seen=None)
         forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}

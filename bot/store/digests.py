@@ -182,8 +182,9 @@ class StoredDigests:
         start: Start | None = None,
         now: datetime | None = None,
     ) -> None:
-        """Replace the settings, except the project, and the history by the new periods. `next_due` is ignored
-        if the digest is paused. With `start` and the time `now`, it begins anew.
+        """Replace the settings, except the project, and the history by the new periods.
+
+        `next_due` is ignored if the digest is paused. With `start` and the time `now`, it begins anew.
         """
         changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
         changed["history"] = history
@@ -237,8 +238,9 @@ class StoredDigests:
         return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
 
     async def restore(self, digest: Digest, next_due: datetime | None) -> bool:
-        """Undo a removal; False if the owner has another personal digest by now. A digest that was paused
-        before stays paused.
+        """Undo a removal; False if the owner has another personal digest by now.
+
+        A digest that was paused before stays paused.
         """
         removed = sa.update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
         before = {"paused": digest.paused, "next_due": next_due}
@@ -256,8 +258,9 @@ class StoredDigests:
     async def stop(
         self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
     ) -> None:
-        """Pause active digests of the owner, with a notice for the owner. Some reasons leave a notice for the
-        channel, too.
+        """Pause active digests of the owner, with a notice for the owner.
+
+        Some reasons leave a notice for the channel, too.
         """
         statement = (
             sa.update(DigestRow)

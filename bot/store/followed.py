@@ -20,9 +20,10 @@ LINE = ("telling", "telling_at", "searched_to", "told", "quoting")
 
 @dataclass(frozen=True)
 class Follower:
-    """A user who follows issues, claimed by this process. `covered_to`: by the service's clock, up to when
-    changes of their issues are handled. `reads` counts how often they were read. `followed` is what they
-    follow, once that is read.
+    """A user who follows issues, claimed by this process.
+
+    `covered_to`: by the service's clock, up to when changes of their issues are handled. `reads` counts how
+    often they were read. `followed` is what they follow, once that is read.
     """
 
     owner: Owner
@@ -126,8 +127,9 @@ class StoredFollowed:
         next_at: datetime,
         excluding: Collection[Owner],
     ) -> tuple[Follower, ...]:
-        """Claim followers whose issues are due to be read, the longest overdue first. Leaves out those in
-        `excluding`. They are due again at `next_at`, even if this process crashes.
+        """Claim followers whose issues are due to be read, the longest overdue first.
+
+        Leaves out those in `excluding`. They are due again at `next_at`, even if this process crashes.
         """
         key = sa.tuple_(*sa.inspect(FollowerRow).primary_key)
         others = key.not_in([tuple(owner.columns.values()) for owner in excluding])
@@ -149,8 +151,10 @@ class StoredFollowed:
         await self.database.execute(held.values(holder=NO_HOLDER, lease_until=None, **read))
 
     async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
-        """Renew the lease, and record the line that is about to be sent, if any. Returns False if this
-        process lost the lease, the issue isn't followed anymore, or its comments aren't quoted anymore.
+        """Renew the lease, and record the line that is about to be sent, if any.
+
+        Returns False if this process lost the lease, the issue isn't followed anymore, or its comments aren't
+        quoted anymore.
         """
         renews = sa.update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
         line = {name: getattr(followed, name) for name in LINE}
@@ -165,6 +169,7 @@ class StoredFollowed:
 
     async def record(self, followed: Followed, **values: object) -> None:
         """Record what the post shows and what the thread was told, unless this process lost its lease.
+
         `quoted_to` is recorded only where comments are still included, and never goes back.
         """
         held = sa.and_(FollowedIssueRow.id == followed.id, sa.exists().where(self._held(followed.owner)))

@@ -56,8 +56,10 @@ class Installations(AsyncInstallationStore):
         await self._database.write(work)
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
-        """Return the installation of a team, or None. Without a `team_id`, returns the organization's. The
-        row's ID is the custom value `id`. Raises StoredSecretError if the tokens can't be decrypted.
+        """Return the installation of a team, or None.
+
+        Without a `team_id`, returns the organization's. The row's ID is the custom value `id`. Raises
+        StoredSecretError if the tokens can't be decrypted.
         """
         organizations = and_(_ROW.enterprise_id == (enterprise_id or ""), _ROW.team_id.is_(None))
         found = (
@@ -86,6 +88,7 @@ class Installations(AsyncInstallationStore):
 
     async def remove(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Delete the installation of a team, or of an organization if `team_id` is None, with all its data.
+
         Keeps the data of teams that are still covered: by their organization's installation, or by their own.
         """
 
@@ -101,8 +104,9 @@ class Installations(AsyncInstallationStore):
         await self._database.write(work)
 
     async def forget_team(self, team_id: str) -> None:
-        """Delete the data of a team that its organization's installation no longer covers. Keeps it if the
-        team has an installation of its own.
+        """Delete the data of a team that its organization's installation no longer covers.
+
+        Keeps it if the team has an installation of its own.
         """
         own = select(_ROW.id).where(self._there(None, team_id)).limit(1)
 
@@ -152,8 +156,9 @@ class OAuthStates(AsyncOAuthStateStore):
         return state
 
     async def async_consume(self, state: str) -> bool:
-        """Return whether the state is valid, and consume it: True for one caller only. slack_sdk's own
-        version can return True twice.
+        """Return whether the state is valid, and consume it: True for one caller only.
+
+        slack_sdk's own version can return True twice.
         """
         column = OAUTH_STATES.c
         theirs = and_(column.state == state, column.expire_at > _moment(time.time()))

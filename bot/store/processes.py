@@ -17,9 +17,10 @@ JUMP = timedelta(minutes=1)
 
 
 class Processes:
-    """Sends this process's heartbeats, and detects dead processes. `name` identifies this process as the
-    holder of its claims. `timeout`: seconds without a heartbeat after which a process is dead. `clock`: the
-    query for the time that all processes share.
+    """Sends this process's heartbeats, and detects dead processes.
+
+    `name` identifies this process as the holder of its claims. `timeout`: seconds without a heartbeat after
+    which a process is dead. `clock`: the query for the time that all processes share.
     """
 
     def __init__(self, database: Database, *, timeout: float, clock: sa.Select[datetime] = NOW) -> None:
@@ -56,9 +57,10 @@ class Processes:
         return sa.and_(lease_until <= now, sa.or_(holder.in_(mine), self.dead(holder, now)))
 
     def dead(self, holder: sa.SQLColumnExpression[Any], now: datetime) -> sa.ColumnElement[bool]:
-        """Match rows whose holder is dead. Matches none until this process's own heartbeats have been steady
-        for the whole timeout: after a database outage or a clock change every process looks dead for a
-        moment.
+        """Match rows whose holder is dead.
+
+        Matches none until this process's own heartbeats have been steady for the whole timeout: after a
+        database outage or a clock change every process looks dead for a moment.
         """
         steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
         if not steady:
@@ -77,6 +79,7 @@ class Processes:
 
 class Clock:
     """The last time read from the database plus the time since; this machine's clock until the first read.
+
     `suspect`: due times and leases may be from a clock that was ahead, as at the start and when the
     database's clock was set back.
     """

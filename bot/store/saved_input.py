@@ -22,9 +22,10 @@ LIFETIME = timedelta(days=1)
 
 @dataclass(frozen=True)
 class SavedInput:
-    """Saved input by random ID, or one of a name for each user, each accessible to its owner only. It is
-    encrypted, because it contains what users typed and Slack's response URLs. Raises StoredTextError if it
-    can't be decrypted.
+    """Saved input by random ID, or one of a name for each user, each accessible to its owner only.
+
+    It is encrypted, because it contains what users typed and Slack's response URLs. Raises
+    StoredTextError if it can't be decrypted.
     """
 
     database: Database

@@ -198,8 +198,9 @@ class CreatedIssueRow(Owned, Table):
 
 
 class TimeEntryRow(Owned, Table):
-    """A time entry logged with the bot; `minutes` as entered by the user. `post_channel_id` is the channel
-    where it was announced, `post_ts` the message, if Slack confirmed it.
+    """A time entry logged with the bot; `minutes` as entered by the user.
+
+    `post_channel_id` is the channel where it was announced, `post_ts` the message, if Slack confirmed it.
     """
 
     __tablename__ = "time_entries"

@@ -20,8 +20,9 @@ BATCH = 100
 
 
 class Vault:
-    """Seals and opens secrets. The first key encrypts; all keys decrypt. Raises ValueError if there is no
-    key, or if one isn't a Fernet key.
+    """Seals and opens secrets. The first key encrypts; all keys decrypt.
+
+    Raises ValueError if there is no key, or if one isn't a Fernet key.
     """
 
     def __init__(self, keys: Sequence[SecretStr]) -> None:
@@ -94,9 +95,10 @@ class EncryptedValues:
     vault: Vault
 
     async def rotate(self, batch_size: int = BATCH) -> AsyncIterator[Rotation]:
-        """Re-encrypt everything with the first encryption key; yields the progress after each batch. Skips
-        values that already use the first key, so an interrupted rotation can simply be started again. Leaves
-        values that no key can decrypt.
+        """Re-encrypt everything with the first encryption key; yields the progress after each batch.
+
+        Skips values that already use the first key, so an interrupted rotation can simply be started again.
+        Leaves values that no key can decrypt.
         """
         progress = Rotation()
         for column in ENCRYPTED:

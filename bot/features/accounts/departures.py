@@ -35,6 +35,7 @@ log = structlog.get_logger(__name__)
 @dataclass(frozen=True)
 class Departures:
     """Stops everything that runs with the key of a user whom Slack has deactivated, and deletes the key.
+
     Slack sends an event, which may get lost; so background work also asks for its owner's profile now and
     then.
     """
@@ -106,9 +107,10 @@ def _moment_of(event: Event) -> datetime:
 
 @dataclass(frozen=True)
 class Uninstall:
-    """Deletes a workspace's data once Slack confirms that the app was removed from it. Slack may repeat an
-    event even after the app was reinstalled, so the handler tries the workspace's token first and deletes
-    data only if Slack refuses it. It raises any other failure, and Slack retries the event.
+    """Deletes a workspace's data once Slack confirms that the app was removed from it.
+
+    Slack may repeat an event even after the app was reinstalled, so the handler tries the workspace's token
+    first and deletes data only if Slack refuses it. It raises any other failure, and Slack retries the event.
     """
 
     parts: Parts
@@ -146,8 +148,9 @@ class Uninstall:
         await asyncio.gather(*map(handle_workspace, event.event["team_ids"]))
 
     async def tokens_revoked(self, event: Event, _: Reply) -> None:
-        """Log that the bot's token no longer works, without deleting anything. The token may have been
-        replaced, and a removed app gets its own event, `app_uninstalled`.
+        """Log that the bot's token no longer works, without deleting anything.
+
+        The token may have been replaced, and a removed app gets its own event, `app_uninstalled`.
         """
         if not (event.event.get("tokens") or {}).get("bot"):
             return
@@ -165,6 +168,7 @@ class Uninstall:
         self, enterprise_id: str | None, team_id: str | None, *, within: str | None = None
     ) -> bool:
         """Whether Slack accepts the installation's token, in the organization's workspace `within` if given.
+
         Raises any Slack error that doesn't settle the question.
         """
         try:

@@ -67,8 +67,9 @@ class AssignmentMessenger:
         await reply.refresh_home()
 
     async def told(self, by: Owner, issue: Issue) -> None:
-        """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises. Nobody is
-        told about a group's issues, since groups aren't linked.
+        """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises.
+
+        Nobody is told about a group's issues, since groups aren't linked.
         """
         try:
             if user_id := await Issues(self.parts).assignee_to_mention(by, issue):

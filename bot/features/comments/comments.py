@@ -20,8 +20,9 @@ from bot.store.owner import Owner
 
 
 class CommentUnconfirmed(UserError):
-    """The service didn't answer, and the issue doesn't show the comment, or can't be read. `after` is the
-    last entry of the issue's history before it; None if the service doesn't tell the history.
+    """The service didn't answer, and the issue doesn't show the comment, or can't be read.
+
+    `after` is the last entry of the issue's history before it; None if the service doesn't tell the history.
     """
 
     says = "{service} stopped responding, {why}"
@@ -36,9 +37,11 @@ class AddedAlready(UserError):
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment in the service's text format. `permalink` is the message that it adds, if any. `after` is
-    that of an earlier attempt's `CommentUnconfirmed`, `since` the time of one that was lost in a crash: then
-    the comment is looked up before it is sent.
+    """A comment in the service's text format.
+
+    `permalink` is the message that it adds, if any. `after` is that of an earlier attempt's
+    `CommentUnconfirmed`, `since` the time of one that was lost in a crash: then the comment is looked up
+    before it is sent.
     """
 
     text: str
@@ -71,7 +74,10 @@ class Comments:
         self.access, self.issues = access, Issues(access)
 
     async def target(self, owner: Owner, number: int) -> Target:
-        """The issue for a comment. Raises IssueNotFound, UpdatesUnsupported, NotLinked, and ServiceError."""
+        """The issue for a comment.
+
+        Raises IssueNotFound, UpdatesUnsupported, NotLinked, and ServiceError.
+        """
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
             self.issues.check_supported(number)
@@ -81,6 +87,7 @@ class Comments:
 
     async def add(self, owner: Owner, number: int, comment: Comment, batch: Batch) -> Commented:
         """Add a comment once, and the files with it in the same change; `batch` has the files' outcomes.
+
         Raises AddedAlready, CommentUnconfirmed, IssueNotFound, UpdatesUnsupported, NotLinked, Refused and the
         other ServiceErrors, and UserError if the service kept no comment.
         """

@@ -205,8 +205,10 @@ class CommentHandlers:
         self, reply: Reply, job: Job | None, number: int, *, private: bool
     ) -> AsyncIterator[datetime | None]:
         """Hold the claim on adding a message to this issue; gives when an earlier attempt began that may have
-        added it. Raises AddedAlready and InProgress. A private note's claim is its author's own: those who
-        can't see the note mustn't learn of it, and the others find it on the issue.
+        added it. Raises AddedAlready and InProgress.
+
+        A private note's claim is its author's own: those who can't see the note mustn't learn of it, and the
+        others find it on the issue.
         """
         if job is None:
             yield None
@@ -263,8 +265,9 @@ def _linked(view: JSON, number: int, reply: Reply) -> JSON:
 
 
 async def quoted(reply: Reply, message: JSON) -> str:
-    """A message's author, with a link to it, and its text as a quote, in the service's format. Textile has no
-    code blocks in quotes, so a message with one isn't quoted there.
+    """A message's author, with a link to it, and its text as a quote, in the service's format.
+
+    Textile has no code blocks in quotes, so a message with one isn't quoted there.
     """
     said = await in_words(reply, message)
     if not said.text:

@@ -54,6 +54,7 @@ def comment_form(
     said: str | None = None,
 ) -> JSON:
     """The form for a comment on an issue: the one of `target`, if `fixed`, or else one that is chosen in it.
+
     `text` is a rich text block; `said` is what was wrong before.
     """
     blocks: list[Block] = [_issue(target, wording, fixed=fixed)]

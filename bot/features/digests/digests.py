@@ -63,8 +63,9 @@ def owner_lost_access(digest: Digest) -> UserError:
 @dataclass(frozen=True)
 class Preview:
     """What a digest would show now, or would have shown in the last PREVIEWED: the first issues, and in how
-    many posts, for new and closed issues. `more`: there are more issues than were read, so that `posts` is
-    too low.
+    many posts, for new and closed issues.
+
+    `more`: there are more issues than were read, so that `posts` is too low.
     """
 
     plan: Plan
@@ -91,8 +92,9 @@ class Digests:
 
     async def add(self, owner: Owner, channel: Channel, wanted: WantedPlan) -> Planned:
         """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
-        public agrees to show it, and the answer says so. Raises UserError, also if the channel has the same
-        digest, NotLinked and ServiceError.
+        public agrees to show it, and the answer says so.
+
+        Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
         self._require_gap(wanted.plan)
         if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
@@ -143,6 +145,7 @@ class Digests:
 
     async def set_up_personal(self, owner: Owner, channel: Channel, plan: Plan) -> Planned:
         """Add the user's personal digest, in their direct messages, or change its schedule to that of `plan`.
+
         Raises UserError, NotLinked and ServiceError.
         """
         if (digest := await self.personal(owner)) is not None:
@@ -159,8 +162,9 @@ class Digests:
         return planned
 
     async def change(self, user: Owner, digest: Digest, wanted: WantedPlan) -> Planned:
-        """Change a digest's settings; of another kind, it begins anew. A personal digest keeps everything but
-        its schedule. Raises UserError, NotLinked, ServiceError.
+        """Change a digest's settings; of another kind, it begins anew.
+
+        A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
         """
         self._require_gap(wanted.plan)
         now = await self._store.processes.now()
@@ -200,8 +204,10 @@ class Digests:
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
     async def one(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """A digest that the user may act on: their own from anywhere, someone else's from its channel if they
-        see its project. Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
+        """A digest that the user may act on: their own from anywhere, someone else's from its channel if
+        they see its project.
+
+        Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
         """
         digest = await self._store.digests.get(user.team_id, digest_id)
         unknown = UserError(
@@ -227,9 +233,10 @@ class Digests:
         return await self._reloaded(digest)
 
     async def resume(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
-        """Resume a digest; its next message includes the issues opened while it was paused. `exposed` is the
-        project that isn't public which the user agrees to show. Raises NotAgreed, UserError if its owner
-        can't read the project, and ServiceError.
+        """Resume a digest; its next message includes the issues opened while it was paused.
+
+        `exposed` is the project that isn't public which the user agrees to show. Raises NotAgreed, UserError
+        if its owner can't read the project, and ServiceError.
         """
         agreed = digest.agreed_project
         if (project := await self._readable(digest, user)) is not None:
@@ -242,8 +249,9 @@ class Digests:
         return Planned(await self._reloaded(digest), times)
 
     async def take_ownership(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
-        """Make the user the owner; the digest runs with their key from now on. `exposed` as in `resume`.
-        Raises NotAgreed, the other UserErrors, ServiceError.
+        """Make the user the owner; the digest runs with their key from now on.
+
+        `exposed` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
         """
         if digest.owner != user:
             await self._require_room(user)
@@ -344,8 +352,9 @@ class Digests:
 def _agreement(
     digest: Digest, project: Project, agreed: Collection[int | None], owner: str | None = None
 ) -> int | None:
-    """The project that has to be agreed to, if it has, and is. Raises NotAgreed, or UserError if only someone
-    else can agree: the digest's `owner`.
+    """The project that has to be agreed to, if it has, and is.
+
+    Raises NotAgreed, or UserError if only someone else can agree: the digest's `owner`.
     """
     if digest.direct or may_show(project, None):
         return None

@@ -36,9 +36,11 @@ CHOICE_FIELDS = (*FILTER_KINDS, EXCLUDED)
 
 
 class DigestMetadata(Metadata):
-    """Of all forms: the digest that it changes, if any, and its project. `replace`: the result replaces the
-    list that the form was opened from. `owner` is the digest's owner whom the form names, and `shown` is what
-    `forms.shown_in` marked. The others are what the fields that another kind of schedule hides contained.
+    """Of all forms: the digest that it changes, if any, and its project.
+
+    `replace`: the result replaces the list that the form was opened from. `owner` is the digest's owner whom
+    the form names, and `shown` is what `forms.shown_in` marked. The others are what the fields that another
+    kind of schedule hides contained.
     """
 
     digest: Number | None = None

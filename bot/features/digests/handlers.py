@@ -162,9 +162,10 @@ class DigestHandlers:
     async def run(
         self, reply: Reply, act: Act, digest_id: int, agreed: str = "", exposed: int | None = None
     ) -> tuple[Message, Digest | None]:
-        """Act on a digest; the result as a message, and the digest if its owner is to be told then. Someone
-        else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed` is the
-        project that isn't public which the user agrees to show.
+        """Act on a digest; the result as a message, and the digest if its owner is to be told then.
+
+        Someone else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed`
+        is the project that isn't public which the user agrees to show.
         """
         user, wording = reply.owner, reply.wording
         digest = await find_digest(reply, self.digests, digest_id)
@@ -220,8 +221,9 @@ class DigestHandlers:
     # Adding
 
     async def add(self, reply: Reply, request: AddDigest, typed: str, *, replace_asked: bool = False) -> None:
-        """Add a digest straight from a command, and confirm its settings privately. An error offers the form,
-        filled from what was `typed`; without a project, the user is asked for it.
+        """Add a digest straight from a command, and confirm its settings privately.
+
+        An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
         """
         reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
         if request.problems:

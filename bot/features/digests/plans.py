@@ -70,6 +70,7 @@ OTHERS = 0
 @dataclass(frozen=True, kw_only=True)
 class WantedPlan:
     """A plan that a user asks for: `plan`, but with these names as typed in place of its project and choices.
+
     An ID is typed as `#5`; a kind that is typed without names has no choices.
     """
 
@@ -155,8 +156,9 @@ def happened(kind: Kind, issue: Issue) -> datetime | None:
 
 
 def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
-    """Filters for the issues that a digest lists at `now`, apart from what it excludes. `span` is when they
-    were opened or closed, for the kinds that list each issue once.
+    """Filters for the issues that a digest lists at `now`, apart from what it excludes.
+
+    `span` is when they were opened or closed, for the kinds that list each issue once.
     """
 
     def ids(kind: FilterKind) -> tuple[int, ...]:

@@ -82,9 +82,11 @@ Ready = Callable[[], Awaitable[Edition | None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What a digest lists, in order, and its project's current name. `more`: there may be more issues.
-    `covered_to` and `covered` are how far the issues go, and those not to be listed again. `seen` has the
-    owner's issues, in a personal digest, as `updates` does. `read_at` is the monotonic time when it was read.
+    """What a digest lists, in order, and its project's current name.
+
+    `more`: there may be more issues. `covered_to` and `covered` are how far the issues go, and those not to
+    be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `read_at` is the
+    monotonic time when it was read.
     """
 
     project: str
@@ -98,8 +100,9 @@ class Content:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads what digests list with one user's key, as it is `now`. Its methods raise ServiceError. Issues in
-    `hidden` are left out of channels.
+    """Reads what digests list with one user's key, as it is `now`. Its methods raise ServiceError.
+
+    Issues in `hidden` are left out of channels.
     """
 
     client: Client

@@ -50,8 +50,10 @@ OnFinished = Callable[[RunState, timedelta], None]
 
 
 class DigestRuns(Background[Run, Content | Pause]):
-    """Runs digests in one process. `on_finished` gets each run's final state and how late it was. A user
-    waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the background.
+    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
+
+    A user waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the
+    background.
     """
 
     name = "digest"
@@ -100,8 +102,9 @@ class DigestRuns(Background[Run, Content | Pause]):
 
     async def run_now(self, digest: Digest) -> RunState | None:
         """Run a digest between two due times; its final state, None if another run is in flight or this one
-        continues in the background. Raises NotLinked and ServiceError if the owner's key can't read the
-        project; nothing is posted then.
+        continues in the background.
+
+        Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
         """
         now = await self.access.store.processes.now()
         self.clock.set(now)
@@ -139,9 +142,10 @@ class DigestRuns(Background[Run, Content | Pause]):
             self._sending = self.start(self._send_notices())
 
     async def _send_notices(self) -> None:
-        """Send all notices that are pending, one message for each owner and channel. One is cleared only
-        after it was sent: a crash loses none, and one right after sending repeats it. One that Slack doesn't
-        take now holds up no other.
+        """Send all notices that are pending, one message for each owner and channel.
+
+        One is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
+        One that Slack doesn't take now holds up no other.
         """
         waiting: set[int] = set()
         try:
@@ -289,9 +293,10 @@ class DigestRuns(Background[Run, Content | Pause]):
         return content
 
     async def _listed_again(self, run: Run, content: Content) -> Content | RunState | None:
-        """As `_listed`, of what of it is still public. None if the run is postponed or stopped. Reads little,
-        since the channel's turn has come: the key isn't verified, and shows what everyone can see if it no
-        longer works.
+        """As `_listed`, of what of it is still public. None if the run is postponed or stopped.
+
+        Reads little, since the channel's turn has come: the key isn't verified, and shows what everyone can
+        see if it no longer works.
         """
         await self._runs.undo_sending(run)
         now = await self.read_or_put_off([run], self._as_public(run.digest, content))

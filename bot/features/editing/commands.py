@@ -19,8 +19,9 @@ NOTHING = frozenset({"none", "nobody", "empty", "-"})
 
 
 def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:
-    """The change to issue `number` in `/issue <text>`; empty for the form. `fields` are the issue's custom
-    fields. Raises NotUnderstood, with the rest of the change.
+    """The change to issue `number` in `/issue <text>`; empty for the form.
+
+    `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
     """
     first_line, below = split_first_line(text)
     parsed = phrase_reader.change(_about(understand(first_line, OPTIONS, fields), number), typist.today)

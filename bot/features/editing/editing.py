@@ -49,8 +49,9 @@ class Step(StrEnum):
 
 
 class Edit(Draft):
-    """Changes to an issue; fields that aren't in it keep their values. `cleared` are the names of fields to
-    empty, as in `held`.
+    """Changes to an issue; fields that aren't in it keep their values.
+
+    `cleared` are the names of fields to empty, as in `held`.
     """
 
     cleared: tuple[str, ...] = ()
@@ -137,8 +138,9 @@ class Editable:
         return WrongField("status", refused)
 
     def _stepped(self, step: Step) -> Ref:
-        """The first status in the service's order that closes or reopens the issue. That is the current one
-        if it is closed or open already. Raises UserError.
+        """The first status in the service's order that closes or reopens the issue.
+
+        That is the current one if it is closed or open already. Raises UserError.
         """
         closes, current, allowed = step is Step.CLOSE, self.issue.status, self.catalog.lists["statuses"]
         fitting = [
@@ -164,8 +166,9 @@ class Editable:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Values for an issue's fields by option key, None to clear one. `unread` are durations that couldn't be
-    read, as typed.
+    """Values for an issue's fields by option key, None to clear one.
+
+    `unread` are durations that couldn't be read, as typed.
     """
 
     values: Mapping[str, ResolvedValue | None]
@@ -238,9 +241,10 @@ class Changed:
 
 @dataclass(frozen=True)
 class Edited:
-    """An issue before and after a change: what changed, and what the service didn't take. `already` are the
-    values that the issue had before, if there was nothing to change. `left` is why fields weren't changed, or
-    changed back.
+    """An issue before and after a change: what changed, and what the service didn't take.
+
+    `already` are the values that the issue had before, if there was nothing to change. `left` is why fields
+    weren't changed, or changed back.
     """
 
     before: Issue
@@ -261,9 +265,10 @@ class Edited:
 
 
 class EditConflict(UserError):
-    """Somebody else changed the same fields after the form was opened. `editable` is the issue as it is now,
-    and `wanted` is what the user wants; `fields` are those that differ, with the value of the other user and
-    that of this one.
+    """Somebody else changed the same fields after the form was opened.
+
+    `editable` is the issue as it is now, and `wanted` is what the user wants; `fields` are those that differ,
+    with the value of the other user and that of this one.
     """
 
     says = "Someone else changed {labels} while you were editing. Check below, then save again."
@@ -280,8 +285,9 @@ class Editing:
     async def editable(
         self, owner: Owner, number: int, edit: Edit, parts: Collection[Part] = PARTS
     ) -> tuple[Editable, Wanted, list[UserError]]:
-        """An issue with these choices, what `edit` means for it, and what can't be done of that. Raises
-        UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
+        """An issue with these choices, what `edit` means for it, and what can't be done of that.
+
+        Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
         """
         Issues(self.access).check_supported(number)
         async with self.access.accounts.reading(owner) as session:
@@ -292,9 +298,11 @@ class Editing:
     async def apply(
         self, owner: Owner, number: int, edit: Edit, opened: Mapping[str, str] | None = None
     ) -> Edited:
-        """Change an issue; only what differs from it is sent. `opened` are the `marks` of the issue that the
-        form was opened with. Raises EditConflict if somebody changed the same fields since, WrongField,
-        IssueNotFound, NotLinked, IssueRefused and the errors of `Issues.update`.
+        """Change an issue; only what differs from it is sent.
+
+        `opened` are the `marks` of the issue that the form was opened with. Raises EditConflict if somebody
+        changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
+        `Issues.update`.
         """
         async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
@@ -346,9 +354,10 @@ class Editing:
         return await Issues(self.access).kept_by_subtasks(session, number, wanted)
 
     async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
-        """Change fields back to the values that they had, except those that somebody changed since. `after`
-        are the `marks` of the values that were changed. Raises what `apply` raises, and UserError if no field
-        can be changed back.
+        """Change fields back to the values that they had, except those that somebody changed since.
+
+        `after` are the `marks` of the values that were changed. Raises what `apply` raises, and UserError if
+        no field can be changed back.
         """
         left: list[BotError] = []
         while True:

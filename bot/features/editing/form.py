@@ -51,8 +51,9 @@ def edit_form(
     notes: Sequence[Block] = (),
     wrong: Sequence[str] = (),
 ) -> JSON:
-    """The form with the issue's values, and over them the wanted ones. `said` and `notes` are what is wrong,
-    and `wrong` names the fields that it is about.
+    """The form with the issue's values, and over them the wanted ones.
+
+    `said` and `notes` are what is wrong, and `wrong` names the fields that it is about.
     """
     issue, catalog = editable.issue, editable.catalog
     values: dict[str, ResolvedValue | None] = {
@@ -114,8 +115,9 @@ def _tag(editable: Editable) -> str:
 
 
 def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
-    """What the user changed in the form; `opened` are the marks of the issue that it was opened with. What
-    comes back as the issue has it isn't read: the form may show values that it doesn't take. Raises what
+    """What the user changed in the form; `opened` are the marks of the issue that it was opened with.
+
+    What comes back as the issue has it isn't read: the form may show values that it doesn't take. Raises what
     `entered` raises.
     """
     values = forms.Values(view)

@@ -112,6 +112,7 @@ class BatchFile:
 @dataclass(eq=False)
 class Batch:
     """Files that are attached together. `since` is the first attempt; `again` is set on later ones.
+
     `in_order` uploads one after the other, since the service lists files in the order of their uploads.
     """
 
@@ -161,6 +162,7 @@ class Files:
 
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
         """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
+
         Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
         can't be read or the key can't be verified.
         """
@@ -179,8 +181,10 @@ class Files:
 
     @asynccontextmanager
     async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
-        """Hold the waiting files for this issue; afterwards free those that are certainly not attached. Files
-        that are on the issue already, or that another request attaches, end at once. Raises ServiceError.
+        """Hold the waiting files for this issue; afterwards free those that are certainly not attached.
+
+        Files that are on the issue already, or that another request attaches, end at once. Raises
+        ServiceError.
         """
         claims: dict[BatchFile, Claim] = {}
         try:
@@ -208,8 +212,9 @@ class Files:
         return tuple(file.upload for file in batch.in_state(FileState.UPLOADED) if file.upload)
 
     async def attached(self, owner: Owner, number: int, batch: Batch) -> None:
-        """Record that an issue was created with the uploaded files. Files still waiting belong to an issue
-        that an earlier attempt created; they are looked up there.
+        """Record that an issue was created with the uploaded files.
+
+        Files still waiting belong to an issue that an earlier attempt created; they are looked up there.
         """
         if not batch.files:
             return
@@ -234,8 +239,9 @@ class Files:
     async def describe(
         self, owner: Owner, number: int, attachment_id: int, name: str, description: str
     ) -> None:
-        """Rename or describe a file that this user attached. Raises UserError if someone else attached it,
-        NotLinked, and ServiceError.
+        """Rename or describe a file that this user attached.
+
+        Raises UserError if someone else attached it, NotLinked, and ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             await self._own_attachment(session, number, attachment_id)

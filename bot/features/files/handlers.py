@@ -191,6 +191,7 @@ class FileHandlers:
 
     async def _announce(self, reply: Reply, number: int, count: int, message: JSON) -> None:
         """Tell the message's thread what was attached if everyone may see that; else the user alone why not.
+
         The upload may have taken minutes, so who may see the issue is read again.
         """
         try:

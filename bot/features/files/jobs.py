@@ -37,9 +37,10 @@ UPLOAD = "Download it, then upload it to Slack."
 
 
 class Job(BaseModel):
-    """Files, the issue that they are for, and the message that they come from, where known. `since` is the
-    first attempt. With `own`, only files that the user uploaded to Slack are accepted, since a forged form
-    can name any file. `rows` are the results of files that an earlier attempt settled.
+    """Files, the issue that they are for, and the message that they come from, where known.
+
+    `since` is the first attempt. With `own`, only files that the user uploaded to Slack are accepted, since a
+    forged form can name any file. `rows` are the results of files that an earlier attempt settled.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -113,8 +114,9 @@ class FileJobs:
         *,
         own: bool = False,
     ) -> None:
-        """Set the batch's files, ready to be uploaded; `own` as in a job. `known` are complete file objects
-        by ID; Slack is asked for the others.
+        """Set the batch's files, ready to be uploaded; `own` as in a job.
+
+        `known` are complete file objects by ID; Slack is asked for the others.
         """
         uploader, known = reply.owner.user_id if own else None, known or {}
         stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in wanted]
@@ -223,6 +225,7 @@ async def download(
     slack: AsyncWebClient, hosts: frozenset[str], file: JSON, uploader: str | None = None
 ) -> Download:
     """A file of a message or form that is downloaded when its content is read, which raises UserError.
+
     `uploader` must own the file: the token can read files of every conversation that the bot is in.
     """
     [found] = await look_up(slack, [file])
@@ -266,8 +269,9 @@ async def _fetch(
 
 
 def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
-    """Raises UserError unless the answer is the file. Without permission, Slack answers 200 with an HTML page
-    instead of the file (docs/slack.md, Files).
+    """Raises UserError unless the answer is the file.
+
+    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
     """
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
         raise UserError("Slack redirected the download, so I stopped. {how}", how=UPLOAD)

@@ -74,8 +74,9 @@ class Following:
             return await self.read(session, number, {})
 
     async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
-        """Several issues, None for those that the user can't see. Raises ServiceError. Leaves out those that
-        the service fails to send, so that the others don't wait for them.
+        """Several issues, None for those that the user can't see. Raises ServiceError.
+
+        Leaves out those that the service fails to send, so that the others don't wait for them.
         """
         found: dict[int, Seen | None] = {}
         projects: dict[int | None, Exposure] = {}
@@ -132,6 +133,7 @@ class Following:
         created: bool = False,
     ) -> Followed:
         """Keep the post with this `ts` up to date from now on. Raises UserError, TooManyFollowed too.
+
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
         issue, and `agreed` the project that isn't public which the owner agreed to show.
         """
@@ -167,6 +169,7 @@ class Following:
 
     async def include_comments(self, owner: Owner, number: int, thread: ThreadPlace, *, on: bool) -> bool:
         """Quote the public comments from now on, or no more; returns False if the issue isn't followed there.
+
         Only those who can see the issue can, and where not everyone can, only the one who follows it. Raises
         as `seen`, and UserError.
         """

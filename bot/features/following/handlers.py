@@ -73,8 +73,9 @@ class FollowHandlers:
         agreed: int | None = None,
         press: ButtonPress[FollowIssue] | None = None,
     ) -> None:
-        """`/issue 42 follow`: in the thread, or where that was said, else in a direct message. `press` is
-        that of the post to keep up to date, if it isn't a new one.
+        """`/issue 42 follow`: in the thread, or where that was said, else in a direct message.
+
+        `press` is that of the post to keep up to date, if it isn't a new one.
         """
         place = await _place_of(reply, thread)
         seen = await self.following.may_follow(reply.owner, number, place)

@@ -46,6 +46,7 @@ log = structlog.get_logger(__name__)
 @dataclass(frozen=True)
 class Poll:
     """The followed issues that have to be shown, as they are now, and up to when all changes are known.
+
     `seen` lacks those that the service failed to send, and has None for those that aren't visible.
     """
 
@@ -126,6 +127,7 @@ class FollowRuns(Background[Follower, Poll]):
 
     async def _changed(self, follower: Follower) -> tuple[Sequence[Followed], datetime | None]:
         """What has to be read, by one request for each hundred issues, and up to when changes are known then.
+
         Raises NotLinked, KeyRejected, ServiceError.
         """
         followed = follower.followed

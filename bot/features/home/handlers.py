@@ -37,8 +37,9 @@ class HomeHandlers:
             await self.show(reply, (event.event.get("view") or {}).get("private_metadata"))
 
     async def show(self, reply: Reply, shown: str | None, *, again: bool = False) -> None:
-        """Publish the user's tab twice: right away from the database, then with their open issues. The first
-        is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
+        """Publish the user's tab twice: right away from the database, then with their open issues.
+
+        The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
         """
         stored = await self._stored(reply.owner)
         if stored is None:

@@ -54,8 +54,9 @@ def home(
     today: date,
     said: str | None = None,
 ) -> JSON:
-    """A user's tab. `stored` is None if they aren't linked. `open_issues` is None while the service is being
-    read, and `said` is the error if that failed.
+    """A user's tab. `stored` is None if they aren't linked.
+
+    `open_issues` is None while the service is being read, and `said` is the error if that failed.
     """
     if stored is None:
         blocks = [context(f":warning: {prose(said)}")] if said else []

@@ -148,7 +148,9 @@ def issue_command(
     text: str, typist: Typist, fields: Collection[Ref] = (), names: Names | None = None
 ) -> IssueRequest:
     """The request in `/issue <text>`; `fields` are the project's custom fields, and `names` those that
-    phrases in a new issue's subject may hold. Raises UserError, and NotUnderstood for a new issue.
+    phrases in a new issue's subject may hold.
+
+    Raises UserError, and NotUnderstood for a new issue.
     """
     if comment := _comment(text, typist.base_url):
         return comment

@@ -74,9 +74,11 @@ class OpenFilesForm(Button):
 
 
 class FollowIssue(Button):
-    """On a post in a thread, which is then kept up to date; `created` is whether it announces the issue. On a
-    card, and on a post about something else, `thread` is where a new post goes, or without one, the user's
-    direct messages. `agreed` is the project that isn't public which its question asks about, if it asks.
+    """On a post in a thread, which is then kept up to date; `created` is whether it announces the issue.
+
+    On a card, and on a post about something else, `thread` is where a new post goes, or without one, the
+    user's direct messages. `agreed` is the project that isn't public which its question asks about, if it
+    asks.
     """
 
     action = "issue.follow"

@@ -37,8 +37,9 @@ def field_input(
     dispatch: bool = False,
     needed: bool = False,
 ) -> Block:
-    """A field with its value and its choices, also a value that isn't one of them. `tag` makes a refresh
-    forget what was chosen.
+    """A field with its value and its choices, also a value that isn't one of them.
+
+    `tag` makes a refresh forget what was chosen.
     """
     searched = field.choices or field.kind is Kind.ISSUE
     return forms.field(
@@ -137,8 +138,9 @@ def names_in(view: JSON) -> frozenset[str]:
 def entered(
     values: forms.Values, field: Field, locale: str, written: Written | None = None
 ) -> Value | bool | None:
-    """What a field of a submitted form holds, choices by ID. `locale` is the user's. Raises WrongField for a
-    duration that can't be read, ActionExpired for a value that the form didn't offer.
+    """What a field of a submitted form holds, choices by ID. `locale` is the user's.
+
+    Raises WrongField for a duration that can't be read, ActionExpired for a value that the form didn't offer.
     """
     match field.kind:
         case Kind.CHOICE | Kind.PERSON:
@@ -192,6 +194,7 @@ async def with_custom_fields(
     parse: Callable[..., T], fields_in: Callable[[str | None], Awaitable[Collection[Ref]]]
 ) -> T:
     """What `parse` returns; custom fields are read only if an option may be one of them, and given to it.
+
     `fields_in` reads those of the project that the command names. Raises what `parse` raises.
     """
     try:

@@ -253,9 +253,10 @@ def fields_of(error: BotError) -> tuple[str, ...]:
 async def resolved(
     draft: Draft, people: People, session: Session, catalog: Catalog
 ) -> tuple[dict[str, ResolvedValue], list[WrongField]]:
-    """The draft's values by option key, and an error for each unknown or ambiguous name. A misspelled name
-    has the value that it probably means; other such names have none. Of a list, the first `TOLD` such names
-    are told.
+    """The draft's values by option key, and an error for each unknown or ambiguous name.
+
+    A misspelled name has the value that it probably means; other such names have none. Of a list, the first
+    `TOLD` such names are told.
     """
     found: dict[str, ResolvedValue] = {}
     errors: list[WrongField] = []
@@ -302,8 +303,9 @@ def sent(value: ResolvedValue) -> object:
 
 
 def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
-    """Custom field values spelled as in the service, which refuses list values in another case. Raises
-    WrongField for an option of a list that doesn't have it anymore.
+    """Custom field values spelled as in the service, which refuses list values in another case.
+
+    Raises WrongField for an option of a list that doesn't have it anymore.
     """
     found = []
     for number, value in draft.custom_fields.items():

@@ -90,8 +90,10 @@ class IssueHandlers:
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
     async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
-        """Post an issue in the conversation, as seen with the user's key. Returns it instead if not everyone
-        can see it, unless it is in the project that the user `agreed` to show. Raises UserError.
+        """Post an issue in the conversation, as seen with the user's key.
+
+        Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
+        show. Raises UserError.
         """
         seen = await Publicity(self.parts).of(reply.owner, number)
         if (issue := seen.issue) is None or issue.is_private:
@@ -159,6 +161,7 @@ class IssueHandlers:
 
     async def announce(self, reply: Reply, made: Created, *, followed: bool = False) -> Announcement:
         """Announce a created issue in the conversation where it was requested, if everyone may see it.
+
         `followed` is whether the thread will follow the issue in that post.
         """
         if made.private:

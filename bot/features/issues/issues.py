@@ -117,8 +117,9 @@ class Issues:
     async def suggest(
         self, owner: Owner, text: str, project_id: int | None = None, *, own_first: bool = False
     ) -> tuple[Issue, ...]:
-        """Open issues whose number or subject matches, most recently updated first. With `own_first`, the
-        user's own before anything is typed. Raises NotLinked and ServiceError.
+        """Open issues whose number or subject matches, most recently updated first.
+
+        With `own_first`, the user's own before anything is typed. Raises NotLinked and ServiceError.
         """
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
@@ -166,9 +167,10 @@ class Issues:
         include: Collection[IssueDetailInclude],
         read: Callable[[], Awaitable[T]],
     ) -> Issue | T:
-        """One issue with its details, or what `read` returns if the service doesn't tell them. It is asked
-        for them twice before the endpoint counts as missing for all users: a proxy may have refused one
-        request.
+        """One issue with its details, or what `read` returns if the service doesn't tell them.
+
+        It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
+        refused one request.
         """
         optional = self.access.client.optional
         if issue := await optional.get_issue(session.key, number, include):
@@ -236,6 +238,7 @@ class Issues:
         self, session: Session, number: int, keys: Collection[str]
     ) -> UserError | None:
         """Why its subtasks keep an issue from a change of these fields, by option key; None if they don't.
+
         `status` stands for closing it. None, too, if they can't be read.
         """
         derived = [CHANGEABLE[key].label for key in DERIVED if key in keys]
@@ -291,8 +294,9 @@ def assigned_to(session: Session, issue: Issue) -> bool:
 async def explained(
     access: Access, owner: Owner, error: Refused, project_id: int | None, assignee: ResolvedValue | None
 ) -> IssueRefused | WrongField:
-    """A refusal with the fields that it names, or the assignee who can't be assigned; never raises. The
-    service's messages may be in any language, so its list of members decides about the assignee, too.
+    """A refusal with the fields that it names, or the assignee who can't be assigned; never raises.
+
+    The service's messages may be in any language, so its list of members decides about the assignee, too.
     """
     custom_fields: tuple[CustomField, ...] = ()
     who, project, barred = assignee if isinstance(assignee, Ref) else None, "", False
@@ -328,6 +332,7 @@ def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField])
 @dataclass(frozen=True)
 class ServiceChange:
     """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.
+
     `wanted` is None for a value that should be cleared, and `kept` says that the issue had what is got.
     """
 

@@ -26,8 +26,9 @@ log = structlog.get_logger(__name__)
 
 
 def may_show(project: Project | None, agreed: int | None) -> bool:
-    """Whether a channel may be shown what isn't private in a project. `agreed` is the ID of the project that
-    a user agreed to show although it isn't public.
+    """Whether a channel may be shown what isn't private in a project.
+
+    `agreed` is the ID of the project that a user agreed to show although it isn't public.
     """
     return project is not None and (project.is_public is True or project.id == agreed)
 
@@ -38,8 +39,10 @@ def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
 
 
 async def visible_project(client: Client, session: Session, number: int) -> Project | None:
-    """A project as it is now; None if the user can't see it. Raises ServiceError. One of several servers may
-    refuse everything for a while, so a refusal counts only if the list of projects lacks the project, too.
+    """A project as it is now; None if the user can't see it. Raises ServiceError.
+
+    One of several servers may refuse everything for a while, so a refusal counts only if the list of projects
+    lacks the project, too.
     """
     try:
         return await client.get_project(session.key, number)
@@ -53,8 +56,10 @@ async def visible_project(client: Client, session: Session, number: int) -> Proj
 
 @dataclass(frozen=True)
 class Exposure:
-    """Who can see an issue, or for None what isn't about one, in a project. `project` is None if it can't be
-    read. `issue_at` and `read_at` are the monotonic times when the issue and the project were read.
+    """Who can see an issue, or for None what isn't about one, in a project.
+
+    `project` is None if it can't be read. `issue_at` and `read_at` are the monotonic times when the issue and
+    the project were read.
     """
 
     issue: Issue | None
@@ -131,7 +136,10 @@ class Publicity:
         return number in await self.access.store.created_issues.refused_privacy()
 
     async def public(self, owner: Owner, numbers: Sequence[int]) -> list[Exposure]:
-        """Those of a few issues that may be announced. Raises NotLinked, KeyRejected, ServiceError."""
+        """Those of a few issues that may be announced.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
         async with self.access.accounts.reading(owner) as session:
             visible = await Issues(self.access).several(session, numbers)
             hidden = await self.access.store.created_issues.refused_privacy()

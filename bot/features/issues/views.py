@@ -170,8 +170,9 @@ def rich_title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
 def posted(
     does: str, issue: Issue, wording: Wording, mention: str | None, follow: FollowIssue | StopFollowing | None
 ) -> Message:
-    """The post of an issue, such as what `Ana created`: one line with its menu. `mention` is the assignee's
-    Slack user, if they are to be mentioned; `follow` is for a post in a thread.
+    """The post of an issue, such as what `Ana created`: one line with its menu.
+
+    `mention` is the assignee's Slack user, if they are to be mentioned; `follow` is for a post in a thread.
     """
     project = f" in {line(issue.project.name)}" if issue.project else ""
     said = f"{line(does)} {title(issue, wording)}{project}"
@@ -192,8 +193,9 @@ def with_reason(
     answer: Message, issue: Issue, announced: Announced | None, *, private: bool = False
 ) -> Message:
     """The private answer with why it wasn't announced, if it should have been. A button shares the issue if
-    that is only a question of who may see its project. What wasn't tried is private itself, or its issue is,
-    or was meant to be.
+    that is only a question of who may see its project.
+
+    What wasn't tried is private itself, or its issue is, or was meant to be.
     """
     match announced:
         case Announced.YES | Announced.NOWHERE:
@@ -219,6 +221,7 @@ def created(
 ) -> Message:
     """The private confirmation of a created issue: what was understood, what the service changed, possible
     duplicates, and why it wasn't announced; or a warning if others can see an issue requested as private.
+
     `delete` deletes the announcement. `notes` say more in plain text.
     """
     issue, service = made.issue, escape(wording.service)
@@ -298,8 +301,9 @@ def listed(
     fixed: Mapping[str, int] = NOTHING,
     menu: Element | None = None,
 ) -> Block:
-    """A list row, with its menu, or `menu` in its place. Fields with the value in `fixed` (an ID, 0 for
-    nobody) aren't repeated.
+    """A list row, with its menu, or `menu` in its place.
+
+    Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated.
     """
 
     def name(field: str) -> str:

@@ -105,8 +105,10 @@ class FormFilling:
     async def _from_template(
         self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, preset: bool
     ) -> Draft:
-        """The draft of a form that opens, filled in from the template that it names. With `preset`, it is
-        filled in from the channel's template if it names none and there is only one. Raises WrongField.
+        """The draft of a form that opens, filled in from the template that it names.
+
+        With `preset`, it is filled in from the channel's template if it names none and there is only one.
+        Raises WrongField.
         """
         text_format = reply.wording.text_format
         if draft.template:
@@ -120,6 +122,7 @@ class FormFilling:
         self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, before: int, wanted: str
     ) -> Draft:
         """The whole draft of an open form, filled in from the wanted template in place of the one `before`.
+
         Raises WrongField.
         """
         text_format = reply.wording.text_format

@@ -95,6 +95,7 @@ def create_form(
     metadata: str,
 ) -> JSON:
     """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project.
+
     `description` is rich text, `attached` what else comes from a message: its thread and its files.
     """
     said = shown.said
@@ -130,8 +131,9 @@ def project_fields(
     required: Required,
     shown: FormState,
 ) -> list[Block]:
-    """The fields of a project, with *More fields* if some aren't shown. `required` are the custom fields that
-    the service is known to require.
+    """The fields of a project, with *More fields* if some aren't shown.
+
+    `required` are the custom fields that the service is known to require.
     """
     tag = shown.tag(catalog.project_id or "")
     tracker = meant.get("tracker")
@@ -184,8 +186,9 @@ def submitted(view: JSON, written: Written, locale: str) -> Draft:
 
 
 def shown_again(view: JSON) -> Draft:
-    """The draft for another project: choices by name, since their IDs differ between projects. Rich text
-    isn't in it.
+    """The draft for another project: choices by name, since their IDs differ between projects.
+
+    Rich text isn't in it.
     """
     values = forms.Values(view)
     draft = _draft(values, {key: carried_over(values, field) for key, field in FIELDS.items()})

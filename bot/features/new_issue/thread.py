@@ -45,8 +45,9 @@ class Unread(StrEnum):
 
 
 class OfferedThread(BaseModel):
-    """A thread that a form offers to include, `checked` at first; `total` is 0 if unknown. `parent` is the
-    description that the form starts with, if it is the thread's first message.
+    """A thread that a form offers to include, `checked` at first; `total` is 0 if unknown.
+
+    `parent` is the description that the form starts with, if it is the thread's first message.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -106,8 +107,9 @@ class ThreadInclusion:
         return OfferedThread.model_validate(payload)
 
     async def included(self, reply: Reply, form: FormSubmission, description: str) -> Included:
-        """The description with the thread below it, if the form's box is checked. The thread replaces a
-        description that only repeats its first message. Raises WrongField, FormExpired.
+        """The description with the thread below it, if the form's box is checked.
+
+        The thread replaces a description that only repeats its first message. Raises WrongField, FormExpired.
         """
         offered = await self.offered(reply, NewIssueMetadata.of(form.view))
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):

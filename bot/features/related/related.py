@@ -56,9 +56,10 @@ class RelatedIssues:
         *,
         everywhere: bool = False,
     ) -> Found:
-        """The issues that a message in plain text may be about; `numbers` are those that it names. Searches
-        the channel's project, and all projects if it has none, nothing is found, or `everywhere` is set.
-        Raises NotLinked, KeyRejected, ServiceError.
+        """The issues that a message in plain text may be about; `numbers` are those that it names.
+
+        Searches the channel's project, and all projects if it has none, nothing is found, or `everywhere` is
+        set. Raises NotLinked, KeyRejected, ServiceError.
         """
         words = await asyncio.to_thread(telling_words, text)
         async with self.access.accounts.reading(owner) as session:
@@ -102,8 +103,9 @@ async def with_words(
 
 
 def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, int]) -> tuple[Issue, ...]:
-    """The issues that fit the words, open ones first and then the nearest first. `totals` says how many
-    issues have a word; for other words, the given issues are counted.
+    """The issues that fit the words, open ones first and then the nearest first.
+
+    `totals` says how many issues have a word; for other words, the given issues are counted.
     """
     sought = frozenset(words)
     found = [(stems(issue.subject, issue.description or "", sought), issue) for issue in issues]

@@ -13,6 +13,7 @@ CHANGE += r"(project|tracker|status|priority|category|version|to|author):[^=]+=.
 
 class ResultsPage(Button):
     """Another page of results: the search as typed, the page's offset, and those of the pages before it.
+
     `changes` are those made to the search with buttons (see `search.changed`).
     """
 

@@ -113,8 +113,9 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A query with its names resolved: its filters, and what their values are called, by filter. `me` is the
-    ID of the user that `me` stands for.
+    """A query with its names resolved: its filters, and what their values are called, by filter.
+
+    `me` is the ID of the user that `me` stands for.
     """
 
     query: Query

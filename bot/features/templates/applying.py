@@ -64,8 +64,9 @@ def key(text: str) -> str:
 
 
 def read(text: str, text_format: str, only: Outline | None = None) -> Outline:
-    """The outline of a description in the service's format. With `only`, it has just the headings of that
-    outline, and a line such as `Expected result:` is one, too.
+    """The outline of a description in the service's format.
+
+    With `only`, it has just the headings of that outline, and a line such as `Expected result:` is one, too.
     """
     found: list[tuple[str, list[str]]] = [("", [])]
     for line, heading in _lines(text.replace("\r\n", "\n"), text_format, colons=only is not None):

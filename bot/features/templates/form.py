@@ -28,8 +28,9 @@ HERE, EVERYWHERE = "channel", "project"
 
 
 class TemplateMetadata(Metadata):
-    """The template's project, its ID unless it is new, and the channel that it is for, if any. `copied` is
-    the description that was copied from an issue, as its outline's key hashed. `shown` is what
+    """The template's project, its ID unless it is new, and the channel that it is for, if any.
+
+    `copied` is the description that was copied from an issue, as its outline's key hashed. `shown` is what
     `forms.shown_in` marked, and `written` the shown description as it would be written, hashed.
     """
 
@@ -43,8 +44,9 @@ class TemplateMetadata(Metadata):
 
 @dataclass(frozen=True)
 class Entered:
-    """The form's values; `chosen` are its choices by option key, `description` is rich text. `here` is
-    whether only the channel is offered the template; None if the form doesn't ask.
+    """The form's values; `chosen` are its choices by option key, `description` is rich text.
+
+    `here` is whether only the channel is offered the template; None if the form doesn't ask.
     """
 
     name: str = ""

@@ -42,7 +42,10 @@ class Templates:
     async def listed(
         self, owner: Owner, project: str | None, channel: Channel | None
     ) -> tuple[KnownProject, tuple[Template, ...]]:
-        """The project, or the channel's, and its templates. Raises UserError, NotLinked, ServiceError."""
+        """The named project, or the channel's, and its templates.
+
+        Raises UserError, NotLinked, ServiceError.
+        """
         async with self.access.accounts.reading(owner) as session:
             chosen = await self.access.projects.chosen(session, project, channel)
             return chosen, await self.offered(owner, chosen, channel)
@@ -50,8 +53,9 @@ class Templates:
     async def offered(
         self, owner: Owner, project: KnownProject, channel: Channel | None
     ) -> tuple[Template, ...]:
-        """The templates for new issues of a project that the user can see, the channel's own first. A
-        channel's template hides the project's with the same name.
+        """The templates for new issues of a project that the user can see, the channel's own first.
+
+        A channel's template hides the project's with the same name.
         """
         found = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
         own = [template for template in found if template.channel_id]
@@ -79,9 +83,10 @@ class Templates:
         return known[ref.id]
 
     async def filled(self, owner: Owner, draft: Draft, channel: Channel | None, text_format: str) -> Draft:
-        """The draft of a command, filled in from the template that it names. Raises WrongField for an unknown
-        template and for parts that it requires and the draft leaves out, the other UserErrors, NotLinked,
-        ServiceError.
+        """The draft of a command, filled in from the template that it names.
+
+        Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
+        other UserErrors, NotLinked, ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             project = await self.access.projects.chosen(session, draft.project, channel)
@@ -158,9 +163,10 @@ class Templates:
     async def save(
         self, owner: Owner, template: Template, chosen: Mapping[str, Choice], text_format: str
     ) -> tuple[KnownProject, Template]:
-        """Add a template, or change the one with its ID; `chosen` are its choices by option key. What the
-        template has already isn't checked again: the project may have lost it since. Raises WrongField,
-        UserError, NotLinked, ServiceError.
+        """Add a template, or change the one with its ID; `chosen` are its choices by option key.
+
+        What the template has already isn't checked again: the project may have lost it since. Raises
+        WrongField, UserError, NotLinked, ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             before = TemplateContent()

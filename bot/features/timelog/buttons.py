@@ -36,7 +36,9 @@ class LogTimeToday(LogTimeAnyway):
 
 
 class ShareTime(Button):
-    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to."""
+    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to
+    show.
+    """
 
     action = "time.share"
     entry: Number

@@ -52,8 +52,9 @@ _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
 def timelog_command(text: str, typist: Typist, names: Names | None = None) -> TimelogRequest:
-    """The request in `/timelog <text>`; `names` are those of projects. Raises UserError for a link elsewhere,
-    and for words after `edit`.
+    """The request in `/timelog <text>`; `names` are those of projects.
+
+    Raises UserError for a link elsewhere, and for words after `edit`.
     """
     if typist.base_url:
         values.own_text(text, typist.base_url)
@@ -198,8 +199,9 @@ def _linking(words: Sequence[Word]) -> int:
 
 
 def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
-    """The duration that the words begin with, and how many of them it takes. A duration of several words ends
-    with a unit or at the end of the text: `1h 30 tickets` is one hour.
+    """The duration that the words begin with, and how many of them it takes.
+
+    A duration of several words ends with a unit or at the end of the text: `1h 30 tickets` is one hour.
     """
     plain = [word.text for word in words[:MAX_DURATION_WORDS]]
     for count in range(len(plain), 0, -1):

@@ -222,8 +222,9 @@ class TimelogHandlers:
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
     async def issue_chosen(self, press: ButtonPress[buttons.ChooseTimeIssue], reply: Reply) -> None:
-        """Another issue was chosen in the form: offer its activities and keep what was typed. Only the last
-        choice counts, whatever order the lookups end in.
+        """Another issue was chosen in the form: offer its activities and keep what was typed.
+
+        Only the last choice counts, whatever order the lookups end in.
         """
         if press.view is None:
             raise ActionExpired
@@ -399,8 +400,9 @@ def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
 async def _entered(
     form: FormSubmission, reply: Reply, metadata: TimeMetadata, shown: Mapping[str, str] | None = None
 ) -> TimeChange:
-    """What is in the fields that both forms have, without what is as it was `shown`. Raises WrongField for an
-    unreadable duration.
+    """What is in the fields that both forms have, without what is as it was `shown`.
+
+    Raises WrongField for an unreadable duration.
     """
     values, found = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
     if values.changed("hours", shown):

@@ -74,8 +74,10 @@ class TimeToLog(TimeDraft):
 
 @dataclass(frozen=True)
 class Loggable:
-    """An issue to log time on, or a project if `issue` is None. `activities` are the project's, with those
-    that the user logged last first; `usual` is the one to log with if the user names none.
+    """An issue to log time on, or a project if `issue` is None.
+
+    `activities` are the project's, with those that the user logged last first; `usual` is the one to log with
+    if the user names none.
     """
 
     issue: Issue | None
@@ -132,8 +134,9 @@ class TimeChange:
 
 
 class LongDay(UserError):
-    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that. `spent`
-    are the hours on the issue when it was asked, if known.
+    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that.
+
+    `spent` are the hours on the issue when it was asked, if known.
     """
 
     says = "That's more than 24 hours for one day."
@@ -169,9 +172,10 @@ class Timelog:
             return await self._on(session, draft)
 
     async def log(self, owner: Owner, wanted: TimeToLog, *, look: bool = False) -> Logged:
-        """Log time once, and store the entry as this user's. With `look`, an earlier attempt may have. Raises
-        ActivityNeeded and LongDay, and OutcomeUnknown only if the issue's spent hours don't show the time
-        either.
+        """Log time once, and store the entry as this user's. With `look`, an earlier attempt may have.
+
+        Raises ActivityNeeded and LongDay, and OutcomeUnknown only if the issue's spent hours don't show the
+        time either.
         """
         async with self.access.accounts.reading(owner) as session:
             on = await self._on(session, wanted)
@@ -368,6 +372,7 @@ class Timelog:
         spent: Decimal | None = None,
     ) -> None:
         """Raises LongDay for more than 24 hours in a day, unless the user agreed to that many minutes.
+
         `before` is the entry that the hours replace, `spent` as in `LongDay`.
         """
         minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES)

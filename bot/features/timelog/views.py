@@ -61,9 +61,10 @@ class EntryMetadata(TimeMetadata):
 
 
 class LogMetadata(TimeMetadata):
-    """Of the form that logs time: the project, if it isn't logged on an issue. `announce` if the form came
-    from a message, whose thread the result is posted in. `activity` is what the user typed for an issue that
-    isn't known yet.
+    """Of the form that logs time: the project, if it isn't logged on an issue.
+
+    `announce` if the form came from a message, whose thread the result is posted in. `activity` is what the
+    user typed for an issue that isn't known yet.
     """
 
     project: str | None = None
@@ -157,6 +158,7 @@ def summary(
     did: str, spent: Spent, totals: tuple[int, int], wording: Wording, *, shareable: bool, note: str = ""
 ) -> Message:
     """The private confirmation: the time, the user's totals, and buttons to share, edit and delete the entry.
+
     `did` is LOGGED or CHANGED; `note` is more to say, in mrkdwn.
     """
     below: list[Element] = []

@@ -82,9 +82,10 @@ class Users:
     async def create(
         self, owner: Owner, details: Details, slack_user: Owner | None, *, by_mail: bool
     ) -> tuple[User, LinkOutcome]:
-        """Create the account, returned without its API key, and link the Slack user with that key. The
-        service generates a password to be changed at the first login, and emails it if `by_mail`. Raises
-        UserError if that can't be done, or its outcome is unknown.
+        """Create the account, returned without its API key, and link the Slack user with that key.
+
+        The service generates a password to be changed at the first login, and emails it if `by_mail`.
+        Raises UserError if that can't be done, or its outcome is unknown.
         """
         session = await self.accounts.writing(owner)
         if slack_user is not None:
@@ -106,8 +107,9 @@ class Users:
         return _without_key(user), linking
 
     async def change(self, owner: Owner, user_id: int, changed: Mapping[str, str]) -> None:
-        """Change these `Details` of an account. Raises UserError, and OutcomeUnknown only if no read confirms
-        the change.
+        """Change these `Details` of an account.
+
+        Raises UserError, and OutcomeUnknown only if no read confirms the change.
         """
         session = await self.accounts.writing(owner)
         if not changed:

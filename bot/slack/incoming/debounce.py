@@ -34,8 +34,9 @@ class Debouncer:
         self._hashes: OrderedDict[str, list[str]] = OrderedDict()
 
     async def wait(self, form: str, typed_at: float) -> bool:
-        """Wait for a pause in typing; returns False if more was typed meanwhile. `typed_at` is Slack's time
-        of the action, since actions may be handled out of order.
+        """Wait for a pause in typing; returns False if more was typed meanwhile.
+
+        `typed_at` is Slack's time of the action, since actions may be handled out of order.
         """
         if not self.begin(form, typed_at):
             return False

@@ -139,8 +139,9 @@ class Dispatch(AsyncMiddleware):
     async def _claim(
         self, interaction: Interaction, reply: Reply, delivery: str | None
     ) -> BoltResponse | None:
-        """Claim the delivery in the database, with the request if a user waits for it. Returns the response
-        if it must not be handled here.
+        """Claim the delivery in the database, with the request if a user waits for it.
+
+        Returns the response if it must not be handled here.
         """
         if delivery is None:
             return None
@@ -172,8 +173,9 @@ class Dispatch(AsyncMiddleware):
     async def _acknowledge(
         self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
     ) -> BoltResponse:
-        """Start the work and respond to Slack at once, unless the response carries the result. A form's
-        response is its result, or a progress view.
+        """Start the work and respond to Slack at once, unless the response carries the result.
+
+        A form's response is its result, or a progress view.
         """
         if isinstance(handler, Form):
             reply.acknowledgement = Acknowledgement()

@@ -118,8 +118,9 @@ class Failures:
 
     @asynccontextmanager
     async def reported(self, act: Measurement, reply: Reply, last_answer: float) -> AsyncIterator[None]:
-        """Tell the user about any error in the block, once; re-raises a cancellation. `last_answer` is how
-        long that may take, in seconds, when the process stops.
+        """Tell the user about any error in the block, once; re-raises a cancellation.
+
+        `last_answer` is how long that may take, in seconds, when the process stops.
         """
         try:
             yield
@@ -205,9 +206,10 @@ async def finish(reply: Reply, result: FormResult) -> None:
 async def follow(
     reply: Reply, task: asyncio.Task[FormResult], doing: Callable[[], str], said: str, interval: float
 ) -> FormResult:
-    """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes. Looks
-    every `interval` seconds. `said` is what the form already shows. Cancels the task if this is canceled;
-    stops showing progress when the user closes the form.
+    """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
+
+    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is
+    canceled; stops showing progress when the user closes the form.
     """
     watched = True
     try:

@@ -110,8 +110,9 @@ def merged(features: Sequence[Feature]) -> Feature:
 
 
 def unpacking(button: type[Button], handler: Press) -> Press:
-    """The handler of a button, given what the button carries, or what was saved for it. Raises ActionExpired
-    if that can't be read, and FormExpired if it isn't saved anymore.
+    """The handler of a button, given what the button carries, or what was saved for it.
+
+    Raises ActionExpired if that can't be read, and FormExpired if it isn't saved anymore.
     """
 
     async def handle(press: interaction.ButtonPress[Any], reply: Reply) -> JSON | None:

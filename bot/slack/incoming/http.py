@@ -39,8 +39,9 @@ log = structlog.get_logger()
 
 
 def verify(secret: SecretStr, headers: Mapping[str, str], body: bytes, now: float) -> bool:
-    """Whether Slack signed the request within the last five minutes (signature version 0). See
-    https://docs.slack.dev/authentication/verifying-requests-from-slack/
+    """Whether Slack signed the request within the last five minutes (signature version 0).
+
+    See https://docs.slack.dev/authentication/verifying-requests-from-slack/
     """
     timestamp = headers.get("X-Slack-Request-Timestamp", "")
     if not re.fullmatch(r"[0-9]{1,12}", timestamp) or abs(now - int(timestamp)) > SIGNATURE_SECONDS:
@@ -109,6 +110,7 @@ class Readiness:
 @dataclass
 class Web:
     """Serves health, readiness and metrics; with a signing secret also Slack's requests, and OAuth if given.
+
     Set `draining` before a shutdown to report not ready, and `stopping` to reject Slack's requests.
     """
 

@@ -43,8 +43,10 @@ COMMAND_LENGTH = 8_000
 
 @dataclass(frozen=True, kw_only=True)
 class Interaction:
-    """What all payloads have in common. `installation` is the enterprise and team that the app was called
-    through; in a shared channel, users of other companies belong to other teams.
+    """What all payloads have in common.
+
+    `installation` is the enterprise and team that the app was called through; in a shared channel, users of
+    other companies belong to other teams.
     """
 
     kind: ClassVar[str]
@@ -113,8 +115,10 @@ Carries = TypeVar("Carries", bound=Button)
 
 @dataclass(frozen=True, kw_only=True)
 class ButtonPress(Interaction, Generic[Carries]):
-    """A button, a menu option or another choice; `name` is its action. Dispatch reads `carried` into
-    `button`. `message` is the message it is in, if any; `pressed_at` is Slack's time.
+    """A button, a menu option or another choice; `name` is its action.
+
+    Dispatch reads `carried` into `button`. `message` is the message it is in, if any; `pressed_at` is Slack's
+    time.
     """
 
     kind = "action"
@@ -287,8 +291,10 @@ def _is_foreign(body: JSON) -> bool:
 
 def _owner(body: JSON) -> Owner:
     """The user who caused a payload; users of other companies have their own team (docs/slack.md, Shared
-    channels and people). Slack may name an event's installation only in its authorizations; in a channel
-    shared with another company these say nothing of the user.
+    channels and people).
+
+    Slack may name an event's installation only in its authorizations; in a channel shared with another
+    company these say nothing of the user.
     """
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):

@@ -66,8 +66,9 @@ class NotADate(UserError):
 
 
 def day(text: str, today: date, towards: Towards = "future") -> date:
-    """A date as in docs/commands.md. `mon`, `Dec 31` and `7d` point towards the past or the future. Raises
-    NotADate, and UserError for a date that could be day first or month first.
+    """A date as in docs/commands.md. `mon`, `Dec 31` and `7d` point towards the past or the future.
+
+    Raises NotADate, and UserError for a date that could be day first or month first.
     """
     found = _day(_normal(text), today, 1 if towards == "future" else -1)
     if found is None or not _FIRST <= found <= _LAST:
@@ -76,8 +77,9 @@ def day(text: str, today: date, towards: Towards = "future") -> date:
 
 
 def spent_day(text: str, today: date) -> date:
-    """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today. Raises
-    UserError as `day` does.
+    """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today.
+
+    Raises UserError as `day` does.
     """
     typed = _normal(text)
     found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
@@ -151,8 +153,9 @@ def is_date(text: str) -> bool:
 
 def days(text: str, today: date, towards: Towards) -> DateRange:
     """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
-    D is a day, `last week`, `this month` or the like. Raises UserError as `day` does, and for a range without
-    days or out of the calendar.
+
+    D is a day, `last week`, `this month` or the like. Raises UserError as `day` does, and for a range
+    without days or out of the calendar.
     """
     typed = _normal(text)
     if match := _COMPARISON.fullmatch(typed):
@@ -183,8 +186,9 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
 
 
 def times(text: str, today: date, zone: tzinfo, towards: Towards) -> TimeRange:
-    """As `days`, from the first second of the first day to the last second of the last one in `zone`. Raises
-    UserError as `days` does.
+    """As `days`, from the first second of the first day to the last second of the last one in `zone`.
+
+    Raises UserError as `days` does.
     """
     span = days(text, today, towards)
     since = datetime.combine(span.since, time.min, zone) if span.since else None

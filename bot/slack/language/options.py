@@ -49,8 +49,9 @@ ByName = Mapping[str, Sequence[Ref]]
 
 
 class UnknownOption(UserError):
-    """A key that the command doesn't have: the nearest one, or else all that it has. Where custom fields are
-    allowed, it may be the name of one in `project`, which the command names.
+    """A key that the command doesn't have: the nearest one, or else all that it has.
+
+    Where custom fields are allowed, it may be the name of one in `project`, which the command names.
     """
 
     says = "There's no `{key}:` option. {instead}"
@@ -107,9 +108,10 @@ class Parsed:
 
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """Parse the options of `text`, with keys in lower case. `cf_` in `known` allows `cf_<id>` and the names
-    of `fields`, which become `cf_<id>`. Raises UnknownOption, UnclosedQuote, and UserError for a name that
-    several fields have or an option without a value.
+    """Parse the options of `text`, with keys in lower case.
+
+    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption,
+    UnclosedQuote, and UserError for a name that several fields have or an option without a value.
     """
     parsed = understand(text, known, fields)
     if parsed.problems:
@@ -118,9 +120,10 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
 
 
 def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """As `parse`, with everything that could be understood, and the problems instead of an error. A
-    misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of a
-    kind, they aren't told, and nothing is guessed.
+    """As `parse`, with everything that could be understood, and the problems instead of an error.
+
+    A misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of
+    a kind, they aren't told, and nothing is guessed.
     """
     plain: list[Word] = []
     by_name = _by_name(fields)

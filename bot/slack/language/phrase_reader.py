@@ -243,8 +243,9 @@ class HalfPhrase(UserError):
 
 
 def search(parsed: Parsed, names: Names, today: date) -> Parsed:
-    """The search with its phrases as options; what is left is text. An option that was typed as one stays as
-    it is. Raises HalfPhrase.
+    """The search with its phrases as options; what is left is text.
+
+    An option that was typed as one stays as it is. Raises HalfPhrase.
     """
     reader = Reader("search", names, today)
     found = list(_phrases(reader, parsed.words))

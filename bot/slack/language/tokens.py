@@ -95,6 +95,7 @@ def as_typed(text: str) -> str:
 
 def words(text: str) -> tuple[Word, ...]:
     """Split a command's text; double quotes around a word, or after a colon or comma, keep it together.
+
     Raises UnclosedQuote.
     """
     return tuple(word for _, word in _numbered(text))

@@ -76,8 +76,9 @@ Ready = Callable[[], Awaitable[Message | None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Post:
-    """Where a message goes: a conversation, a thread in it, or with `ts` in place of an earlier post. `mark`
-    is the block ID of its first block, by which it is found: Slack returns it without an extra scope.
+    """Where a message goes: a conversation, a thread in it, or with `ts` in place of an earlier post.
+
+    `mark` is the block ID of its first block, by which it is found: Slack returns it without an extra scope.
     """
 
     owner: Owner
@@ -89,6 +90,7 @@ class Post:
 
 class Outbox:
     """Writes in the background. What it knows of a workspace's channels is kept for `Delays.channels`.
+
     `longest_post`: the most seconds from the start of a write's turn to the end of its request.
     """
 
@@ -146,6 +148,7 @@ class Outbox:
         self, post: Post, within: tuple[datetime, datetime], searched_to: str | None = None
     ) -> outcomes.Found:
         """Look for a post, sent between the two times; `searched_to` is where an unfinished search continues.
+
         A channel is searched from the newest message to the oldest, a thread the other way round.
         """
         first, last = within
@@ -295,8 +298,9 @@ Waiting = tuple[datetime, int, str, str, asyncio.Future[None]]
 
 
 class Turns:
-    """The turns of one workspace. The paces are seconds between two writes: to one channel, after a `burst`
-    of them, and by method.
+    """The turns of one workspace.
+
+    The paces are seconds between two writes: to one channel, after a `burst` of them, and by method.
     """
 
     def __init__(self, channel_pace: float, burst: int, methods: Mapping[str, float]) -> None:

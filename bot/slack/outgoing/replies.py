@@ -87,9 +87,10 @@ class Acknowledgement:
 
 @dataclass
 class Reply:
-    """The ways to answer the user who caused an interaction. `view_id` is the form that this reply opened or
-    that the interaction came from. `answered` is set once the user has been answered; copies made by `at`
-    share it.
+    """The ways to answer the user who caused an interaction.
+
+    `view_id` is the form that this reply opened or that the interaction came from. `answered` is set once the
+    user has been answered; copies made by `at` share it.
     """
 
     slack: AsyncWebClient
@@ -171,12 +172,16 @@ class Reply:
         return self.at(replace(self.place, thread_ts=thread))
 
     async def privately(self, message: Message, *, replace: bool = False) -> None:
-        """Answer only the user; `replace` replaces the message with the button. Raises NotDelivered."""
+        """Answer only the user; `replace` replaces the message whose button was pressed.
+
+        Raises NotDelivered.
+        """
         self.answered.set()
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def announce(self, message: Message, may_post: Callable[[], Awaitable[bool]]) -> Announced:
         """Post where the user asked, unless outsiders read it or may; the user can delete the post.
+
         `may_post`, asked right before the post, tells whether others there may see what it says.
         """
         return (await self.post(message, may_post))[0]
@@ -202,9 +207,10 @@ class Reply:
         return deletable(message, self.owner, (await self.profile()).first_name, self.wording.service)
 
     async def show(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> None:
-        """Open a form, or replace the one that is open. `over` is the hash of the only version that it may
-        replace. A form opens only for linked users unless it is `for_anyone`. Raises NotLinked, and
-        FormNotShown, with `hash_conflict` for another version.
+        """Open a form, or replace the one that is open.
+
+        `over` is the hash of the only version that it may replace. A form opens only for linked users unless
+        it is `for_anyone`. Raises NotLinked, and FormNotShown, with `hash_conflict` for another version.
         """
         self.answered.set()
         if self.view_id:
@@ -248,6 +254,7 @@ class Reply:
 
     async def offer(self, draft: SavedDraft, error: BotError, text: str = "Open form") -> Block | None:
         """The button that opens a form with what was typed and what is wrong; None if that contains a key.
+
         Before it, the one that runs a command with the name that a misspelled one probably means.
         """
         if isinstance(error, KeyInRequest):

@@ -33,8 +33,9 @@ class Message:
     blocks: tuple[Block, ...] = field(default=())
 
     def as_arguments(self) -> JSON:
-        """The arguments for `chat.postMessage` and for a post to a response URL. The longest texts are cut
-        until the message fits.
+        """The arguments for `chat.postMessage` and for a post to a response URL.
+
+        The longest texts are cut until the message fits.
         """
         blocks, most = list(self.blocks), SECTION
         while text_length(blocks) > MESSAGE_TEXT and most > SHORTEST:

@@ -38,8 +38,9 @@ class Button(BaseModel):
     """Whether the form that it is in shows its progress, and so nothing else until it ends."""
 
     def pack(self) -> str:
-        """The fields' values joined by colons; only the last one may contain colons. Raises ValueError if
-        Slack's limit for a button is exceeded.
+        """The fields' values joined by colons; only the last one may contain colons.
+
+        Raises ValueError if Slack's limit for a button is exceeded.
         """
         values = ("" if value is None else value for _, value in self)
         packed = ":".join(f"{value:d}" if isinstance(value, bool) else str(value) for value in values)

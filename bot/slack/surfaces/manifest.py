@@ -194,8 +194,10 @@ def manifest(
     *,
     several: bool = False,
 ) -> dict[str, Any]:
-    """The manifest, in the shape of Slack's schema. `url` is the bot's address; raises ValueError if it is
-    missing in HTTP mode or for `several` workspaces. Links to `service_url` unfurl if Slack accepts its host.
+    """The manifest, in the shape of Slack's schema.
+
+    `url` is the bot's address; raises ValueError if it is missing in HTTP mode or for `several` workspaces.
+    Links to `service_url` unfurl if Slack accepts its host.
     """
     root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
     if (mode == "http" or several) and not re.match(r"https?://[^/\s]", root):

@@ -53,9 +53,10 @@ def decode(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """As `escape`, and without formatting, quotes or emoji: it can't pass for the bot's own words. Slack has
-    no escape for marks. It reads them only at the edge of a word, so a word joiner on both sides disables
-    them. Between two letters or two spaces they mean nothing and need no joiners.
+    """As `escape`, and without formatting, quotes or emoji: it can't pass for the bot's own words.
+
+    Slack has no escape for marks. It reads them only at the edge of a word, so a word joiner on both sides
+    disables them. Between two letters or two spaces they mean nothing and need no joiners.
     """
     shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{JOINER}", escape(text)))
     return _QUOTED.sub(f"{JOINER}&gt;", shown)
@@ -115,8 +116,9 @@ def is_web(url: str) -> bool:
 
 
 def link(url: str, label: str = "") -> str:
-    """A link; for other schemes only the escaped label, or the URL if there is none. Drops a label that looks
-    like a URL, so that no link can pass for another.
+    """A link; for other schemes only the escaped label, or the URL if there is none.
+
+    Drops a label that looks like a URL, so that no link can pass for another.
     """
     url = clean(url).strip()
     shown = line(label, _LABEL)
@@ -133,8 +135,9 @@ def bold(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Cut mrkdwn to `limit` characters: never inside an entity or a `<…>`, and with code blocks closed. An
-    ellipsis marks the cut.
+    """Cut mrkdwn to `limit` characters: never inside an entity or a `<…>`, and with code blocks closed.
+
+    An ellipsis marks the cut.
     """
     if len(text) <= limit:
         return text

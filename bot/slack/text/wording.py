@@ -25,8 +25,9 @@ CONVERSION_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Wording:
-    """The service's name and address, its text format, and the command prefix. `optional` knows which
-    optional operations the service lacks, whose buttons then go.
+    """The service's name and address, its text format, and the command prefix.
+
+    `optional` knows which optional operations the service lacks, whose buttons then go.
     """
 
     base_url: str
@@ -74,8 +75,9 @@ async def rendered(text: str, text_format: TextFormat, seconds: float = CONVERSI
 async def converted(
     convert: Callable[[str], T], text: str, otherwise: Callable[[str], T], seconds: float = CONVERSION_SECONDS
 ) -> T:
-    """Convert a text in a thread; `otherwise` converts it if that takes longer than `seconds`. The thread
-    can't be stopped, but all converters limit their input, so it ends soon.
+    """Convert a text in a thread; `otherwise` converts it if that takes longer than `seconds`.
+
+    The thread can't be stopped, but all converters limit their input, so it ends soon.
     """
     try:
         async with asyncio.timeout(seconds):

@@ -30,8 +30,9 @@ class Profile:
 
 
 class Profiles:
-    """Caches `users.info`; falls back to the ID as the name and to UTC. `on_deactivated` is called with the
-    team and ID of a user whom Slack says to be deactivated.
+    """Caches `users.info`; falls back to the ID as the name and to UTC.
+
+    `on_deactivated` is called with the team and ID of a user whom Slack says to be deactivated.
     """
 
     on_deactivated: Callable[[str, str], Awaitable[None]] | None = None
@@ -89,8 +90,9 @@ class Contact:
 
 
 async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
-    """Read a colleague's details, uncached. The email needs the scope `users:read.email`. Raises UserError if
-    Slack doesn't return it, for an app, and for people who left or work elsewhere.
+    """Read a colleague's details, uncached. The email needs the scope `users:read.email`.
+
+    Raises UserError if Slack doesn't return it, for an app, and for people who left or work elsewhere.
     """
     try:
         user = (await slack.users_info(user=user_id)).get("user") or {}
