@@ -111,9 +111,11 @@ class Dispatch(AsyncMiddleware):
         interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
         reply = Reply(req.context.client, interaction, self.platform)
         delivery = delivery_key(interaction)
-        if refused := await self._claim(interaction, reply, delivery):
-            return refused
-        return await self._acknowledge(interaction, reply, handler, delivery)
+        written = isinstance(interaction, UserMessage)
+        async with self.lines.arriving(interaction.owner) if written else nullcontext():
+            if refused := await self._claim(interaction, reply, delivery):
+                return refused
+            return await self._acknowledge(interaction, reply, handler, delivery)
 
     def _handler(self, interaction: Interaction | None) -> Route | Form | None:
         features = self.features
@@ -203,7 +205,7 @@ class Dispatch(AsyncMiddleware):
                 elif self.lines.must_tell(owner):
                     full = UserError(
                         "I'm still working on your last messages. "
-                        "Send this one again when I've answered them."
+                        "When I've answered them, send the others again."
                     )
                     self._start(log_if_undelivered(tell(reply, full)), delivery)
                 elif delivery:

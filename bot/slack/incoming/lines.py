@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from bot.store.owner import Owner
 
@@ -23,6 +24,11 @@ class Line:
 class Lines:
     def __init__(self) -> None:
         self._lines: dict[Owner, Line] = {}
+        self._arriving: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
+
+    def arriving(self, owner: Owner) -> asyncio.Lock:
+        """Held from a message's arrival until it is in line, so that no later one overtakes it."""
+        return self._arriving.setdefault(owner, asyncio.Lock())
 
     def join(self, owner: Owner) -> AbstractAsyncContextManager[None] | None:
         """A message's place in its author's line, entered when it is its turn; None if the line is full."""

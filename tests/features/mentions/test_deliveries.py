@@ -10,7 +10,7 @@ from bot.slack.surfaces.drafts import saveable
 from tests.features.mentions.talking import Talker, deliver
 from tests.support.office import Office
 from tests.support.people import KEYS
-from tests.support.person import Person
+from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, until
 
 GENERAL = "C0GENERAL01"
@@ -103,11 +103,12 @@ async def test_the_mention_of_an_unknown_bot_user_is_removed(office: Office, tal
     assert len(await answers(talker)) == 1
 
 
+@pytest.mark.usefixtures("url")
 async def test_a_persons_messages_are_answered_in_their_order(office: Office, talker: Talker) -> None:
     words = [f"gadget{n}" for n in range(8)]
-    for word in words:
-        await talker.send(talker.direct_channel, f"search {word}")
-    await office.idle()
+    direct = SAID | {"channel": talker.direct_channel, "channel_type": "im"}
+    sent = [direct | {"ts": f"1700000000.00010{n}", "text": f"search {word}"} for n, word in enumerate(words)]
+    await asyncio.gather(*(deliver(office, "message", **message) for message in sent))
 
     said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
     found = [next(word for word in words if word in text) for text in said if "gadget" in text]
@@ -125,6 +126,7 @@ async def test_a_full_line_is_told_once_and_holds_up_nobody_else(wired: Person) 
     for _ in range(MOST + 4):
         await talker.send(talker.direct_channel, "12")
         await asyncio.sleep(0)
+    await wired.sees(lambda m: "still working on your last" in text_of(m), DM)
 
     assert "Chris" in await _said(other, "whoami")
     wire.released.set()
