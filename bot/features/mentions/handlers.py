@@ -52,7 +52,7 @@ class MentionHandlers:
         files = message.event.get("files") or ()
         match meant(text, reply.wording.base_url, await reply.today(), reply.wording.prefix):
             case Run(command, rest):
-                if rest.startswith("new ") and files:
+                if files:
                     await reply.privately(sentence(views.FILES_LEFT))
                 return _payload(reply, command, rest)
             case Unclear() as unclear:

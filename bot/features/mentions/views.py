@@ -18,7 +18,7 @@ UNCLEAR = "I don't recognize that command. Did you mean one of these?"
 LONG = "That's too long for a command. You can put it into an issue's description."
 FILES = "What should I do with your files?"
 FILES_LEFT = (
-    "I can't attach files from here. To attach them, choose *More actions › Attach files to an issue* on "
+    "I can't attach files from here. To attach them, choose “More actions › Attach files to an issue” on "
     "your message."
 )
 

@@ -218,6 +218,18 @@ async def test_files_of_a_message_are_in_the_form(
     assert "screen.log" in text_of(await ana.form("New issue"))
 
 
+@pytest.mark.parametrize("text", ["new Checkout is blank project:webshop", "12 comment Like this"])
+async def test_files_that_a_command_leaves_out_are_told(talker: Talker, ana: Person, text: str) -> None:
+    file = await ana.upload("screen.log", b"1")
+
+    await ana._post("message", channel=talker.direct_channel, text=text, file_ids=[file["id"]])
+    await talker.office.idle()
+
+    told = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
+    assert "choose “More actions › Attach files to an issue” on your message" in told[0]
+    assert len(told) == 2
+
+
 # Threads
 
 
