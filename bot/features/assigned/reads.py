@@ -5,11 +5,13 @@ are read one by one, with a key that is verified, to learn who assigned them and
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.access.access import Access
 from bot.access.accounts import Session
+from bot.errors import AnswerTooLarge, ServiceBroken
 from bot.features.background import Background
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.conventions import PAGE, IssueDetailInclude
@@ -81,20 +83,21 @@ class AssignmentReads(Background[Assignee, Read]):
         now, since = self.clock.now(), assignee.since
         changed = await self._changed(assignee)
         fresh = [issue for issue in changed if assignee.seen.get(issue.id) != issue.updated_on]
-        assigned = []
-        if later := fresh[MAX_CHANGES:]:
-            fresh = fresh[:MAX_CHANGES]
+        news: dict[int, bool] = {}
         if fresh:
             async with self.access.accounts.reading(assignee.owner, background=True) as session:
-                assigned = [issue.id for issue in fresh if await self._is_news(session, issue.id, since)]
+                for issue in fresh[:MAX_CHANGES]:
+                    with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
+                        news[issue.id] = await self._is_news(session, issue.id, since)
+        unread = {issue.id for issue in fresh} - news.keys()
         # Times are in whole seconds: another change may still get the same one.
-        unread = {issue.id for issue in later}
         seen = {
             issue.id: issue.updated_on
             for issue in changed
-            if issue.id not in unread and issue.updated_on and issue.updated_on < now - SAME_SECOND
+            if issue.id not in unread and issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
         }
-        return [(assignee, Read(assigned, since if later else max(since, now - OVERLAP), seen))]
+        covered_to = since if len(fresh) > MAX_CHANGES else max(since, now - OVERLAP)
+        return [(assignee, Read([number for number, is_news in news.items() if is_news], covered_to, seen))]
 
     async def post(self, item: Assignee, content: Read) -> None:
         for number in content.assigned:
@@ -105,13 +108,13 @@ class AssignmentReads(Background[Assignee, Read]):
         """The user's next turn reads the same."""
 
     async def _changed(self, assignee: Assignee) -> Sequence[Issue]:
-        """The user's issues that changed since the last turn. Raises NotLinked, ServiceError."""
+        """The user's changed issues since the last turn, the latest first. Raises NotLinked, ServiceError."""
         link = await self.access.accounts.background_link(assignee.owner)
         filters = IssueFilters(
             assigned_to=("me",),
             status="any",
             updated_on=TimeRange(since=assignee.since.replace(microsecond=0)),
-            sort=(Sort("updated_on"), Sort("id")),
+            sort=(Sort("updated_on", descending=True), Sort("id")),
         )
         found: dict[int, Issue] = {}
         for page in range(MAX_PAGES):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.features.assigned.reads import AssignmentReads
+from bot.features.assigned.reads import MAX_CHANGES, AssignmentReads
 from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.timings import Delays, Timings
 from tests.features.assigned.test_assigned import told
@@ -177,6 +177,49 @@ async def test_a_message_whose_issue_the_service_fails_to_show_comes_later_once(
     await until(told_of_both)
     await turns.next()
     assert await told_of_both()
+
+
+async def test_an_issue_that_cannot_be_read_delays_no_other(
+    office: Office, turns: Turns, ben: Person, wire: Wire
+) -> None:
+    broken, other = office.public_issue(), office.public_issue(1)
+    turns.change(broken, ANA, assigned_to_id=BEN)
+    turns.change(other, ANA, assigned_to_id=BEN)
+    wire.fail("500 before it", f"GET /issues/{broken.id}.json")
+
+    await turns.next()
+    assert [f"#{other.id} " in text_of(message) for message in await told(ben)] == [True]
+
+    await turns.next()
+    assert len(await told(ben)) == 2
+
+
+async def test_many_other_changes_do_not_delay_an_assignment(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    for nth in range(MAX_CHANGES):
+        turns.change(office.public_issue(nth), BEN, assigned_to_id=BEN)
+    turns.now += timedelta(seconds=1)
+    turns.change(office.public_issue(MAX_CHANGES), ANA, assigned_to_id=BEN)
+
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+@pytest.mark.parametrize("ahead", [timedelta(), timedelta(hours=3)])
+async def test_a_change_is_read_once_whatever_the_services_clock(
+    office: Office, turns: Turns, wire: Wire, ahead: timedelta
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    issue.updated_on += ahead
+    await turns.next()
+    wire.heal()
+
+    await turns.next()
+
+    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
 
 
 async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns: Turns, wire: Wire) -> None:
