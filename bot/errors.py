@@ -110,7 +110,7 @@ class WrongField(UserError):
 
 
 class InProgress(UserError):
-    says = "This is being done right now. Check back in a moment."
+    says = "I'm already working on this. Check back in a moment."
 
 
 class StoredTextError(UserError):

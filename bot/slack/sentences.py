@@ -24,7 +24,7 @@ SAYS: dict[type[BotError], UserError] = {
         "{service} can't find that, or you don't have access to it. Check the number or name."
     ),
     errors.Refused: UserError(
-        "{service} rejected that without a reason. Check what you entered and try again."
+        "{service} rejected that without giving a reason. Check what you entered and try again."
     ),
     errors.TooLarge: UserError("That's too large for {service}. Shorten it, or attach a smaller file."),
     errors.AnswerTooLarge: UserError(

@@ -156,7 +156,10 @@ press(
 
 
 @scenario(
-    "unfollow", "command:issue", effect=issues_not_followed, said="I stopped following|You don't follow"
+    "unfollow",
+    "command:issue",
+    effect=issues_not_followed,
+    said="following #",
 )
 async def unfollow(s: Scene) -> Steps:
     number = s.issue().id

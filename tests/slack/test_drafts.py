@@ -131,7 +131,7 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
         ("/issue 12 status:reslved", "Use Resolved", "*Resolved*"),
         ("/issue 12 status:“in porgress”", "Use In progress", "*In progress*"),
         ("/timelog 12 1h30 activity:desgin Pairing", "Use Design", "Logged 1h 30m"),
-        ("/digest add webshop daily 9 -tracker:suport", "Use Support", "except issue type Support"),
+        ("/digest add webshop daily 9 -tracker:suport", "Use Support", "Excluding issue type Support"),
     ],
 )
 async def test_a_misspelled_name_is_corrected_by_one_press(

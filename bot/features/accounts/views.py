@@ -85,7 +85,7 @@ def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Messag
 
 def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     next_step = (
-        "Your request is running. You'll find the answer in the conversation."
+        "I'm working on your request. The answer will appear in the conversation."
         if resuming
         else f"Try `{wording.command('issues')} to:me`, or `{wording.command('issue')}` to create an issue."
     )

@@ -253,6 +253,8 @@ class Digests:
 
         `exposed` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
         """
+        if digest.personal:
+            raise UserError("Digest {digest} is already yours.", digest=digest.id)
         if digest.owner != user:
             await self._require_room(user)
         async with self._accounts.reading(user) as session:

@@ -190,10 +190,10 @@ def confirmation(digest: Digest, act: Act) -> Message:
 def which_digest(digests: Sequence[Digest], act: Act) -> Message:
     """A button for each digest that a command without a number may mean."""
     each = [
-        button(f"{digest.plan.project} · {digest.plan.schedule}", ACTS[act](digest=digest.id))
+        button(f"{digest.plan.project} · {when_of(digest.plan)}", ACTS[act](digest=digest.id))
         for digest in digests
     ]
-    text = f"{ACTIONS[act].label}: which digest?"
+    text = (ACTIONS[act].ask or "Edit {it}?").format(it="which digest")
     return Message(text, (section(text), *(actions([one]) for one in each)))
 
 
@@ -238,7 +238,7 @@ def filters_in_words(plan: Plan) -> str:
     parts = (
         digest_message.explained(plan),
         *(_filter(kind, chosen) for kind, chosen in plan.filters.items()),
-        *(f"except {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()),
+        *(f"excluding {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()),
         f"grouped by {plan.group}" if plan.group != "tracker" else "",
         "posts even when there's nothing to show" if plan.empty else "",
     )
@@ -271,7 +271,7 @@ def added(planned: Planned, service: str) -> Message:
     )
     blocks: list[Block] = [section(text)]
     if about := filters_in_words(plan):
-        blocks.append(context(about))
+        blocks.append(context(about[0].upper() + about[1:]))
     blocks.append(section(f"Next: {', '.join(map(moment, planned.times))}"))
     blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
     if digest.agreed_project is not None and not digest.direct:
@@ -343,7 +343,7 @@ def run_result(digest: Digest, state: RunState | None, stopped: str, service: st
     if stopped:
         return f"{_named(digest)} wasn't posted. {stopped}"
     return (
-        f"{_named(digest)} is on its way. If Slack or {escape(service)} is slow, it appears in "
+        f"{_named(digest)} is on its way. If Slack or {escape(service)} is slow, it will appear in "
         f"{where(digest)} as soon as they respond."
     )
 

@@ -94,7 +94,7 @@ class FollowHandlers:
     async def unfollow(self, reply: Reply, number: int) -> None:
         """`/issue 42 unfollow`: wherever the user follows it."""
         ended = await self.following.stop_all(reply.owner, number)
-        said = f"I stopped following #{number} for you." if ended else f"You don't follow #{number}."
+        said = f"You're no longer following #{number}." if ended else f"You aren't following #{number}."
         await reply.privately(sentence(said))
 
     async def _follow_in_new_post(
@@ -151,7 +151,7 @@ class FollowHandlers:
         place = carried if stop.thread else _thread_of(reply, press.message)
         await self.following.stop(reply.owner, stop.issue, place)
         if stop.thread:
-            await reply.privately(sentence(f"I stopped following #{stop.issue} there."), replace=True)
+            await reply.privately(sentence(f"I stopped updating #{stop.issue} there."), replace=True)
             return
         message = views.stopped(press.message, stop)
         if not await posting.update(reply.slack, place.channel_id, str(press.message.get("ts")), message):

@@ -92,10 +92,10 @@ def question(seen: Seen, wording: Wording, thread: str) -> Message:
 
 def followed(it: Followed, *, already: bool) -> Message:
     """Says what is followed, with *Stop following*."""
-    now = "already follow" if already else "now follow"
-    text = f"You {now} #{it.issue_id} in our direct messages. I keep its post there up to date."
+    now = "already following" if already else "now following"
+    text = f"You're {now} #{it.issue_id} in a direct message. I'll keep that post up to date."
     if not it.direct:
-        text = f"This thread already follows #{it.issue_id}. I keep its post here up to date."
+        text = f"This thread already follows #{it.issue_id}. I'll keep its post here up to date."
     stop = StopFollowing(issue=it.issue_id, channel=it.channel_id, thread=it.thread_ts)
     return Message(text, (section(text), button_row(issues.STOP_FOLLOWING, stop)))
 

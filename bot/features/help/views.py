@@ -23,7 +23,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("42 comment Same here in Safari", "Comment on issue 42"),
         ("42 follow", "Follow issue 42 (`unfollow` stops it)"),
         ("attach 42", "Attach files to issue 42"),
-        ("template", "List this project's templates (`new template:bug …` uses one)"),
+        ("template", "List this project's templates (`new template:bug Login fails` uses one)"),
         ('new Checkout fails priority:high to:me due:fri desc:"Since this morning"', "Set more fields"),
     ),
     "issues": (
@@ -34,7 +34,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("project:any priority:high,urgent updated:>=yesterday", "Search all projects"),
     ),
     "timelog": (
-        ("", "Open the form to log time"),
+        ("", "Open the form for logging time"),
         ("42 1h30 Pairing with Ben", "Log time on issue 42"),
         ("42 45m on:yesterday activity:design", "Log time for another day"),
         ("edit", "Edit or delete your last entry"),
@@ -59,9 +59,9 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("", "Show your account"),
         ("link", "Link your account (`unlink` removes your key from Issue Bot)"),
         ("projects", "List projects"),
-        ("default <project>", "Set this channel's project (`default none` clears it)"),
+        ("default webshop", "Set this channel's project (`default none` clears it)"),
         ("emoji :ticket:", "Create issues here by reacting with an emoji (`emoji off` stops it)"),
-        ("project <name>", "Show a project"),
+        ("project webshop", "Show a project"),
         ("project new", "Create a project"),
         ("whoami", "Show which account you're linked to"),
         ("user @ana", "Show a person (`user me` and `user 5` work too)"),
@@ -70,7 +70,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 OPTIONS = {
-    "issue": f"Options: `{_ISSUE_OPTIONS}`, and custom fields by name, such as `browser:safari`",
+    "issue": f"Options: `{_ISSUE_OPTIONS}`, and custom fields by name, such as `browsers:safari`",
     "issues": "Filters: `project: subproject: tracker: status: to: author: priority: category: version: "
     "parent: created: updated: closed: start: due: query: sort: id: cf_<id>:`",
     "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "

@@ -101,7 +101,7 @@ class IssueCommand:
             issues = IssueHandlers(self.parts)
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
-            notes += [f"I read {read} as fields. To change them, select Edit."] if draft.phrases else []
+            notes += [f"I set fields from {read}. To change them, select Edit."] if draft.phrases else []
             await issues.confirm(reply, made, await issues.announce(reply, made), notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 

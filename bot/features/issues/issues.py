@@ -254,7 +254,7 @@ class Issues:
             return None
         if derived:
             return UserError(
-                "{service} calculates {labels} of #{number} from its subtasks. Change {them} there.",
+                "{service} calculates #{number}'s {labels} from its subtasks. Change {them} there.",
                 labels=series(derived, "and"),
                 number=number,
                 them="it" if len(derived) == 1 else "them",

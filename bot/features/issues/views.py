@@ -138,7 +138,7 @@ def comments_option(number: int, *, on: bool) -> JSON:
 
 def follows(number: int, wording: Wording) -> Block:
     """Says that the post is kept up to date."""
-    said = f"Follows {link(wording.url(number), f'#{number}')} in this thread"
+    said = f"This thread follows {link(wording.url(number), f'#{number}')}"
     return context(said) | {"block_id": FOLLOWS}
 
 
@@ -245,7 +245,7 @@ def created(
     blocks: list[Block] = [first, section(" · ".join(filter(None, understood)))]
     if made.changes:
         changed = "\n".join(f"• {service_change(change, service)}" for change in made.changes)
-        blocks.append(section(f"{service} changed what you asked for:\n{changed}"))
+        blocks.append(section(f"{service} didn't save everything as you entered it:\n{changed}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show issue", ShowIssue(issue=other.id))))

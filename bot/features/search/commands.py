@@ -14,6 +14,7 @@ from bot.slack.language.dates import Towards, days, times
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest, parse
 from bot.slack.language.phrase_reader import Names, needs, search
 from bot.slack.language.values import Help, OneIssue, Typist
+from bot.spelling import series
 from bot.store.owner import Owner
 
 K = TypeVar("K", bound=str)
@@ -164,7 +165,7 @@ def _sort_key(typed: str) -> Sort:
                 field=field[:40],
                 meant=meant,
             )
-        names = ", ".join(f"`{name}`" for name in SORTS)
+        names = series([f"`{name}`" for name in SORTS])
         raise UserError("Issues can't be sorted by “{field}”. Try {names}.", field=field[:40], names=names)
     descending = typed.startswith("-") or order == "desc" or (known == "priority" and not order)
     return Sort(known, descending)

@@ -105,7 +105,7 @@ def created(
         case LinkOutcome.NOT_STORED:
             then = f"I couldn't store its key, so it isn't linked. Ask {who} to type `{command} link`."
         case LinkOutcome.ALREADY_LINKED:
-            then = f"{who} linked another account in the meantime, so I didn't change that."
+            then = f"{who} linked a different account in the meantime, so I didn't change that."
         case LinkOutcome.NO_SLACK_USER:
             then = f"Its owner can link it with `{command} link`."
     if slack_user:

@@ -90,17 +90,17 @@ class WorkflowSteps:
             said = f"A workflow ran a step for you in {service}. {reply.wording.sentence(error)}"
             await self.parts.platform.outbox.tell(reply.owner, link_offer(said))
             raise UserError(
-                "{why} I sent you a direct message. Then run the workflow again.",
+                "{why} Use the button in the direct message I sent you, then run the workflow again.",
                 why=reply.wording.sentence(error),
             ) from error
 
     async def _create(self, reply: Reply, inputs: JSON, tried_at: datetime | None) -> JSON:
         project = _text(inputs, "project")
         if not project:
-            raise UserError("The step names no project. Choose one in the workflow.")
+            raise UserError("The step has no project. Add one in the workflow.")
         subject = " ".join(_text(inputs, "subject").split())
         if not subject:
-            raise UserError("The subject is empty. Give the step one.")
+            raise UserError("The step has no subject. Add one in the workflow.")
         described = _text(inputs, "description")
         if len(subject) > SUBJECT:
             described = f"{subject}\n\n{described}".rstrip()
@@ -113,9 +113,9 @@ class WorkflowSteps:
     async def _comment(self, reply: Reply, inputs: JSON, tried_at: datetime | None) -> JSON:
         named, text = _text(inputs, "issue"), _text(inputs, "text")
         if (number := issue_number(own_text(named, reply.wording.base_url))) is None:
-            raise UserError("The step names no issue. Give it an issue's number, such as 42.")
+            raise UserError("The step has no issue number. Add one in the workflow, such as 42.")
         if not text:
-            raise UserError("The comment is empty. Give the step a text.")
+            raise UserError("The step has no comment. Add one in the workflow.")
         comment = Comment(await _inert(reply, text), since=tried_at)
         await Comments(self.parts).add(reply.owner, number, comment, new_batch(None))
         return _outputs(reply, number)
@@ -157,8 +157,8 @@ def _actor(function: JSON, inputs: JSON) -> str:
     given = inputs.get(ACT_AS)
     if kind != USER_CONTEXT or not isinstance(given, dict) or not (given.get("id") and given.get("secret")):
         raise UserError(
-            "I can't tell for whom this step runs. Start the workflow with something that a person does, "
-            "such as a link or a button."
+            "I can't tell who this step acts for. Start the workflow with something a person does, such as "
+            "selecting a link or a button."
         )
     return str(given["id"])
 

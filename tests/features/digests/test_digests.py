@@ -18,7 +18,7 @@ async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person
     said = text_of(answer)
     assert answer["ephemeral"]
     assert f"I'll post new issues from *Web Shop* in <#C0GENERAL01> {EVERY_DAY} (Europe/Madrid)." in said
-    assert "issue type Bug or Feature · priority High · grouped by priority · posts even when there's" in said
+    assert "Issue type Bug or Feature · priority High · grouped by priority · posts even when there's" in said
     assert said.count("<!date^") == 3
     assert "It shows what you can see in Tracker, except private issues." in said
     assert "isn't public" not in said
@@ -106,7 +106,7 @@ async def test_command_without_a_number_has_a_button_for_each_digest(office: Off
     await ana.ask(WEB)
     assert "already has that digest. It's number 1" in text_of(await ana.ask(WEB))
     await ana.ask("/digest add mobile hourly")
-    known = [f"Web Shop · daily {AT}", "Mobile App · hourly"]
+    known = [f"Web Shop · {EVERY_DAY} (Europe/Madrid)", "Mobile App · every hour (Europe/Madrid)"]
 
     for typed in ("now", "resume", "remove", "take over", "pause"):
         assert buttons(asked := await ana.ask(f"/digest {typed}")) == known

@@ -136,7 +136,7 @@ async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Pers
     answer = await ana.after(ana.submit(form, left_out))
 
     assert "I'll post overdue and upcoming issues from *Web Shop*" in text_of(answer)
-    assert "overdue or due within 7 days · except issue type Bug" in text_of(answer)
+    assert "Overdue or due within 7 days · excluding issue type Bug" in text_of(answer)
     plan = (await stored(office)).plan
     assert (plan.kind, [one.name for one in plan.excluded["tracker"]]) == ("due", ["Bug"])
 

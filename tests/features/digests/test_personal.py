@@ -17,6 +17,7 @@ async def test_command_sets_it_up_and_buttons_manage_it(office: Office, ana: Per
     assert buttons(shown) == ["Send now", "Pause", "Change", "Remove"]
     assert "digest" not in text_of(await ana.ask("/digest")).partition("No digests in this channel")[0]
 
+    assert "Digest 1 is already yours." in text_of(await ana.ask("/digest take over 1"))
     paused = await ana.after(ana.press(shown, "Pause"))
     assert buttons(paused) == ["Resume", "Change", "Remove"]
     assert "is active again. Your next one" in text_of(await ana.after(ana.press(paused, "Resume")))

@@ -17,7 +17,7 @@ from tests.support.reading import JSON, text_of
 async def follow_directly(office: Office, ana: Person, number: int) -> JSON:
     """Returns the post in the direct messages."""
     answer = await ana.ask(f"/issue {number} follow")
-    assert f"You now follow #{number} in our direct messages." in text_of(answer)
+    assert f"You're now following #{number} in a direct message." in text_of(answer)
     await office.idle()
     return (await ana.messages(DM))[-1]
 
@@ -30,7 +30,7 @@ async def test_follow_keeps_a_post_in_a_direct_message_up_to_date(
 
     answer = await ana.ask(f"/issue {words.format(issue.id)}")
     assert answer["ephemeral"]
-    assert f"You now follow #{issue.id}" in text_of(answer)
+    assert f"You're now following #{issue.id}" in text_of(answer)
     (post,) = await ana.messages(DM)
     change(issue, status_id=defaults.CLOSED, subject="Cart forgets items")
     await read_followed(office)
@@ -54,8 +54,8 @@ async def test_unfollow_stops_it_wherever_the_person_follows_it(
     stopped = await ana.ask(f"/issue {words.format(issue.id)}")
     again = await ana.ask(f"/issue {words.format(issue.id)}")
 
-    assert f"I stopped following #{issue.id} for you." in text_of(stopped)
-    assert f"You don't follow #{issue.id}." in text_of(again)
+    assert f"You're no longer following #{issue.id}." in text_of(stopped)
+    assert f"You aren't following #{issue.id}." in text_of(again)
     change(issue, status_id=defaults.CLOSED)
     await read_followed(office)
     assert [m["text"] for m in await in_thread(ana, post)] == [post["text"]]
@@ -67,10 +67,10 @@ async def test_following_again_says_so_and_offers_to_stop(office: Office, ana: P
     await follow_directly(office, ana, issue.id)
 
     answer = await ana.ask(f"/issue {issue.id} follow")
-    assert f"You already follow #{issue.id}" in text_of(answer)
+    assert f"You're already following #{issue.id}" in text_of(answer)
     stopped = await ana.after(ana.press(answer, "Stop following"))
 
-    assert f"I stopped following #{issue.id} there." in text_of(stopped)
+    assert f"I stopped updating #{issue.id} there." in text_of(stopped)
     assert await office.bot.store.followed.of(ANA) == ()
     assert len(await ana.messages(DM)) == 1
 
@@ -129,7 +129,7 @@ async def test_a_mention_follows_in_its_thread(office: Office, ana: Person) -> N
     thread = await talker.thread()
 
     post = await talker.mention(f"follow {issue.id}", thread)
-    assert f"|#{issue.id}> in this thread" in text_of(post)
+    assert "This thread follows <" in text_of(post)
     again = await talker.mention(f"#{issue.id} follow", thread)
     assert f"This thread already follows #{issue.id}." in text_of(again)
 
@@ -151,7 +151,7 @@ async def test_a_direct_message_follows_there(office: Office, ana: Person) -> No
 async def test_the_post_says_who_changed_what(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
-    assert "in this thread" in text_of(post)
+    assert "This thread follows" in text_of(post)
     status = Detail("attr", "status_id", str(defaults.NEW), str(defaults.RESOLVED))
     due = Detail("attr", "due_date", "2026-12-01", None)
     hidden = Detail("cf", "7", None, "secret")

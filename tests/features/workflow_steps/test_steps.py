@@ -56,12 +56,12 @@ async def test_a_step_comments_on_an_issue(office: Office, ana: Person) -> None:
     ("step", "inputs", "said"),
     [
         ("create_issue", WANTED | {"project": "nosuch"}, "nosuch"),
-        ("create_issue", WANTED | {"project": ""}, "names no project"),
+        ("create_issue", WANTED | {"project": ""}, "has no project"),
         ("create_issue", WANTED | {"subject": " "}, "subject"),
         ("create_issue", WANTED | {"priority": "nosuch"}, "nosuch"),
-        ("comment_on_issue", {"issue": "the last one", "text": "Hi"}, "names no issue"),
+        ("comment_on_issue", {"issue": "the last one", "text": "Hi"}, "has no issue number"),
         ("comment_on_issue", {"issue": "99999", "text": "Hi"}, "99999"),
-        ("comment_on_issue", {"issue": "12", "text": ""}, "comment is empty"),
+        ("comment_on_issue", {"issue": "12", "text": ""}, "has no comment"),
         ("comment_on_issue", {"issue": "https://elsewhere.example/issues/1", "text": "Hi"}, "link"),
     ],
 )
@@ -78,7 +78,7 @@ async def test_a_step_that_cannot_be_done_fails_with_a_sentence(
 async def test_only_slack_says_for_whom_a_step_runs(office: Office, ana: Person, claimed: Any) -> None:
     ended = await run(ana, "create_issue", **WANTED, act_as=claimed)
 
-    assert "for whom" in ended["error"]
+    assert "who this step acts for" in ended["error"]
     assert made(office) == []
 
 
@@ -95,14 +95,14 @@ async def test_a_context_in_an_input_of_another_type_is_refused(office: Office, 
         function_execution_id="Fx1",
     )
 
-    assert "for whom" in (office.workspace.state.steps["Fx1"] or {})["error"]
+    assert "who this step acts for" in (office.workspace.state.steps["Fx1"] or {})["error"]
     assert made(office) == []
 
 
 async def test_an_unlinked_person_gets_link_account_and_the_step_fails(office: Office, ben: Person) -> None:
     ended = await run(ben, "create_issue", **WANTED)
 
-    assert "sent you a direct message" in ended["error"]
+    assert "in the direct message I sent you" in ended["error"]
     told = await ben.sees(lambda m: "Link account" in text_of(m), DM)
     assert "workflow" in text_of(told)
     assert made(office) == []
