@@ -41,6 +41,7 @@ Part = Literal[
 while issues can be assigned only to `assignees`.
 """
 PARTS: tuple[Part, ...] = get_args(Part)
+ME = " (me)"
 LATEST = 50
 """How many issues to read for values that the service doesn't list. Each comes with its description."""
 LEARNED = 100
@@ -76,9 +77,10 @@ class CustomField:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The parts that were asked for, of a project or of all when `project_id` is None."""
+    """The parts that were asked for, of a project or of all when `project_id` is None; `me` is the user."""
 
     project_id: int | None
+    me: int
     lists: Mapping[Part, tuple[Ref, ...]]
     custom_fields: tuple[CustomField, ...] = ()
 
@@ -86,6 +88,12 @@ class Catalog:
         """The custom field with that ID, or a placeholder if the catalog doesn't have it."""
         known = (field for field in self.custom_fields if field.id == number)
         return next(known, CustomField(number, f"cf_{number}"))
+
+
+def with_me(people: Iterable[Ref], me: int) -> tuple[Ref, ...]:
+    """People as a select offers them: first the user, who is found by typing `me`, too."""
+    named = (Ref(id=me, name=person.name + ME) if person.id == me else person for person in people)
+    return tuple(sorted(named, key=lambda person: person.id != me))
 
 
 class GroupRef(Ref):
@@ -139,7 +147,8 @@ class Catalogs:
             asyncio.gather(*reads),
             asyncio.gather(*(self._part(session, project_id, part) for part in names)),
         )
-        return Catalog(project_id, dict(zip(names, lists, strict=True)), _merged(*chain(*custom_fields)))
+        known: dict[Part, tuple[Ref, ...]] = dict(zip(names, lists, strict=True))
+        return Catalog(project_id, session.user_id, known, _merged(*chain(*custom_fields)))
 
     async def custom_fields_of(
         self, session: Session, wanted: str | None, channel: Channel | None

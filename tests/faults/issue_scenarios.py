@@ -24,7 +24,6 @@ from tests.support.reading import JSON
 
 CREATED = r"[Cc]reated "
 SHARED = r"(?<!n't )\bshared <"
-CHOICES = ("tracker", "status", "priority", "assignee", "category", "version", "watchers")
 OTHER = 2
 """A project that gets so many categories that the select searches them as the user types."""
 SEVERITY = 1
@@ -183,7 +182,8 @@ press(
     "resume a saved command", "form.resume", saved("/issue new {word} project:webshop"), "Open form", **MADE
 )
 choose("choose project", "issue.project", NEW_ISSUE, "Project", "Infrastructure")
-choose("choose tracker", "issue.tracker", requiring_severity, "Tracker", "Feature")
+choose("choose tracker", "issue.value", requiring_severity, "Tracker", "Feature")
+choose("choose assignee", "issue.value", NEW_ISSUE, "Assignee", "Ana Ruiz (me)", expects_answer=False)
 press("show button", "issue.show", answer("/issue new {word} project:webshop private:yes"), "Show issue")
 press("show more", "issue.more", long_card, "Show more")
 press("share button", "issue.share", CARD_OF_NEW, "Share here", **SHOWN)
@@ -202,9 +202,9 @@ menu("menu: take", "issue.take", digest, "Assign to me", **TAKEN)
 menu("menu: more actions", "issue.show", digest, "More actions")
 press("take from someone else", "issue.take", taken_meanwhile, "Assign to me", **TAKEN)
 suggest("offer projects", "issue.project", NEW_ISSUE, "Project", "web")
-suggest("offer parents", "issue.parent", all_fields, "Parent issue", "{word}")
-suggest("offer choices", tuple(f"issue.{name}" for name in CHOICES), many_categories, "Category", "Part")
-suggest("offer custom values", "issue.custom", all_fields_of_bug, "Severity", "Maj")
+suggest("offer parents", "issue.value", all_fields, "Parent issue", "{word}")
+suggest("offer choices", "issue.value", many_categories, "Category", "Part")
+suggest("offer custom values", "issue.value", all_fields_of_bug, "Severity", "Maj")
 
 
 @scenario("type subject", "action:issue.subject", expects_answer=False)

@@ -54,10 +54,11 @@ ANSWERED = (200, 400)
 JUNK: list[Any] = ["", "x", "-1", "9" * 30, "²", "1:", "{}", '{"q":"x","o":-1}', None, 7, {"a": 1}, ["1"]]
 PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": GWEN, "outside": LENA}
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
-SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "project.name", "template.issue"}
+SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "issue.value"}
+SILENT |= {"project.name", "template.issue"}
 """Handlers that may say nothing: links, typing, cleared selects, and issues that were just shared."""
 IN_FORMS_ONLY = (
-    *("issue.project", "issue.tracker", "issue.subject", "project.name", "time.issue", "comment.issue"),
+    *("issue.project", "issue.value", "issue.subject", "project.name", "time.issue", "comment.issue"),
     *("issue.template", "template.issue", "issue.continue_draft", "issue.discard_draft"),
 )
 TRYING_ALL = (BEN.user_id, CHRIS.user_id)
@@ -95,7 +96,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
         (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
         (("issue.set_status",), (f"{hidden}:5",)),
         (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
-        (("issue.project", "issue.tracker", "project.default", "project.show", "template.new"), ("4",)),
+        (("issue.project", "issue.value", "project.default", "project.show", "template.new"), ("4",)),
         (("issue.subject", "project.name"), (WORD,)),
         (SEARCHES, (page,)),
         (("files.open_describe",), (target.attachment,)),

@@ -33,7 +33,7 @@ ROUNDS, KEPT = 4, 20_000
 
 def test_every_registered_handler_has_a_recorded_payload() -> None:
     recorded = {recording.name for recording in recordings()}
-    options = ("issue.project", "issue.category", "time.issue", "files.issue", "digest.zone")
+    options = ("issue.project", "issue.value", "time.issue", "files.issue", "digest.zone")
 
     names = {name for name in registered() if not name.startswith("options:")}
     assert names | {f"options:{name}" for name in options} <= recorded

@@ -170,7 +170,7 @@ class Person:
         """Delays for the form with that title to contain the text, and returns it."""
         return await self.form(title, lambda view: text in text_of(view))
 
-    async def choose(self, view: JSON, label: str, text: str) -> None:
+    async def choose(self, view: JSON, label: str, text: Any) -> None:
         """Chooses in a form's select that notifies the bot immediately."""
         block = input_named(view, label)
         await self._fill(view, block, await self._value(view, block, text))

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
-from bot.access.catalog import Catalogs, Part
+from bot.access.catalog import Catalogs, Part, with_me
 from bot.access.name_matching import TOLD, Names
 from bot.access.people import People, Who
 from bot.access.projects import KnownProject
@@ -147,7 +147,8 @@ class Plans:
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by. Raises ServiceError."""
         lists = (await self.catalogs.of(session, project_id, {it.part for it in FILTERS.values()})).lists
-        return {kind: lists[it.part] for kind, it in FILTERS.items()}
+        people = with_me(lists["people"], session.user_id)
+        return {kind: people if it.part == "people" else lists[it.part] for kind, it in FILTERS.items()}
 
 
 def happened(kind: Kind, issue: Issue) -> datetime | None:

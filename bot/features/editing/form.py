@@ -102,7 +102,7 @@ def _description(text: str, url: str, service: str) -> Block:
 
 def _choices(field: IssueField, editable: Editable) -> tuple[Ref, ...]:
     """A field's choices, with the one that the issue has."""
-    known, held = field.known(editable.catalog), field.answered(editable.issue)
+    known, held = field.offered(editable.catalog), field.answered(editable.issue)
     if isinstance(held, Ref) and held.id not in {ref.id for ref in known}:
         return (held, *known)
     return known

@@ -143,9 +143,10 @@ class ChooseProject(Button):
     project: Number
 
 
-class ChooseTracker(Button):
-    action = "issue.tracker"
-    tracker: Number | None = None
+class ChooseValue(Button):
+    """A choice in any other field of an issue in a form; the field is its block's."""
+
+    action = "issue.value"
 
 
 class TypeSubject(Button):

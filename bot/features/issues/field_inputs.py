@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bot.access.access import Access
-from bot.access.catalog import CustomField
+from bot.access.catalog import ME, CustomField
 from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.errors import UserError, WrongField
+from bot.features.issues.buttons import ChooseValue
 from bot.features.issues.fields import FIELDS, Field, Kind, NotUnderstood, ResolvedValue, Value, typed_hours
 from bot.service.models import Issue, Ref
 from bot.slack.language import dates, values
@@ -34,7 +35,6 @@ def field_input(
     refs: Sequence[Ref],
     tag: str,
     *,
-    dispatch: bool = False,
     needed: bool = False,
 ) -> Block:
     """A field with its value and its choices, also a value that isn't one of them.
@@ -45,19 +45,17 @@ def field_input(
     return forms.field(
         field.name + (tag if searched else ""),
         field.label,
-        _element(field, f"issue.{field.name}" if searched else field.name, value, refs),
+        _element(field, value, refs),
         optional=not needed,
-        dispatch=dispatch,
     )
 
 
 def _element(
     field: Field,
-    action_id: str,
     value: Any,  # noqa: ANN401 - its type depends on the field's kind
     refs: Sequence[Ref],
 ) -> Element:
-    listed = {ref.id for ref in refs}
+    listed, action_id = {ref.id for ref in refs}, ChooseValue.action
     held = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Ref)]
     unlisted = (ref for ref in held if ref.id not in listed)
     known = [(str(ref.id), ref.name) for ref in (*unlisted, *refs)]
@@ -79,12 +77,12 @@ def _element(
             return forms.choice(action_id, percents, percent, field.placeholder)
         case Kind.HOURS:
             typed = typed_hours(value) if value and isinstance(value, Decimal) else value
-            return forms.text(action_id, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
+            return forms.text(field.name, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
         case Kind.FLAG:
             return forms.checkbox(action_id, field.placeholder, checked=bool(value))
         case Kind.TEXT:
             typed = str(value or "")
-            return forms.text(action_id, typed, placeholder=field.placeholder, multiline="\n" in typed)
+            return forms.text(field.name, typed, placeholder=field.placeholder, multiline="\n" in typed)
 
 
 def custom_input(
@@ -101,11 +99,10 @@ def custom_input(
         name += tag
         initial = [text_option(value) for value in values]
         if custom.multiple:
-            element = forms.several_searched("issue.custom", initial, "Choose or type values")
+            element = forms.several_searched(ChooseValue.action, initial, "Choose or type values")
         else:
-            element = forms.searched(
-                "issue.custom", initial[0] if initial else None, "Choose or type a value"
-            )
+            first = initial[0] if initial else None
+            element = forms.searched(ChooseValue.action, first, "Choose or type a value")
     else:
         examples = ", ".join(custom.values[:EXAMPLES])
         placeholder = f"e.g. {examples}" if examples else None
@@ -168,9 +165,9 @@ def carried_over(values: forms.Values, field: Field) -> Value | bool | None:
     """What a field holds that another project's form shows again, choices by name; no hours and rich text."""
     match field.kind:
         case Kind.CHOICE | Kind.PERSON:
-            return values.chosen(field.name, "text")
+            return (values.chosen(field.name, "text") or "").removesuffix(ME)
         case Kind.PEOPLE:
-            return values.all_chosen(field.name, "text")
+            return tuple(name.removesuffix(ME) for name in values.all_chosen(field.name, "text"))
         case Kind.HOURS:
             return None
     return entered(values, field, "")

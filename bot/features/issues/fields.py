@@ -14,7 +14,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from bot.access.accounts import Session
-from bot.access.catalog import Catalog, Part
+from bot.access.catalog import Catalog, Part, with_me
 from bot.access.name_matching import TOLD, Names, probable
 from bot.access.people import People
 from bot.access.projects import KnownProject
@@ -88,6 +88,11 @@ class Field:
 
     def known(self, catalog: Catalog) -> tuple[Ref, ...]:
         return catalog.lists[self.choices] if self.choices else ()
+
+    def offered(self, catalog: Catalog) -> tuple[Ref, ...]:
+        """As `known`, for a select."""
+        known, people = self.known(catalog), self.kind in (Kind.PERSON, Kind.PEOPLE)
+        return with_me(known, catalog.me) if people else known
 
     def answered(self, issue: Issue) -> ResolvedValue | None:
         """The value in the service's answer; None if it has none."""

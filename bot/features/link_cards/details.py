@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.access.access import Access
 from bot.access.accounts import Session
+from bot.access.catalog import with_me
 from bot.access.people import has_permission
 from bot.errors import ServiceError
 from bot.features.issues.fields import FIELDS
@@ -72,7 +73,7 @@ class LinkDetails:
         found = {
             "status": statuses if len(statuses) > 1 else (),
             "priority": _with(issue.priority, catalog.lists["priorities"]),
-            "assignee": _with(issue.assigned_to, catalog.lists["assignees"]),
+            "assignee": _with(issue.assigned_to, with_me(catalog.lists["assignees"], session.user_id)),
         }
         found = {key: choices for key, choices in found.items() if choices}
         return found | {"due_date": ()} if found else {}

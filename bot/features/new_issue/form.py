@@ -7,7 +7,7 @@ from pydantic import AwareDatetime
 
 from bot.access.catalog import Catalog, Required
 from bot.access.projects import KnownProject
-from bot.features.issues.buttons import ChooseProject, MoreFields, TypeSubject
+from bot.features.issues.buttons import ChooseProject, ChooseValue, MoreFields, TypeSubject
 from bot.features.issues.creating import Source
 from bot.features.issues.field_inputs import (
     Written,
@@ -140,17 +140,14 @@ def project_fields(
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks, hidden = [], False
     for field in sorted(FIELDS.values(), key=lambda field: not field.first):
-        refs = field.known(catalog)
+        refs = field.offered(catalog)
         if field is DESCRIPTION or (field.choices and not refs):
             continue
         value = meant.get(field.key, draft.unread.get(field.key))
         if not (field.first or value or shown.has(field.name)):
             hidden = True
             continue
-        dispatch = field.key == "tracker" and bool(required)
-        blocks.append(
-            field_input(field, value, refs, tag, dispatch=dispatch, needed=field.name in shown.needed)
-        )
+        blocks.append(field_input(field, value, refs, tag, needed=field.name in shown.needed))
     named = {*shown.fields, *shown.wrong}
     for n, custom in enumerate(catalog.custom_fields):
         held, must, listed = draft.custom_fields.get(custom.id), custom.id in needed, n < CUSTOM_FIELDS
@@ -159,6 +156,8 @@ def project_fields(
             blocks.append(custom_input(custom, held, tag, needed=must, hint=hint))
         elif listed:
             hidden = True
+    for block in blocks:  # a choice then brings the whole form, to be kept as a draft
+        block["dispatch_action"] = block["element"]["action_id"] == ChooseValue.action
     if hidden:
         blocks.append(actions([button("More fields", MoreFields())], block_id="more"))
     return blocks

@@ -8,7 +8,6 @@ from typing import Any
 
 import structlog
 
-from bot.access.catalog import Catalog, Part
 from bot.errors import BotError, OutcomeUnknown
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.files.attach import Batch, Files
@@ -18,7 +17,7 @@ from bot.features.following.handlers import FollowHandlers
 from bot.features.issues import views
 from bot.features.issues.buttons import (
     ChooseProject,
-    ChooseTracker,
+    ChooseValue,
     ContinueDraft,
     DiscardDraft,
     MoreFields,
@@ -40,6 +39,7 @@ from bot.features.templates.buttons import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
+from bot.slack.language.options import CUSTOM_FIELD
 from bot.slack.outgoing.posting import Announced, reason
 from bot.slack.outgoing.replies import FormNotShown, Reply
 from bot.slack.surfaces import forms
@@ -60,11 +60,12 @@ class CreateFormHandlers:
         self.unfinished = UnfinishedForms(parts.store.saved_input)
 
     def feature(self) -> Feature:
-        fields, changes = FIELDS.values(), (ChooseProject, ChooseTracker, ChooseTemplate, MoreFields)
+        changes = (ChooseProject, ChooseTemplate, MoreFields)
         doing = "Creating the issue in {service}…"
         return Feature(
             buttons={
                 **dict.fromkeys(changes, self.form_changed),
+                ChooseValue: self.value_chosen,
                 TypeSubject: self.subject_typed,
                 ContinueDraft: self.continue_pressed,
                 DiscardDraft: self.discard_pressed,
@@ -72,9 +73,7 @@ class CreateFormHandlers:
             forms={create_form.CALLBACK_ID: Form(self.submit, doing, looks=True)},
             options={
                 ChooseProject.action: self.project_options,
-                "issue.custom": self.custom_options,
-                **{f"issue.{field.name}": self.choice_options for field in fields if field.choices},
-                **{f"issue.{field.name}": self.issue_options for field in fields if field.kind is Kind.ISSUE},
+                ChooseValue.action: self.value_options,
             },
         )
 
@@ -84,37 +83,33 @@ class CreateFormHandlers:
         found = await self.parts.projects.search(reply.owner, request.text)
         return [option(project.name, str(project.id)) for project in found]
 
-    async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """Issues by number or subject, in the form's project."""
-        chosen = forms.Values(request.view.json if request.view else {}).number("project")
-        project = chosen or _project_of(request.block_id)
-        found = await Issues(self.parts).suggest(reply.owner, request.text, project)
-        return [views.issue_option(issue) for issue in found]
-
-    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """A select whose choices are too many to list at once."""
-        sought, name = request.text.strip().casefold(), request.name.partition(".")[2]
-        field = next(field for field in FIELDS.values() if field.name == name)
-        refs = field.known(await self._catalog(request, reply, field.choices))
-        me = 0
-        if sought == "me" and field.kind in (Kind.PERSON, Kind.PEOPLE):
-            link = await self.parts.accounts.linked_as(reply.owner)
-            me = link.user_id if link else 0
-        found = [ref for ref in refs if sought in ref.name.casefold() or ref.id == me]
-        return [option(ref.name, str(ref.id)) for ref in sorted(found, key=lambda ref: ref.id != me)]
-
-    async def custom_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """The select of a custom field that has a list of values."""
-        number = forms.number_in(request.block_id.partition(":")[0].removeprefix("cf_"))
-        catalog = await self._catalog(request, reply, learned=(number,))
-        return custom_values(catalog.custom_field(number), request.text)
-
-    async def _catalog(
-        self, request: OptionsRequest, reply: Reply, part: Part | None = None, learned: Sequence[int] = ()
-    ) -> Catalog:
-        parts = (part,) if part else ()
+    async def value_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
+        """The choices of an issue's field, in any form, that are searched as the user types."""
+        name, sought = request.block_id.partition(":")[0], request.text.strip().casefold()
+        field = next((field for field in FIELDS.values() if field.name == name), None)
+        project = _project_of(request.block_id)
+        if field and field.kind is Kind.ISSUE:
+            chosen = forms.Values(request.view.json if request.view else {}).number("project")
+            issues = await Issues(self.parts).suggest(reply.owner, request.text, chosen or project)
+            return [views.issue_option(issue) for issue in issues]
+        custom = () if field else (forms.number_in(name.removeprefix(CUSTOM_FIELD)),)
+        parts = (field.choices,) if field and field.choices else ()
         async with self.parts.accounts.reading(reply.owner) as session:
-            return await self.parts.catalogs.of(session, _project_of(request.block_id), parts, learned)
+            catalog = await self.parts.catalogs.of(session, project, parts, custom)
+        if field is None:
+            return custom_values(catalog.custom_field(*custom), request.text)
+        found = (ref for ref in field.offered(catalog) if sought in ref.name.casefold())
+        return [option(ref.name, str(ref.id)) for ref in found]
+
+    async def value_chosen(self, press: ButtonPress[ChooseValue], reply: Reply) -> None:
+        """A choice that changes other fields only if it is the tracker, and some trackers require more."""
+        if press.view is None:
+            raise ActionExpired
+        project = forms.Values(press.view.json).number("project") or 0
+        if press.block == "tracker" and self.parts.catalogs.required(reply.owner, project):
+            await self.form_changed(press, reply)
+        else:
+            await self.unfinished.keep(reply.owner, press.view, press.pressed_at)
 
     async def subject_typed(self, press: ButtonPress[TypeSubject], reply: Reply) -> None:
         """The subject changed: once the user pauses, look for similar issues."""
@@ -138,9 +133,7 @@ class CreateFormHandlers:
         ):
             await self.pauses.update(reply.slack, press, view, updated, "duplicates.form_moved_on")
 
-    async def form_changed(
-        self, press: ButtonPress[ChooseProject | ChooseTracker | ChooseTemplate | MoreFields], reply: Reply
-    ) -> None:
+    async def form_changed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Another project, tracker or template, or *More fields*: show its fields and keep the rest."""
         if (view := press.view) is None:
             raise ActionExpired
@@ -159,8 +152,7 @@ class CreateFormHandlers:
             # A later choice has its own refresh, and that one has to stay.
             if reason(error) != "hash_conflict":
                 raise
-        if self.pauses.is_latest(press.form_key, press.pressed_at):
-            await self.unfinished.keep(reply.owner, view, press.pressed_at)
+        await self.unfinished.keep(reply.owner, view, press.pressed_at)
 
     async def continue_pressed(self, press: ButtonPress[ContinueDraft], reply: Reply) -> None:
         """*Continue draft*: the form as it was, with today's choices."""
@@ -235,7 +227,7 @@ class CreateFormHandlers:
                 reply, form.view, FormState(said=said, wrong=error.fields, needed=frozenset(error.fields))
             )
         reply.committed = True
-        self.pauses.begin(form.form_key, math.inf)  # what was typed right before isn't kept anymore
+        self.pauses.begin(form.form_key, math.inf)  # nothing is looked up for what was typed right before
         await self.unfinished.created(reply.owner, form.view)
         await files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Optional
 
 import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bot.errors import StoredTextError
 from bot.features.issues.buttons import ContinueDraft, DiscardDraft
@@ -30,13 +30,16 @@ SUBJECT = 60
 
 
 class UnfinishedForm(BaseModel):
-    """What a form held `at` a time; `before` is what it offered to continue."""
+    """What a form held `at` a time; `before` is what it offered to continue, and `sent` the last form whose
+    issue was created.
+    """
 
-    form: str
-    at: float
-    subject: str
-    view: dict[str, Any]
+    form: str = ""
+    at: float = 0
+    subject: str = ""
+    view: dict[str, Any] = Field(default_factory=dict)
     before: Optional["UnfinishedForm"] = None
+    sent: str = ""
 
     def offer(self) -> list[Block]:
         subject = f": “{line(shortened(self.subject, SUBJECT))}”" if self.subject else ""
@@ -61,8 +64,10 @@ class UnfinishedForms:
 
     async def keep(self, owner: Owner, view: View, at: float) -> None:
         """Keep what a form held at Slack's time, unless it has neither subject nor description."""
+        form, values = NewIssueMetadata.of(view).form, forms.Values(view.json)
         with _logged():
-            form, values = NewIssueMetadata.of(view).form, forms.Values(view.json)
+            if (kept := await self._kept(owner)) and kept.sent == form:  # the choice came late
+                return
             subject = without_keys(values.text("subject") or "")
             if subject or rich_input.has_content(values.rich_text(DESCRIPTION.name) or {}):
                 before = await self.offered(owner, form)
@@ -70,9 +75,10 @@ class UnfinishedForms:
                 await self.put(owner, held, at)
 
     async def created(self, owner: Owner, view: View) -> None:
-        """Forget what a form held, since its issue is created."""
+        """Forget what a form held, since its issue is created; nothing that it held is kept later."""
         with _logged():
-            await self.put(owner, await self.offered(owner, NewIssueMetadata.of(view).form))
+            form = NewIssueMetadata.of(view).form
+            await self.put(owner, await self.offered(owner, form), sent=form)
 
     async def discard(self, owner: Owner, view: View) -> None:
         """Forget what a form offered to continue."""
@@ -80,11 +86,14 @@ class UnfinishedForms:
         own = kept.model_copy(update={"before": None}) if kept and kept.form == form else None
         await self.put(owner, own)
 
-    async def put(self, owner: Owner, form: UnfinishedForm | None, at: float | None = None) -> None:
-        """Keep a form, or none, in place of what was kept before that time."""
+    async def put(
+        self, owner: Owner, form: UnfinishedForm | None, at: float | None = None, sent: str = ""
+    ) -> None:
+        """Keep a form, or none, and which one was sent, in place of what was kept before that time."""
         now = time.time()
         then = datetime.fromtimestamp(min(at or now, now), UTC)
-        await self.saved.keep(owner, NAME, form.model_dump(mode="json") if form else {}, then)
+        kept = (form or UnfinishedForm()).model_copy(update={"sent": sent})
+        await self.saved.keep(owner, NAME, kept.model_dump(mode="json"), then)
 
     async def _kept(self, owner: Owner) -> UnfinishedForm | None:
         try:

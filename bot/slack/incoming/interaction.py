@@ -117,14 +117,15 @@ Carries = TypeVar("Carries", bound=Button)
 class ButtonPress(Interaction, Generic[Carries]):
     """A button, a menu option or another choice; `name` is its action.
 
-    Dispatch reads `carried` into `button`. `message` is the message it is in, if any; `pressed_at` is Slack's
-    time.
+    Dispatch reads `carried` into `button`. `block` is the name of the block that it is in.
+    `message` is the message it is in, if any; `pressed_at` is Slack's time.
     """
 
     kind = "action"
     carried: object
     button: Carries = field(default=None)  # type: ignore[assignment] # set by dispatch before a handler runs
     pressed_at: float
+    block: str = ""
     message: JSON = field(default_factory=dict, repr=False)
     ephemeral: bool = False
 
@@ -252,8 +253,9 @@ def read(body: JSON) -> Interaction | None:
                 name, _, carried = str(carried).partition(" ")
             pressed_at = float(action.get("action_ts") or time.time())
             ephemeral = bool(container.get("is_ephemeral"))
-            about = {"carried": carried, "pressed_at": pressed_at, "ephemeral": ephemeral, "message": message}
-            return ButtonPress(name=name, **about, **common)
+            block = str(action.get("block_id") or "").partition(":")[0]
+            about = {"carried": carried, "pressed_at": pressed_at, "block": block, "ephemeral": ephemeral}
+            return ButtonPress(name=name, message=message, **about, **common)
         case {"type": "view_submission"}:
             submission = DetailsEdit if view.get("type") == DETAILS else FormSubmission
             return submission(name=str(view.get("callback_id")), **common)

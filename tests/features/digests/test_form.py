@@ -128,6 +128,8 @@ async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Pers
         "Not updated for 10 days",
         ["Tracker: Support", "Assignee: Ana Ruiz"],
     )
+    found = (await ana.suggest(form, "Assignee", "me"))["options"]
+    assert found[0]["text"]["text"] == "Ana Ruiz (me)"
 
     await ana.press_in_form(form, "Preview")
     assert "Right now, this digest would show you" in text_of(await ana.form("Preview"))

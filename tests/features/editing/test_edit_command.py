@@ -67,7 +67,7 @@ async def test_reopens_and_clears(chris: Person, issue: Issue) -> None:
 MISTAKES = {
     "{n} due:someday done:50": ("isn't a date", {"% done": "50%"}),
     "{n} priority:none estimate:soon": ("Priority can't be empty", {"Estimated hours": "soon"}),
-    "{n} make it work to:me": ("No status called “make it work”", {"Assignee": "Ana Ruiz"}),
+    "{n} make it work to:me": ("No status called “make it work”", {"Assignee": "Ana Ruiz (me)"}),
     "{n} close it soon": ("I don't understand “soon”", {"Status": "Closed"}),
 }
 

@@ -45,7 +45,7 @@ async def test_forms_offer_members_or_else_those_who_have_issues(
 ) -> None:
     names = offered(await form(ana))
 
-    assert {"Ana Ruiz", user(office.tracker, "emil").name} <= names
+    assert {"Ana Ruiz (me)", user(office.tracker, "emil").name} <= names
     assert "Chris Lindqvist" not in names
     assert ("Ben Okafor" in names) is listed
     assert "Support team" not in names
@@ -87,4 +87,4 @@ async def test_me_finds_the_user_among_many(office: Office, ana: Person) -> None
 
     found = (await ana.suggest(view, "Assignee", "me"))["options"]
 
-    assert found[0]["text"]["text"] == "Ana Ruiz"
+    assert found[0]["text"]["text"] == "Ana Ruiz (me)"

@@ -14,7 +14,6 @@ from bot.service.inputs import NewIssue
 from bot.service.models import Issue, Ref
 from bot.slack.surfaces import forms
 from bot.store.owner import Owner
-from tests.support.registered import ROUTES
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -46,12 +45,6 @@ def test_a_text_field_shows_what_it_has_and_takes_what_is_entered() -> None:
     assert (lines["initial_value"], lines["multiline"]) == ("Two\nlines", True)
     state = {"values": {"row": {"row": {"type": "plain_text_input", "value": "Another"}}}}
     assert entered(forms.Values({"state": state}), field, "") == "Another"
-
-
-def test_every_searched_field_offers_its_choices() -> None:
-    searched = {f"issue.{field.name}" for field in FIELDS.values() if field.choices or field.key == "parent"}
-
-    assert searched <= ROUTES.options.keys()
 
 
 @pytest.mark.parametrize("where", ["commands.md", "help"])

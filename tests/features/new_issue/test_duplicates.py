@@ -45,7 +45,7 @@ async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
 
     values = values_of(await ana.form("New issue", lambda form: LEADS not in text_of(form)))
     kept = (values["Project"], values["Priority"], values["Assignee"], values["Due date"])
-    assert kept == ("Mobile App", "Urgent", "Ana Ruiz", "2030-01-01")
+    assert kept == ("Mobile App", "Urgent", "Ana Ruiz (me)", "2030-01-01")
 
 
 async def test_warns_that_a_message_already_became_a_visible_issue(

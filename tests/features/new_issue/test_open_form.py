@@ -24,7 +24,7 @@ MISTAKES: list[tuple[str, str, str | None, JSON]] = [
     ("priority:hihg due:2030-01-31", "hihg", "Priority", {"Due date": "2030-01-31", "Priority": "High"}),
     ("priorty:high", "`priority:`", None, {"Priority": "High"}),
     ("priorty:high priority:low", "`priority:`", None, {"Priority": "Low", "Description": "priorty:high"}),
-    ("nosuch:x to:me", "nosuch:", None, {"Assignee": "Ana Ruiz", "Description": "nosuch:x"}),
+    ("nosuch:x to:me", "nosuch:", None, {"Assignee": "Ana Ruiz (me)", "Description": "nosuch:x"}),
     ("due:someday status:new", "someday", "Due date", {"Status": "New", "Due date": None}),
     ("estimate:soon", "soon", "Estimated hours", {"Estimated hours": "soon"}),
     ('desc:"Since this morning', "quote", None, {"Description": "Since this morning"}),
@@ -58,7 +58,7 @@ async def test_people_and_choices_that_the_form_does_not_list_are_kept(ana: Pers
     )
 
     listed = ("Assignee", "Watchers", "Category")
-    assert [values_of(form)[label] for label in listed] == ["#77", ["#78", "Ana Ruiz"], "#79"]
+    assert [values_of(form)[label] for label in listed] == ["#77", ["#78", "Ana Ruiz (me)"], "#79"]
 
 
 async def test_fields_that_wait_for_a_project_are_not_lost(office: Office, ana: Person) -> None:

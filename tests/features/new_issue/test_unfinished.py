@@ -1,9 +1,13 @@
 """A form for a new issue that is closed unfinished can be continued in the next one."""
 
+import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 from sqlalchemy import update
 
+from bot.sandbox.workspace.delivery import Answer, Kind
 from bot.store.tables import SavedInputRow
 from tests.support.office import Office
 from tests.support.person import Person
@@ -60,6 +64,50 @@ async def test_a_closed_form_is_continued_in_any_channel(office: Office, ana: Pe
     assert OFFER not in text_of(await opened(ana))
 
 
+async def test_every_choice_is_kept(office: Office, ana: Person) -> None:
+    form = await ana.with_more_fields(await opened(ana))
+    await ana.type_into(form, "Subject", "Chosen")
+    chosen = {
+        "Assignee": "Ana Ruiz (me)",
+        "Watchers": ["Ana Ruiz (me)"],
+        "Browsers": ["Firefox"],
+        "Due date": "2030-01-02",
+        "% done": "40%",
+        "Private": ["Hide from people without permission"],
+    }
+    for label, value in chosen.items():
+        await ana.choose(form, label, value)
+    await office.idle()
+    await ana.close(form)
+
+    held = values_of(await continued(ana, await opened(ana, "/issue")))
+
+    assert {label: held[label] for label in chosen} == chosen
+
+
+async def test_a_choice_that_arrives_after_its_form_was_sent_is_not_kept(
+    office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, delivery = await opened(ana), office.workspace._delivery
+    deliver, held = delivery.deliver, list[JSON]()
+
+    async def holding(kind: Kind, payload: JSON, **how: Any) -> Answer:
+        if payload.get("type") != "block_actions":
+            return await deliver(kind, payload, **how)
+        held.append(payload)
+        return Answer("acknowledged")
+
+    monkeypatch.setattr(delivery, "deliver", holding)
+    await ana.type_into(form, "Subject", "Sent")
+    await ana.choose(form, "Assignee", "Ana Ruiz (me)")
+    await ana.after(ana.submit(form, {"Subject": "Sent"}))
+    held[1]["actions"][0]["action_ts"] = f"{time.time() + 60:.6f}"  # Slack's clock is ahead
+    await deliver("interactive", held[1], takes_answer=False)
+    await office.idle()
+
+    assert OFFER not in text_of(await opened(ana))
+
+
 async def test_a_draft_survives_a_restart(office: Office, ana: Person) -> None:
     await left(ana, "Typed before the crash")
     await office.stop_bot()
@@ -70,7 +118,7 @@ async def test_a_draft_survives_a_restart(office: Office, ana: Person) -> None:
     assert (held["Subject"], held["Priority"], held["Assignee"]) == (
         "Typed before the crash",
         "High",
-        "Ana Ruiz",
+        "Ana Ruiz (me)",
     )
 
 
