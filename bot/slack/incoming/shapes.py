@@ -92,9 +92,14 @@ class _Container(_Part):
     thread_ts: Moment | None = None
 
 
+class _Element(_Part):
+    options: Parts | None = None
+
+
 class _Shown(_Part):
     type: str
-    elements: Parts | None = None
+    elements: list[_Element] | None = None
+    accessory: _Element | None = None
 
 
 class _Message(_Part):
