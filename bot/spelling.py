@@ -9,6 +9,16 @@ COMPARED, LONGEST = 40, 60
 """How many names are compared letter by letter, and how many characters of each."""
 _COMMAS = 3
 """How many names take commas."""
+GOVERNING = frozenset(
+    {
+        *("a", "an", "the", "no", "not", "never", "of", "for", "to", "by", "from", "about", "with", "as"),
+        *("is", "are", "was", "were", "be", "been", "can", "could", "should", "would", "must", "will"),
+        *("can't", "cannot", "couldn't", "don't", "doesn't", "didn't", "won't", "isn't", "aren't", "wasn't"),
+        *("when", "where", "why", "how", "who", "which", "what", "if", "or", "than", "because"),
+        *("set", "show"),
+    }
+)
+"""Words that take a following phrase into their sentence: `Users can't assign to me` is a subject."""
 
 
 def similar(wanted: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from bot.errors import UserError
 from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
-from bot.spelling import counted, prose_kind, series, similar
+from bot.spelling import GOVERNING, counted, prose_kind, series, similar
 
 TOLD = 3
 """How many wrong names of one list are told."""
@@ -125,13 +125,17 @@ def probable(error: UserError) -> Ref | None:
 
 
 def name_at_edge(text: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """The longest name that a text begins or ends with, and the rest of it."""
+    """The longest name that a text begins or ends with, and the rest of it.
+
+    At the end it isn't one after a governing word: `review with support`.
+    """
     folded = text.casefold()
     for name in sorted(names, key=len, reverse=True):
         called = name.casefold()
         if folded == called or folded.startswith((f"{called} ", f"{called}:", f"{called},")):
             return name, text[len(name) :].lstrip(" :,")
-        if folded.endswith(f" {called}"):
+        before = folded.removesuffix(f" {called}")
+        if before != folded and not GOVERNING.intersection(before.split()[-1:]):
             return name, text[: -len(name)].rstrip(" :,")
     return None
 

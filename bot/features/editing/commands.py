@@ -10,7 +10,7 @@ from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, 
 from bot.service.models import Ref
 from bot.slack.language import phrase_reader, values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.language.tokens import split_first_line
+from bot.slack.language.tokens import Value, split_first_line
 from bot.slack.language.values import Typist
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
@@ -24,8 +24,9 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
     """
     first_line, below = split_first_line(text)
-    parsed = phrase_reader.change(_about(understand(first_line, OPTIONS, fields), number), typist.today)
-    cleared = {key for key, (*_, last) in parsed.options.items() if last.text.lower() in NOTHING}
+    asked = _about(understand(first_line, OPTIONS, fields), number)
+    parsed = phrase_reader.change(asked, typist.today)
+    cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
     given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
 
@@ -37,13 +38,17 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     steps = [Step(step.text) for step in given.options.get("step", ())]
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, below.strip()]))
-    if left and left == words and not steps and "status" not in parsed.options:
+    guessed = {key for _, keys in parsed.phrases for key in keys}
+    if any(word.source.endswith("?") for word in asked.words) and SUBJECT.key not in parsed.options:
+        reader.problems.insert(0, _asks(asked.text, number))
+    elif left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
-    elif left:
+        guessed.add("status")
+    elif left or steps[1:]:
         unread = UserError(
             "I don't understand “{text}”. Type what to change, such as `close`, `to:me`, or `due:friday`, or "
             "open the form.",
-            text=left,
+            text=left or asked.text,
         )
         reader.problems.append(unread)
     edit = Edit(
@@ -51,12 +56,26 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
         values=found,
         custom_fields=reader.custom_fields(),
         cleared=tuple(sorted(cleared - unclearable)),
-        step=steps[-1] if steps else None,
+        step=steps[0] if len(steps) == 1 else None,
         unread=reader.unread,
+        guessed=frozenset(guessed & found.keys()),
     )
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)
     return edit
+
+
+def _is_nothing(value: Value) -> bool:
+    return value.text.lower() in NOTHING
+
+
+def _asks(text: str, number: int) -> UserError:
+    return UserError(
+        "“{text}” looks like a question, so I didn't change anything. To change #{number}, leave out the "
+        "question mark, or open the form.",
+        text=text,
+        number=number,
+    )
 
 
 def _never_empty(field: Field) -> UserError:

@@ -1,6 +1,6 @@
 """Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -16,6 +16,7 @@ from bot.features.issues.fields import (
     FIELDS,
     Draft,
     Field,
+    Kind,
     ResolvedValue,
     custom_inputs,
     fields_of,
@@ -39,6 +40,8 @@ from bot.spelling import mark, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
+ENOUGH = 3
+"""How many characters of a name are enough in a guess."""
 
 
 class Step(StrEnum):
@@ -51,10 +54,12 @@ class Step(StrEnum):
 class Edit(Draft):
     """Changes to an issue; fields that aren't in it keep their values.
 
-    `cleared` are the names of fields to empty, as in `held`.
+    `cleared` are the names of fields to empty, as in `held`, and `guessed` the fields whose names were typed
+    without their option.
     """
 
     cleared: tuple[str, ...] = ()
+    guessed: frozenset[str] = frozenset()
     step: Step | None = None
 
     def without(self, names: Collection[str]) -> "Edit":
@@ -81,6 +86,7 @@ class Editable:
         """The values that `edit` means, and an error for each name that can't be used."""
         found, errors = await resolved(edit, people, session, self.catalog)
         errors = [self._explained(error) for error in errors]
+        errors += self._unsure(edit, found)
         values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
         values |= {key: value for key, value in found.items() if key in CHANGEABLE}
         if edit.subject.strip():
@@ -95,6 +101,17 @@ class Editable:
         custom = tuple(map(self._several, custom_inputs(edit, self.catalog)))
         custom += tuple(CustomFieldInput(id=int(number), value="") for number in emptied)
         return Wanted(values, custom, edit.unread), errors
+
+    def _unsure(self, edit: Edit, found: Mapping[str, ResolvedValue]) -> Iterator[WrongField]:
+        """An error for each guess that is too little of a name to be sure."""
+        for key in edit.guessed & found.keys():
+            field, typed, ref = FIELDS[key], edit.values[key], found[key]
+            if not isinstance(ref, Ref) or not isinstance(typed, str) or typed in ("me", ref.name):
+                continue
+            name, said = ref.name.casefold(), typed.casefold()
+            if name != said and (len(said) < ENOUGH or f" {said}" not in f" {name}"):
+                kind = "person" if field.kind is Kind.PERSON else field.name
+                yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
 
     def _several(self, field: CustomFieldInput) -> CustomFieldInput:
         """The same with its values apart, if the field takes several."""

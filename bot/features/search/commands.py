@@ -12,7 +12,7 @@ from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.dates import Towards, days, times
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest, parse
-from bot.slack.language.phrase_reader import Names, needs, search
+from bot.slack.language.phrase_reader import Names, is_half, needs, search
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.spelling import series
 from bot.store.owner import Owner
@@ -79,7 +79,7 @@ def issues_command(
     number = None if parsed.options or parsed.words[1:] else values.issue_number(parsed.text)
     if number and not parsed.words[0].quoted:
         return OneIssue(number)
-    everything = " ".join(parsed.plain.split())
+    everything, typed = " ".join(parsed.plain.split()), parsed.words
     if phrases:
         parsed = search(parsed, names or {}, typist.today)
 
@@ -114,7 +114,8 @@ def issues_command(
         custom_fields=values.custom_fields(parsed),
         everything=everything,
         phrases=parsed.phrases,
-        unnamed=needs(parsed.words, "search") if phrases and names is None else frozenset(),
+        unnamed=needs(typed, "search") if phrases and names is None else frozenset(),
+        half=phrases and is_half(parsed),
     )
 
 

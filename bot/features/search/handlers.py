@@ -29,11 +29,11 @@ from bot.features.search.commands import issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
-from bot.slack.language.phrase_reader import Names
+from bot.slack.language.phrase_reader import HalfPhrase, Names
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message, actions
+from bot.slack.surfaces.blocks import Block, Element, Message, actions
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.text.mrkdwn import without_keys
@@ -111,32 +111,30 @@ class SearchHandlers:
         fields = fields_in_project(self.parts, reply)
         reply.recovery = partial(self._way_on, page)
         request = await with_custom_fields(parse, fields)
-        if not isinstance(request, Query) or not (kinds := request.unnamed):
-            return request
         names: Names = {}
+        kinds = request.unnamed if isinstance(request, Query) else frozenset[str]()
         for more in (kinds & {"project"}, kinds - {"project"}):  # the project that is named has its own names
             if more and isinstance(request, Query):
                 project, channel = request.project, reply.channel
                 names = {**names, **await vocabulary(self.parts, reply.owner, project, channel, more)}
                 request = await with_custom_fields(partial(parse, names=names), fields)
+        if isinstance(request, Query) and request.half:
+            raise HalfPhrase(request.text)
         return request
 
     async def _way_on(self, page: ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""
-        if (
-            not isinstance(error, UserError)
-            or WORDS in page.changes
-            or without_keys(page.query) != page.query
-        ):
-            return None
-        return actions([views.as_words(page, page.query)])
+        words = _words(page) if isinstance(error, UserError) else []
+        return actions(words) if words else None
 
     async def _names(self, query: Query, page: ResultsPage, error: BotError) -> Block | None:
-        """The names that an unknown or ambiguous one in the search may mean."""
+        """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, AmbiguousName | UnknownName):
             return await self._way_on(page, error)
         found = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
-        return views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
+        names = views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
+        ways = [*names, *(_words(page) if query.phrases else ())]
+        return actions(ways) if ways else None
 
     async def _find(self, reply: Reply, query: Query, page: ResultsPage) -> Message:
         query = reduce(changed, page.changes, query)
@@ -144,3 +142,9 @@ class SearchHandlers:
         results = await self.search.find(reply.owner, query, reply.channel, page.offset)
         shareable = reply.place.channel_id is not None
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)
+
+
+def _words(page: ResultsPage) -> list[Element]:
+    """*Search for “…”*, unless the words were searched for or may be a key."""
+    searched = WORDS in page.changes or without_keys(page.query) != page.query
+    return [] if searched else [views.as_words(page, page.query)]

@@ -66,6 +66,8 @@ class Query:
     """Phrases in the text, as typed, and the filters that each stands for."""
     unnamed: frozenset[str] = field(default=frozenset(), compare=False)
     """The kinds of names that the text may hold besides."""
+    half: bool = field(default=False, compare=False)
+    """Whether the text is half a phrase."""
 
 
 Change = str

@@ -138,16 +138,16 @@ def as_words(page: ResultsPage, words: str) -> Element:
     return _offer(WORDS, page, words)
 
 
-def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> Block | None:
-    """A choice of the names that may be meant, which search again; None if there is none."""
+def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:
+    """A choice of the names that may be meant, which search again."""
     found = [
         (name, FilterInstead(query=page.query, changes=(*page.changes, change))) for name, change in offers
     ]
     short = [option(name, again.pack()) for name, again in found if len(again.pack()) <= OPTION_VALUE]
     if len(short) > 1:
         select = {"type": "static_select", "action_id": FilterInstead.action, "options": short}
-        return actions([select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER)}])
-    return actions([button(f"Search with {found[0][0]}", found[0][1])]) if found else None
+        return [select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER)}]
+    return [button(f"Search with {name}", again) for name, again in found[:1]]
 
 
 def require_pageable(page: ResultsPage) -> None:

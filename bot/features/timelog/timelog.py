@@ -68,7 +68,8 @@ class TimeToLog(TimeDraft):
 
     def with_activity(self, known: Sequence[Ref]) -> Self:
         """The same with the activity that its comment names, first or last, unless it has one."""
-        named = None if self.activity or self.quoted else name_at_edge(self.comment, [a.name for a in known])
+        names = [] if self.activity or self.quoted else [one.name for one in known]
+        named = name_at_edge(self.comment, names)
         return self.model_copy(update={"activity": named[0], "comment": named[1]}) if named else self
 
 

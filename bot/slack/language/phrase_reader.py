@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import product
@@ -26,6 +25,7 @@ from bot.slack.language.phrases import (
     Where,
 )
 from bot.slack.language.tokens import Atom, Value, Word
+from bot.spelling import GOVERNING
 
 Names = Mapping[str, Collection[str]]
 """Names that the person may use, by kind."""
@@ -136,8 +136,10 @@ class Reader:
 
     def _slot(self, slot: str, words: Sequence[Word], at: int, *, leads: bool) -> tuple[Value, int] | None:
         """The value of the longest run of words at `at` that fits, and how many they are."""
-        if slot in ("value", "rest"):
-            return self._run(words, at, to_end=slot == "rest")
+        if slot == "title" and words[at].text[:1].islower():
+            return None
+        if slot in ("value", "rest", "title"):
+            return self._run(words, at, to_end=slot != "value")
         if words[at].quoted or words[at].user:
             fits = slot == "person" or (leads and words[at].quoted and slot in self._folded)
             return (Value(words[at].atoms), 1) if fits else None
@@ -226,17 +228,20 @@ def _dates(slot: str, typed: str, today: date) -> str | None:
         typed = match[1]
     elif first == "on" and rest:
         typed = rest
-    with suppress(UserError):
+    try:
         if slot == "day":
             dates.day(typed, today)
         else:
             dates.days(typed, today, "past" if slot == "times" else "future")
-        return typed
-    return None
+    except dates.NotADate:
+        return None
+    except UserError:  # a date that isn't certain is told where the option is read
+        pass
+    return typed
 
 
 class HalfPhrase(UserError):
-    """A search ends where a phrase lacks its name or date."""
+    """A search holds the start of a phrase that lacks its name or date."""
 
     says = "Type a name or a date after “{said}”, or search for the words."
     said: str
@@ -245,7 +250,7 @@ class HalfPhrase(UserError):
 def search(parsed: Parsed, names: Names, today: date) -> Parsed:
     """The search with its phrases as options; what is left is text.
 
-    An option that was typed as one stays as it is. Raises HalfPhrase.
+    An option that was typed as one stays as it is.
     """
     reader = Reader("search", names, today)
     found = list(_phrases(reader, parsed.words))
@@ -253,11 +258,12 @@ def search(parsed: Parsed, names: Names, today: date) -> Parsed:
     left = [n for n in range(len(parsed.words)) if n not in taken]
     nothing = _fillers(parsed.words, left, phrases=bool(found))
     text = [parsed.words[n] for n in left if n not in nothing]
-    if text and tuple(map(_plain, text)) in HALVES:
-        raise HalfPhrase(" ".join(word.text for word in text))
-    if text and not names:  # a filler may begin a phrase with a name, such as `in web shop`
-        text = [parsed.words[n] for n in left]
     return _with(parsed, text, found)
+
+
+def is_half(read: Parsed) -> bool:
+    """Whether half a phrase is all of a search's text."""
+    return tuple(map(_plain, read.words)) in HALVES
 
 
 def _phrases(reader: Reader, words: Sequence[Word]) -> Iterator[Phrase]:
@@ -314,15 +320,19 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
 def is_search(parsed: Parsed, today: date, names: Names | None = None) -> bool:
     """Whether all words are phrases of a search. Raises HalfPhrase."""
     read = search(parsed, names or {}, today)
+    if is_half(read):
+        raise HalfPhrase(read.plain)
     return bool(read.phrases) and not read.words
 
 
 def subject(parsed: Parsed, names: Names, today: date) -> Parsed:
-    """A new issue's text with the phrases at its end as options; at least one word stays."""
+    """A new issue's text with the phrases at its end as options, unless the word before them governs them; at
+    least one word stays.
+    """
     reader, words = Reader("new", names, today), parsed.words
     ends: dict[int, Phrase | None] = {len(words): None}
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
-        found = reader.at(words, at)
+        found = None if _plain(words[at - 1]) in GOVERNING else reader.at(words, at)
         if found and at + found.count in ends and not found.options.keys() & parsed.options.keys():
             ends[at] = found
         elif _plain(words[at]) in ("and", ",") and at + 1 in ends and at + 1 < len(words):
@@ -345,7 +355,8 @@ def time(parsed: Parsed, names: Names, today: date) -> Parsed:
 def change(parsed: Parsed, today: date) -> Parsed:
     """A change to an issue with its phrases as options, `step` for closing or opening it."""
     reader = Reader("change", {}, today)
-    found = list(_phrases(reader, parsed.words))
+    typed = parsed.options.keys()
+    found = [one for one in _phrases(reader, parsed.words) if not typed & one.options.keys()]
     taken = {n for one in found for n in range(one.at, one.at + one.count)}
     left = deque(word for n, word in enumerate(parsed.words) if n not in taken)
     while left and _plain(left[0]) in POLITE:

@@ -18,7 +18,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("past due", "status:open due:<today", SEARCH),
     ("due soon", "due:7d", SEARCH),
     ("due|deadline {dates}", "due:{dates}", SEARCH),
-    ("due|deadline on|by|for|is|to? {day}", "due:{day}", ISSUE),
+    ("due|deadline on|by|for|is? {day}", "due:{day}", ISSUE),
     ("no|without|clear|remove the? due|deadline date?", "due:none", CHANGE),
     # Assignees
     ("unassigned|unowned", "to:nobody", SEARCH),
@@ -109,15 +109,16 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
             ("done", "done", "value"),
             ("done", "% done", "value"),
             ("tracker", "tracker|type", "value"),
-            ("subject", "subject|title|name", "rest"),
         )
     ),
+    ("set|change|update|edit the? subject|title|name to|as|= {rest}", "subject:{rest}", CHANGE),
+    ("subject {title}", "subject:{title}", CHANGE),
 )
 """What is said, the options that it stands for, and where.
 
 What is said has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a name
 that the person may use, and `{person!}` also one that nobody has, which is told then. `{value}` takes what
-follows up to the next phrase, `{rest}` all of it.
+follows up to the next phrase, `{rest}` all of it, and `{title}` too if it begins as a title does.
 """
 FILLERS = frozenset(
     {
@@ -136,7 +137,7 @@ FILLERS = frozenset(
             "i",
             "for",
         ),
-        *("to", "those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we"),
+        *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we"),
     }
 )
 """Words that mean nothing in a search beside a phrase or at its start."""

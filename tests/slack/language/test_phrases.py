@@ -74,6 +74,8 @@ SEARCHES = {
     '"high priority" login': "| high priority login",
     'assigned to "Ben Okafor"': "to=Ben Okafor",
     "status:closed overdue": "status=closed due=<today",
+    "due 1/2/2026": "due=1/2/2026",
+    "not assigned to me": "to=nobody | to",
 }
 SUBJECTS = {
     "Login broken assign to ben": "to=ben | Login broken",
@@ -83,6 +85,10 @@ SUBJECTS = {
     "Login broken in project web shop": "project=Web Shop | Login broken",
     "Users can't assign to groups": "| Users can't assign to groups",
     "Pay the amount due": "| Pay the amount due",
+    "Users can't assign to me": "| Users can't assign to me",
+    "Sort by priority high": "| Sort by priority high",
+    "Mail was assigned to ben": "| Mail was assigned to ben",
+    "Delay due to 2026-12-01": "| Delay due to 2026-12-01",
     "Call April by friday": "| Call April by friday",
     "The high priority": "| The high priority",
     "assign to me": "| assign to me",
@@ -111,6 +117,10 @@ CHANGED = {
     "category Search and Browse": "category=Search and Browse",
     "tracker bug": "tracker=bug",
     "in progress": "| in progress",
+    "subject Cart is full": "subject=Cart is full",
+    "subject line is empty": "| subject line is empty",
+    "title is cut off": "| title is cut off",
+    "assign to ben to:me": "to=me | assign to ben",
     "it soon": "| soon",
     f"set version to{' long' * 21}": f"version={' '.join(['long'] * 20)} | long",
 }
