@@ -54,11 +54,7 @@ log = structlog.get_logger()
 
 
 class Bot:
-    """The bot and all its parts: call `start`, then `stop`. aiohttp needs a running event loop to build it.
-
-    `slack` is the Web API client (without a token if there are several workspaces), and `ready` is true from
-    `start` to `stop`. After `start`, `port` is the HTTP port in use.
-    """
+    """The bot and all its parts, on a running event loop; after `start`, `port` is the HTTP port in use."""
 
     port: int
 
@@ -152,10 +148,9 @@ class Bot:
         return Web(app, self._pending, Readiness(probes), secret, installing, self._delays)
 
     async def start(self) -> None:
-        """Open the database and the HTTP listener, and connect to Slack.
+        """Open everything and connect to Slack.
 
-        Doesn't fail if Slack or the service is down: the bot keeps retrying. Raises
-        DatabaseUnavailableError, or OSError if the port is taken, after closing whatever was opened.
+        Raises DatabaseUnavailableError, OSError for a port in use.
         """
         try:
             await self._start()
@@ -262,11 +257,7 @@ def stop_signal() -> Iterator[asyncio.Event]:
 
 
 def tune_garbage_collection() -> None:
-    """Exclude everything loaded at startup from garbage collection, and collect less often.
-
-    Otherwise Python scans all the libraries over and over, which takes half the time of reading a long list.
-    The little garbage among it stays: looking for it would take a fifth of the time to start.
-    """
+    """Exclude what is loaded at startup from garbage collection, half the time of long reads."""
     gc.freeze()
     gc.set_threshold(COLLECTION_THRESHOLD, 10, 10)
     gc.enable()

@@ -1,7 +1,6 @@
 """Conventions that the interface leaves open, as Redmine has them (docs/service.md).
 
-To support another service, change them here. Optional fields of requests are in `inputs`, optional operations
-in `client`.
+Another service needs others here. Optional fields of requests are in `inputs`, operations in `client`.
 """
 
 import asyncio
@@ -93,10 +92,7 @@ class ProjectStatus(IntEnum):
 
 
 def stored_name(name: str) -> str:
-    """Return a file's name as the service stores it, without path and special characters.
-
-    Mirrors Redmine's Attachment#sanitize_filename.
-    """
+    """A file's name as the service stores it, as Redmine's Attachment#sanitize_filename makes it."""
     return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
 
 
@@ -105,10 +101,7 @@ def issue_url(base_url: str, issue_id: int) -> str:
 
 
 def issues_url(base_url: str, filters: Mapping[str, str]) -> str:
-    """Return the address of the issue list's page; `filters` are the parameters of the REST API's list.
-
-    Redmine's page accepts them only together with `set_filter`.
-    """
+    """The address of the issue list's page; `filters` are the parameters of the REST API's list."""
     return f"{base_url}/issues?{urlencode({'set_filter': '1', **filters})}"
 
 
@@ -144,10 +137,7 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 
 async def poll_until_found(find: Callable[[], Awaitable[T | None]], delays: Sequence[float]) -> T | None:
-    """The first thing that `find` returns after one of the delays, in seconds; None if it finds nothing.
-
-    The service may be too slow to answer, so an error counts as nothing found.
-    """
+    """The first thing that `find` returns after one of the delays; an error counts as nothing."""
     for wait in delays:
         await asyncio.sleep(wait)
         with suppress(ServiceError, UserError):

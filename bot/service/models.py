@@ -146,10 +146,7 @@ class Membership(Resource):
 
 
 class User(Resource):
-    """A user. `login`, `mail`, `api_key`, and `status` are absent without permission.
-
-    `status`: see conventions.UserStatus.
-    """
+    """A user. `login`, `mail`, `api_key`, and `status` (`UserStatus`) are absent without permission."""
 
     id: int
     login: str | None = None
@@ -172,8 +169,6 @@ class User(Resource):
 
 
 class Parent(ServiceValue):
-    """A reference to an issue by its number."""
-
     id: int
 
 
@@ -230,11 +225,7 @@ def _oldest_first(journals: tuple[Journal, ...]) -> tuple[Journal, ...]:
 
 
 class Issue(Resource):
-    """An issue. Which of the lists are filled depends on the request's `include`.
-
-    Absent if unset: category, assigned_to, fixed_version, parent. Absent without permission: spent_hours,
-    total_spent_hours. Descriptions have CRLF line endings.
-    """
+    """An issue; lists depend on the request's `include`, hours on permission, and lines end with CRLF."""
 
     id: int
     project: Ref | None = None
@@ -279,8 +270,6 @@ class Issue(Resource):
 
 
 class Project(Resource):
-    """A project; `status`: see conventions.ProjectStatus."""
-
     id: int
     name: Text = ""
     identifier: Text = ""
@@ -323,8 +312,6 @@ class Upload(ServiceValue):
 
 
 class Version(Ref):
-    """A version of a project; `status` is open, locked or closed in Redmine."""
-
     status: str | None = None
 
 

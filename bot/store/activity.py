@@ -1,6 +1,4 @@
-"""What users did with the bot: the issues they created, with the messages they came from, and the time they
-logged, which the service may be unable to list.
-"""
+"""What users did with the bot: the issues they created, with their messages, and the time they logged."""
 
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
@@ -18,8 +16,6 @@ MAX_FROM_MESSAGE = 5
 
 @dataclass(frozen=True)
 class CreatedIssue:
-    """An issue created with the bot, with its original subject."""
-
     issue_id: int
     subject: str
     created_at: datetime
@@ -39,10 +35,9 @@ class CreatedIssues:
         *,
         privacy_refused: bool = False,
     ) -> None:
-        """Record an issue created by `owner`, and the message it was created from, if any.
+        """Record an issue created by `owner`, and its message.
 
-        `privacy_refused` marks an issue that should be private but isn't. Replaces an earlier issue with this
-        number, which belonged to another service.
+        `privacy_refused`: should be private but isn't.
         """
         values = {
             **owner.columns,
@@ -98,9 +93,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class EntryPost:
-    """The message that announced an entry; `ts` is None if Slack didn't confirm it, `thread_ts` outside of
-    threads.
-    """
+    """The message that announced an entry; `ts` is None if Slack didn't confirm it."""
 
     channel_id: str
     ts: str | None

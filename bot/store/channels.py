@@ -12,8 +12,6 @@ from bot.store.tables import ChannelDefaultRow, ChannelEmojiRow
 
 @dataclass(frozen=True)
 class Channel:
-    """A Slack channel, which may have a default project."""
-
     team_id: str
     channel_id: str
 

@@ -26,11 +26,7 @@ Filters = Mapping[FilterKind, tuple[Choice, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name.
-
-    `filters` and `excluded` have no kind without choices. `stale_days` counts for kind `stale` only. A
-    personal digest has no project: its `project_id` is 0, and `project` is the digest's name.
-    """
+    """A digest's settings; a personal one has `project_id` 0, and its name as `project`."""
 
     project_id: int = 0
     project: str = ""

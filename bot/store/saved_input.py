@@ -1,6 +1,4 @@
-"""What users entered and may need again, saved for a day: requests made before linking, forms that Slack
-didn't open, files to attach, time to log, and a key whose account they are asked to confirm.
-"""
+"""What users entered and may need again, saved for a day: requests, forms, files, time, a key to confirm."""
 
 import json
 import secrets
@@ -22,10 +20,9 @@ LIFETIME = timedelta(days=1)
 
 @dataclass(frozen=True)
 class SavedInput:
-    """Saved input by random ID, or one of a name for each user, each accessible to its owner only.
+    """Saved input by random ID, or one of a name for each user, accessible to its owner only, and encrypted.
 
-    It is encrypted, because it contains what users typed and Slack's response URLs. Raises
-    StoredTextError if it can't be decrypted.
+    Raises StoredTextError if it can't be decrypted.
     """
 
     database: Database

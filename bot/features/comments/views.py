@@ -25,9 +25,7 @@ class CommentWithMessage(Button):
 
 
 class OpenComment(SavedDraft):
-    """Opens the form with a comment. The job `files` has the message that it adds, if any; `after` is as in
-    `Comment`, and `checked` whether the user was asked to look for it on the issue.
-    """
+    """Opens the form with a comment; `files` is the job with its message, `after` as in `Comment`."""
 
     action = "comment.open_saved"
     command = "issue"
@@ -53,10 +51,7 @@ def comment_form(
     files: Sequence[Block] = (),
     said: str | None = None,
 ) -> JSON:
-    """The form for a comment on an issue: the one of `target`, if `fixed`, or else one that is chosen in it.
-
-    `text` is a rich text block; `said` is what was wrong before.
-    """
+    """The form for a comment on `target`, if `fixed`, or else on an issue chosen there; `text` is rich."""
     blocks: list[Block] = [_issue(target, wording, fixed=fixed)]
     written = forms.formatted_text("comment", text, placeholder="Write a comment")
     blocks.append(forms.field("comment", "Comment", written, optional=False))
@@ -84,9 +79,7 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
 
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
-    """The private answer about an added message; unless it was announced, with why. A warning says enough by
-    itself.
-    """
+    """The private answer about an added message, with why it wasn't announced; a warning says enough."""
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
     if done.exposed or not done.certain:

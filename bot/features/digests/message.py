@@ -1,8 +1,4 @@
-"""A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded.
-
-As many issues as fit get a row with a menu; the next ones get a short line, and a link leads to the service's
-list for the rest.
-"""
+"""A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded."""
 
 import math
 import re

@@ -69,10 +69,7 @@ OTHERS = 0
 
 @dataclass(frozen=True, kw_only=True)
 class WantedPlan:
-    """A plan that a user asks for: `plan`, but with these names as typed in place of its project and choices.
-
-    An ID is typed as `#5`; a kind that is typed without names has no choices.
-    """
+    """`plan` with names as typed in place of its project and choices (`#5` for an ID)."""
 
     plan: Plan = field(default_factory=Plan)
     project: str | None = None
@@ -93,8 +90,6 @@ def collected(problems: list[UserError] | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Plans:
-    """Resolves settings with the caller's key."""
-
     catalogs: Catalogs
     people: People
 
@@ -105,10 +100,7 @@ class Plans:
         wanted: WantedPlan,
         problems: list[UserError] | None = None,
     ) -> Plan:
-        """The wanted plan, of a project. With `problems`, names that can't be resolved are left out, and why
-        is appended there. Choices that the plan has already stay as they are, even if the project lacks them
-        by now. Raises UserError, ServiceError.
-        """
+        """The wanted plan; what it has already stays, and unknown names raise UserError or are `problems`."""
         project_id = project.id if project else 0
 
         async def resolved(typed: Typed, had: Choices) -> Choices:
@@ -157,10 +149,7 @@ def happened(kind: Kind, issue: Issue) -> datetime | None:
 
 
 def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
-    """Filters for the issues that a digest lists at `now`, apart from what it excludes.
-
-    `span` is when they were opened or closed, for the kinds that list each issue once.
-    """
+    """Filters for what a digest lists at `now`, or was opened or closed in `span`, without exclusions."""
 
     def ids(kind: FilterKind) -> tuple[int, ...]:
         return tuple(choice.id for choice in plan.filters.get(kind, ()))

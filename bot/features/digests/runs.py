@@ -1,8 +1,7 @@
 """Runs digests: each due time once, even if processes crash, and each new issue in exactly one message.
 
-One process claims a due time in the database (`store/digest_runs.py`); an owner's are read together. Before a
-message is posted, its run is marked as sending, with the issues that the message covers. A run still marked
-so is looked up in the channel before anything is posted again.
+One process claims a due time (`store/digest_runs.py`). Before a message is posted, its run is marked as
+sending; one still marked so is looked up in the channel before anything is posted again.
 """
 
 import asyncio
@@ -50,11 +49,7 @@ OnFinished = Callable[[RunState, timedelta], None]
 
 
 class DigestRuns(Background[Run, Content | Pause]):
-    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
-
-    A user waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the
-    background.
-    """
+    """Runs digests in one process. `on_finished` gets each run's final state and how late it was."""
 
     name = "digest"
     readers = 4
@@ -101,11 +96,7 @@ class DigestRuns(Background[Run, Content | Pause]):
                     await self._digests.reschedule(digest, coming)
 
     async def run_now(self, digest: Digest) -> RunState | None:
-        """Run a digest between two due times; its final state, None if another run is in flight or this one
-        continues in the background.
-
-        Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
-        """
+        """Run a digest between two due times; its final state, None if it isn't known yet."""
         now = await self.access.store.processes.now()
         self.clock.set(now)
         claim = RunClaim(digest=digest, due_at=now, missed=0, next_due=None)
@@ -142,11 +133,7 @@ class DigestRuns(Background[Run, Content | Pause]):
             self._sending = self.start(self._send_notices())
 
     async def _send_notices(self) -> None:
-        """Send all notices that are pending, one message for each owner and channel.
-
-        One is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
-        One that Slack doesn't take now holds up no other.
-        """
+        """Send one message for each owner and channel with a notice, which is cleared only afterwards."""
         waiting: set[int] = set()
         try:
             while (pending := await self._digests.claim_notice(excluding=waiting)) is not None:
@@ -293,10 +280,9 @@ class DigestRuns(Background[Run, Content | Pause]):
         return content
 
     async def _listed_again(self, run: Run, content: Content) -> Content | RunState | None:
-        """As `_listed`, of what of it is still public. None if the run is postponed or stopped.
+        """As `_listed`, of what of it is still public; None if the run is postponed or stopped.
 
-        Reads little, since the channel's turn has come: the key isn't verified, and shows what everyone can
-        see if it no longer works.
+        The key isn't verified: the channel's turn has come, and what a dead key shows is public.
         """
         await self._runs.undo_sending(run)
         now = await self.read_or_put_off([run], self._as_public(run.digest, content))

@@ -47,9 +47,8 @@ def card(
 ) -> Message:
     """An issue for one person, with its buttons; a form can't share it (`shareable`).
 
-    `description` is the issue's own, as mrkdwn; its start is shown, or with `whole` all that fits. With
-    `asks_first`, the card says why sharing asks first. `thread` is the thread where it was opened, which can
-    follow it; else a direct message does.
+    `description` is mrkdwn; its start is shown, or with `whole` all that fits. With `asks_first`, the card
+    says why sharing asks first. `thread` is the thread where it was opened, which can follow it.
     """
     issue, project = shown.issue, shown.project
     blocks: list[Block] = [

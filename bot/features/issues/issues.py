@@ -1,7 +1,6 @@
 """Reads and changes issues with the requesting user's key.
 
-The service may answer 200 and change nothing, or not answer a change that it made. So an issue is read again
-after each change, and a change is never sent twice.
+A service may answer 200 and change nothing, so an issue is read again after each change, which is sent once.
 """
 
 import asyncio
@@ -70,9 +69,7 @@ class UpdateUnconfirmed(UserError):
 
 @dataclass(frozen=True)
 class IssueDetails:
-    """An issue with what its card adds: children, the subjects of related issues, its project, and whether
-    it is assigned to the user (`mine`).
-    """
+    """An issue with what its card adds: children, related subjects, its project, and if it is the user's."""
 
     issue: Issue
     children: tuple[Child, ...]
@@ -117,10 +114,7 @@ class Issues:
     async def suggest(
         self, owner: Owner, text: str, project_id: int | None = None, *, own_first: bool = False
     ) -> tuple[Issue, ...]:
-        """Open issues whose number or subject matches, most recently updated first.
-
-        With `own_first`, the user's own before anything is typed. Raises NotLinked and ServiceError.
-        """
+        """Open issues whose number or subject matches, latest first; `own_first` before anything is typed."""
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
         try:
@@ -167,11 +161,7 @@ class Issues:
         include: Collection[IssueDetailInclude],
         read: Callable[[], Awaitable[T]],
     ) -> Issue | T:
-        """One issue with its details, or what `read` returns if the service doesn't tell them.
-
-        It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
-        refused one request.
-        """
+        """One issue with its details, or what `read` returns if the service doesn't tell them, twice."""
         optional = self.access.client.optional
         if issue := await optional.get_issue(session.key, number, include):
             return issue
@@ -208,13 +198,9 @@ class Issues:
     ) -> Issue:
         """Send `changes` once, and return the issue as read afterwards.
 
-        It is sent even if the endpoint was missing a moment ago, since a proxy may have answered then.
-
-        `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
-        only if the service didn't answer. `read` reads more of the issue than its entry in the list.
-
-        Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
-        the issue can't be read afterwards.
+        `before` is the issue as just read. `arrived` tells whether an issue shows the change, if the service
+        didn't answer. `read` reads more of the issue than its entry in the list. Raises UpdatesUnsupported,
+        UpdateUnconfirmed, Refused; OutcomeUnknown when the issue can't be read afterwards.
         """
         optional = self.access.client.optional
         lost: OutcomeUnknown | None = None
@@ -237,10 +223,7 @@ class Issues:
     async def kept_by_subtasks(
         self, session: Session, number: int, keys: Collection[str]
     ) -> UserError | None:
-        """Why its subtasks keep an issue from a change of these fields, by option key; None if they don't.
-
-        `status` stands for closing it. None, too, if they can't be read.
-        """
+        """Why its subtasks keep an issue from a change of these fields (`status`: closing), if they do."""
         derived = [CHANGEABLE[key].label for key in DERIVED if key in keys]
         if not derived and "status" not in keys:
             return None
@@ -294,10 +277,7 @@ def assigned_to(session: Session, issue: Issue) -> bool:
 async def explained(
     access: Access, owner: Owner, error: Refused, project_id: int | None, assignee: ResolvedValue | None
 ) -> IssueRefused | WrongField:
-    """A refusal with the fields that it names, or the assignee who can't be assigned; never raises.
-
-    The service's messages may be in any language, so its list of members decides about the assignee, too.
-    """
+    """A refusal with the fields that it names, or the assignee who isn't a member; never raises."""
     custom_fields: tuple[CustomField, ...] = ()
     who, project, barred = assignee if isinstance(assignee, Ref) else None, "", False
     parts: list[Part] = ["custom_fields", "assignees"] if who else ["custom_fields"]
@@ -331,10 +311,7 @@ def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField])
 
 @dataclass(frozen=True)
 class ServiceChange:
-    """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.
-
-    `wanted` is None for a value that should be cleared, and `kept` says that the issue had what is got.
-    """
+    """A value that the service replaced or dropped, `wanted` to clear if None; `kept` is one unchanged."""
 
     label: str
     field: Field | None

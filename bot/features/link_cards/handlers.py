@@ -1,7 +1,4 @@
-"""Unfurls links to issues in conversations, and shows each viewer the details and comments they can see.
-
-Edits of the details change the issue.
-"""
+"""Unfurls links to issues in conversations, shows each viewer their details, and changes what is edited."""
 
 import asyncio
 from contextlib import suppress
@@ -56,10 +53,7 @@ class LinkHandlers:
         )
 
     async def shared(self, event: Event, reply: Reply) -> None:
-        """Unfurl posted links, except in drafts and in channels shared with other organizations.
-
-        Does nothing if the poster isn't linked, since they didn't ask for an unfurl.
-        """
+        """Unfurl posted links of linked users, except in drafts and in channels of other organizations."""
         about = event.event
         channel = about.get("channel")
         if not channel or channel == "COMPOSER" or about.get("source") == "composer":

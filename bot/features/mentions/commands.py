@@ -39,10 +39,7 @@ class Wordless:
 
 @dataclass(frozen=True)
 class Unclear:
-    """No command: a new issue with this subject and description, or a search for the subject.
-
-    `long` is whether it has more characters than a command may have.
-    """
+    """No command: a new issue with this subject and description, or a search; too `long` for a command."""
 
     subject: str
     description: str = ""

@@ -35,9 +35,7 @@ OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
 
 
 class OpenDraft(SavedDraft):
-    """Opens the form with a draft; `wrong` are the fields that the error is about, `needed` those of them
-    that the service needs.
-    """
+    """Opens the form with a draft; the error is about `wrong` fields, some `needed` by the service."""
 
     action = "issue.open_draft"
     command = "issue"

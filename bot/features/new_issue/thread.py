@@ -45,10 +45,7 @@ class Unread(StrEnum):
 
 
 class OfferedThread(BaseModel):
-    """A thread that a form offers to include, `checked` at first; `total` is 0 if unknown.
-
-    `parent` is the description that the form starts with, if it is the thread's first message.
-    """
+    """A thread that a form offers to include; `total` is 0 if unknown, `parent` its description at first."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -107,10 +104,7 @@ class ThreadInclusion:
         return OfferedThread.model_validate(payload)
 
     async def included(self, reply: Reply, form: FormSubmission, description: str) -> Included:
-        """The description with the thread below it, if the form's box is checked.
-
-        The thread replaces a description that only repeats its first message. Raises WrongField, FormExpired.
-        """
+        """The description with the thread below it, if chosen, without what repeats its first message."""
         offered = await self.offered(reply, NewIssueMetadata.of(form.view))
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
             return Included(description)
@@ -252,9 +246,7 @@ async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tz
 
 
 async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
-    """The files of messages by ID, in order and without deleted ones; complete, unless Slack doesn't show
-    them.
-    """
+    """The files of messages by ID, in order and without deleted ones; complete, unless Slack hides them."""
     given = {
         str(file["id"]): file
         for message in messages

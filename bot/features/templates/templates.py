@@ -53,10 +53,7 @@ class Templates:
     async def offered(
         self, owner: Owner, project: KnownProject, channel: Channel | None
     ) -> tuple[Template, ...]:
-        """The templates for new issues of a project that the user can see, the channel's own first.
-
-        A channel's template hides the project's with the same name.
-        """
+        """The templates for new issues of a project; the channel's own come first and hide namesakes."""
         found = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
         own = [template for template in found if template.channel_id]
         names = {template.name.casefold() for template in own}
@@ -83,10 +80,9 @@ class Templates:
         return known[ref.id]
 
     async def filled(self, owner: Owner, draft: Draft, channel: Channel | None, text_format: str) -> Draft:
-        """The draft of a command, filled in from the template that it names.
+        """The draft, filled in from the template that it names.
 
-        Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
-        other UserErrors, NotLinked, ServiceError.
+        Raises WrongField, also for required parts.
         """
         async with self.access.accounts.reading(owner) as session:
             project = await self.access.projects.chosen(session, draft.project, channel)
@@ -165,8 +161,7 @@ class Templates:
     ) -> tuple[KnownProject, Template]:
         """Add a template, or change the one with its ID; `chosen` are its choices by option key.
 
-        What the template has already isn't checked again: the project may have lost it since. Raises
-        WrongField, UserError, NotLinked, ServiceError.
+        What the template has already isn't checked again: the project may have lost it. Raises UserError.
         """
         async with self.access.accounts.reading(owner) as session:
             before = TemplateContent()

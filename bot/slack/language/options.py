@@ -49,10 +49,7 @@ ByName = Mapping[str, Sequence[Ref]]
 
 
 class UnknownOption(UserError):
-    """A key that the command doesn't have: the nearest one, or else all that it has.
-
-    Where custom fields are allowed, it may be the name of one in `project`, which the command names.
-    """
+    """A key that the command doesn't have; where they are allowed, it may be a custom field of `project`."""
 
     says = "There's no `{key}:` option. {instead}"
     key: str
@@ -108,10 +105,9 @@ class Parsed:
 
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """Parse the options of `text`, with keys in lower case.
+    """Parse the options of `text`; `fields` become `cf_<id>`.
 
-    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption,
-    UnclosedQuote, and UserError for a name that several fields have or an option without a value.
+    Raises UnknownOption, UnclosedQuote, UserError.
     """
     parsed = understand(text, known, fields)
     if parsed.problems:
@@ -120,11 +116,7 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
 
 
 def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """As `parse`, with everything that could be understood, and the problems instead of an error.
-
-    A misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of
-    a kind, they aren't told, and nothing is guessed.
-    """
+    """As `parse`, with problems instead of an error; misspelled options count as the nearest ones."""
     plain: list[Word] = []
     by_name = _by_name(fields)
     options: dict[str, list[Value]] = {}
@@ -235,9 +227,7 @@ def _option(word: Word) -> tuple[str, Value] | None:
 
 
 def _whole_date(value: Value, following: deque[Word]) -> Value:
-    """The date with those of the following words, which it takes, that belong to it without quotes:
-    `due:next friday`.
-    """
+    """The date with the following words, which it takes, that belong to it: `due:next friday`."""
     near = tuple(islice(following, _CONTINUED))
     for more in range(len(near), 0, -1):
         parts = [value, *near[:more]]

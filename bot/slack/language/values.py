@@ -46,8 +46,6 @@ class Help:
 
 @dataclass(frozen=True)
 class OneIssue:
-    """An issue, by its number alone."""
-
     number: int
 
 

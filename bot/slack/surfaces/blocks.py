@@ -1,7 +1,4 @@
-"""Builds Block Kit: every text escaped or plain, every length within Slack's limits (docs/slack.md, Sizes).
-
-Views are pure functions from values to a `Message` or a view's dict.
-"""
+"""Builds Block Kit: every text escaped or plain, every length within the limits (docs/slack.md, Sizes)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -33,10 +30,7 @@ class Message:
     blocks: tuple[Block, ...] = field(default=())
 
     def as_arguments(self) -> JSON:
-        """The arguments for `chat.postMessage` and for a post to a response URL.
-
-        The longest texts are cut until the message fits.
-        """
+        """The arguments for a post, whose longest texts are cut until the message fits."""
         blocks, most = list(self.blocks), SECTION
         while text_length(blocks) > MESSAGE_TEXT and most > SHORTEST:
             most //= 2

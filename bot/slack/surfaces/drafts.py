@@ -1,7 +1,6 @@
 """What users typed, saved until a button gives it back: for a form, or a request that resumes.
 
-`Reply.save` saves a draft, `Reply.offer` makes the button below an error, and the handler of a press gets the
-draft back. What is saved has no tokens and no triggers.
+It has no tokens and no triggers.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Installs the bot in more workspaces or organizations: Bolt's OAuth flow with the bot's pages.
-
-See https://docs.slack.dev/authentication/installing-with-oauth/
-"""
+"""Installs the bot in more workspaces or organizations: Bolt's OAuth flow with the bot's pages."""
 
 import re
 from html import escape
