@@ -121,8 +121,8 @@ def _page(said: Iterable[Said]) -> Iterator[str]:
     yield from (f"- *description*: {DESCRIPTION}", f"- *long description*: {LONG_DESCRIPTION}")
     for command in COMMANDS:
         yield f"- `/{command.name} {command.usage_hint}`: {command.description}"
-    for shortcut in SHORTCUTS:
-        yield f"- *{shortcut.kind} shortcut* {shortcut.name}: {shortcut.description}"
+    for _, kind, name, description in SHORTCUTS:
+        yield f"- *{kind} shortcut* {name}: {description}"
     texts: set[str] = set()
     sections: dict[tuple[bool, str], dict[str, list[str]]] = {}
     for one in sorted(said, key=lambda one: (one.feature == "everywhere", one.feature, one.surface)):

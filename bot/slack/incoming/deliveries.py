@@ -23,15 +23,7 @@ RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
 """Events that a user waits for: another process handles them again if this one crashes or stops."""
 
 IN_EVENT = (
-    "type",
-    "user",
-    "channel",
-    "ts",
-    "event_ts",
-    "tab",
-    "view_id",
-    "unfurl_id",
-    "function_execution_id",
+    *("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id", "function_execution_id"),
 )
 IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
 """What tells one delivery from another."""
@@ -53,9 +45,8 @@ def delivery_key(interaction: Interaction) -> str | None:
         content = {name: interaction.event.get(name) for name in IN_EVENT} | {"team": body.get("team_id")}
     else:
         content = {name: body.get(name) for name in IN_OTHERS} | {"team": interaction.owner.team_id}
-        content["actions"] = [
-            (one.get("action_id"), one.get("action_ts")) for one in body.get("actions") or ()
-        ]
+        acted = body.get("actions") or ()
+        content["actions"] = [(one.get("action_id"), one.get("action_ts")) for one in acted]
         content["view"] = (body.get("view") or {}).get("id")
         if content["trigger_id"] is None and content["view"] is None and not content["actions"]:
             content = body
@@ -71,8 +62,7 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
             blocks, held = view.json.get("blocks") or (), view.json.get("state", {}).get("values")
             inputs = (block["block_id"] for block in blocks if block.get("type") == "input")
             first = next(inputs, None) or next(iter(held or ()), "")
-            errors = {"response_action": "errors", "errors": {first: text}}
-            return BoltResponse(status=200, body=errors)
+            return BoltResponse(status=200, body={"response_action": "errors", "errors": {first: text}})
         case Event() | UserMessage():
             return BoltResponse(status=503, body="")
     return BoltResponse(status=200, body="")

@@ -289,10 +289,8 @@ def _owner(body: JSON) -> Owner:
         user = user if isinstance(user, dict) else {"id": user}
         known = {key: value for key, value in body.items() if value}
         shared, ids = known.get("is_ext_shared_channel"), ("enterprise_id", "team_id")
-        if shared and event.get("type") in (
-            *MESSAGES,
-            "reaction_added",
-        ):  # those of other companies are ignored
+        ignored_of_others = (*MESSAGES, "reaction_added")
+        if shared and event.get("type") in ignored_of_others:
             shared, body = False, {key: value for key, value in body.items() if key not in ids}
             known = body | {"team_id": body.get("context_team_id")}
         if known.get("authorizations") and not shared:

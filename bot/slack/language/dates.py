@@ -31,9 +31,7 @@ _NUMERIC = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")
 _MONTH_DAY = re.compile(r"([a-z]{3,9})\.? ([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?")
 _DAY_MONTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|\.)? ([a-z]{3,9})\.?(?:,? ([0-9]{4}))?")
 _DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dw])")
-_NUMBERS = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _IN_WORDS = re.compile(rf"(in )?([0-9]{{1,5}}|an?|{'|'.join(_NUMBERS)}) (day|week)s?( ago)?")
 _NEAR_DAY = re.compile(r"(last|this|next) ([a-z]{3,9})")
 _PERIOD = re.compile(r"(last|this|next) (week|month|year)")

@@ -26,21 +26,16 @@ _SHORT = 3
 _ALIASES = {"by": "author", "from": "author", "assignee": "to", "for": "to"}
 """Other names of options, which mean the same."""
 _SYNONYMS = {
-    "assign": "to",
-    "assigned": "to",
-    "assigned_to": "to",
-    "assignees": "to",
-    "date": "on",
-    "day": "on",
+    **dict.fromkeys(("assign", "assigned", "assigned_to", "assignees"), "to"),
+    **dict.fromkeys(("date", "day"), "on"),
+    **dict.fromkeys(("timezone", "zone"), "tz"),
     "deadline": "due",
     "description": "desc",
     "hours": "estimate",
     "milestone": "version",
     "order": "sort",
     "state": "status",
-    "timezone": "tz",
     "type": "tracker",
-    "zone": "tz",
 }
 
 

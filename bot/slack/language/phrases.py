@@ -124,19 +124,7 @@ FILLERS = frozenset(
     {
         *("issues", "issue", "tickets", "ticket", "show", "list", "find", "search", "give", "get", "see"),
         *("all", "the", "with", "and", "that", "which", "are", "is", "were", "was", "of", "me", "please"),
-        *(
-            "what",
-            "what's",
-            "whats",
-            "which",
-            "everything",
-            "anything",
-            "things",
-            "stuff",
-            "have",
-            "i",
-            "for",
-        ),
+        *("what", "what's", "whats", "everything", "anything", "things", "stuff", "have", "i", "for"),
         *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we"),
     }
 )

@@ -51,19 +51,9 @@ BROKEN = frozenset({None, "internal_error", "fatal_error", "service_unavailable"
 """Errors after which the call may still have succeeded (docs.slack.dev, chat.postMessage, Errors)."""
 LOCKED_OUT = frozenset(
     {
-        "access_denied",
-        "accesslimited",
-        "account_inactive",
-        "invalid_auth",
-        "message_limit_exceeded",
-        "missing_scope",
-        "not_authed",
-        "org_login_required",
-        "rate_limited",
-        "ratelimited",
-        "team_added_to_org",
-        "token_expired",
-        "token_revoked",
+        *("access_denied", "accesslimited", "account_inactive", "invalid_auth", "message_limit_exceeded"),
+        *("missing_scope", "not_authed", "org_login_required", "rate_limited", "ratelimited"),
+        *("team_added_to_org", "token_expired", "token_revoked"),
     }
 )
 """Errors of the app or the workspace, not the conversation: temporary, or for an administrator to fix."""

@@ -16,22 +16,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 LONGEST_WAIT = 3  # the longest Retry-After to wait for; otherwise the user hears of it
 REPEATABLE = frozenset(
     {
-        "api.test",
-        "apps.connections.open",
-        "auth.test",
-        "chat.delete",
-        "chat.getPermalink",
-        "conversations.history",
-        "conversations.info",
-        "conversations.members",
-        "conversations.replies",
-        "files.info",
-        "functions.completeError",
-        "functions.completeSuccess",
-        "users.conversations",
-        "users.info",
-        "views.publish",
-        "views.update",
+        *("api.test", "apps.connections.open", "auth.test", "chat.delete", "chat.getPermalink"),
+        *("conversations.history", "conversations.info", "conversations.members", "conversations.replies"),
+        *("files.info", "functions.completeError", "functions.completeSuccess", "users.conversations"),
+        *("users.info", "views.publish", "views.update"),
     }
 )
 

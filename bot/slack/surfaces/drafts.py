@@ -17,18 +17,8 @@ from bot.slack.text.mrkdwn import without_keys
 from bot.store.saved_input import LIFETIME
 
 SAVED = (
-    "type",
-    "command",
-    "text",
-    "channel_id",
-    "response_url",
-    "callback_id",
-    "channel",
-    "container",
-    "message",
-    "actions",
-    "view",
-    "said_there",
+    *("type", "command", "text", "channel_id", "response_url", "callback_id", "channel", "container"),
+    *("message", "actions", "view", "said_there"),
 )
 SAVED_OF_MESSAGE = ("text", "blocks", "attachments", "user", "username", "bot_profile", "ts", "thread_ts")
 SAVED_OF_EVENT = (
@@ -101,10 +91,7 @@ def event_saveable(event: JSON) -> JSON:
 
 def message_saveable(message: JSON) -> JSON:
     """The parts of a message that are needed to create something from it; its files are fetched again."""
-    files = [
-        {"id": file["id"], "file_access": "check_file_info"}
-        for file in message.get("files") or ()
-        if "id" in file
-    ]
+    known = [file["id"] for file in message.get("files") or () if "id" in file]
+    files = [{"id": file_id, "file_access": "check_file_info"} for file_id in known]
     saved = {key: message[key] for key in SAVED_OF_MESSAGE if key in message}
     return saved | ({"files": files} if files else {})

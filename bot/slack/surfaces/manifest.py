@@ -17,16 +17,6 @@ class Command:
     usage_hint: str
 
 
-@dataclass(frozen=True)
-class ManifestShortcut:
-    """A shortcut: `global`, or in a message's menu."""
-
-    callback_id: str
-    kind: Literal["global", "message"]
-    name: str
-    description: str
-
-
 COMMANDS = (
     Command(
         "issue",
@@ -48,23 +38,16 @@ COMMANDS = (
 )
 
 SHORTCUTS = (
-    ManifestShortcut("create_issue", "global", "Create an issue", "Open the form for a new issue"),
-    ManifestShortcut(
-        "search_issues", "global", "Search issues", "Find issues by text, project, assignee, and more"
-    ),
-    ManifestShortcut("issue_from_message", "message", "Create an issue", "Create an issue from this message"),
-    ManifestShortcut(
-        "find_from_message", "message", "Find related issues", "Find issues related to this message"
-    ),
-    ManifestShortcut(
-        "files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"
-    ),
-    ManifestShortcut(
-        "comment_from_message", "message", "Comment on an issue", "Add this message to an issue as a comment"
-    ),
-    ManifestShortcut("log_time", "global", "Log time", "Log time on an issue"),
-    ManifestShortcut("time_from_message", "message", "Log time", "Log time on the issue in this message"),
+    ("create_issue", "global", "Create an issue", "Open the form for a new issue"),
+    ("search_issues", "global", "Search issues", "Find issues by text, project, assignee, and more"),
+    ("issue_from_message", "message", "Create an issue", "Create an issue from this message"),
+    ("find_from_message", "message", "Find related issues", "Find issues related to this message"),
+    ("files_to_issue", "message", "Attach files to an issue", "Attach this message's files to an issue"),
+    ("comment_from_message", "message", "Comment on an issue", "Add this message to an issue as a comment"),
+    ("log_time", "global", "Log time", "Log time on an issue"),
+    ("time_from_message", "message", "Log time", "Log time on the issue in this message"),
 )
+"""A callback ID, where it is (everywhere or in a message's menu), a name and a description."""
 
 ACT_AS, USER_CONTEXT = "act_as", "slack#/types/user_context"
 
@@ -162,18 +145,9 @@ LONG_DESCRIPTION = (
     "what, and answers show each person only what they may see."
 )
 EVENTS = (
-    "app_home_opened",
-    "app_mention",
-    "message.im",
-    "member_joined_channel",
-    "reaction_added",
-    "function_executed",
-    "link_shared",
-    "entity_details_requested",
-    "entity_comments_requested",
-    "app_uninstalled",
-    "tokens_revoked",
-    "user_change",
+    *("app_home_opened", "app_mention", "message.im", "member_joined_channel", "reaction_added"),
+    *("function_executed", "link_shared", "entity_details_requested", "entity_comments_requested"),
+    *("app_uninstalled", "tokens_revoked", "user_change"),
 )
 ORGANIZATION_EVENTS = ("team_access_revoked",)
 """Events that Slack sends only to apps that organizations can install."""
@@ -236,8 +210,8 @@ def _features(address: str | None, prefix: str, service_url: str | None) -> dict
         },
         "bot_user": {"display_name": "Issue Bot", "always_online": True},
         "shortcuts": [
-            {"name": s.name, "type": s.kind, "callback_id": s.callback_id, "description": s.description}
-            for s in SHORTCUTS
+            {"name": name, "type": kind, "callback_id": callback_id, "description": description}
+            for callback_id, kind, name, description in SHORTCUTS
         ],
         "rich_previews": {"is_active": True, "entity_types": ["slack#/entities/task"]},
         **({"unfurl_domains": [domain]} if (domain := unfurl_domain(service_url)) else {}),

@@ -8,7 +8,7 @@ from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import text_of, waiting
 
-MESSAGES = {shortcut.callback_id for shortcut in SHORTCUTS if shortcut.kind == "message"}
+MESSAGES = {shortcut[0] for shortcut in SHORTCUTS if shortcut[1] == "message"}
 COMMANDS = (
     *("/issue", "/issue comment", "/issue 12 comment", "/issue 12 edit", "/issue attach"),
     *("/issue template new", "/timelog", "/timelog edit", "/digest add webshop", "/digest me daily"),
@@ -18,7 +18,7 @@ COMMANDS = (
 
 async def test_no_form_opens_before_the_account_is_linked(office: Office, ana: Person, ben: Person) -> None:
     message = await ana.say("The cart is empty")
-    for asked in (*(shortcut.callback_id for shortcut in SHORTCUTS), *COMMANDS):
+    for asked in (*(shortcut[0] for shortcut in SHORTCUTS), *COMMANDS):
         office.workspace.calls.clear()
         await (
             ben.command(asked)
