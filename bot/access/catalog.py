@@ -160,6 +160,16 @@ class Catalogs:
         catalog = await self.of(session, project.id if project else None, ["custom_fields"])
         return [Ref(id=field.id, name=field.name) for field in catalog.custom_fields]
 
+    async def field_values(
+        self, session: Session, project_id: int | None, typed: Mapping[int, str]
+    ) -> list[tuple[CustomField, str]]:
+        """Custom fields by ID, and the values to filter by: known ones, as the service is case-sensitive."""
+        if not typed:
+            return []
+        catalog = await self.of(session, project_id, (), typed)
+        fields = ((catalog.custom_field(number), value) for number, value in typed.items())
+        return [(field, field.known(value)) for field, value in fields]
+
     async def with_values(self, session: Session, catalog: Catalog, shown: Collection[int]) -> Catalog:
         """The same with values of the `shown` custom fields of which the latest issues have none."""
         empty = [field.id for field in catalog.custom_fields if field.id in shown and not field.values]

@@ -32,6 +32,10 @@ class Pause(StrEnum):
     """The owner's Slack account is deactivated."""
     PROJECT = "project"
     """The owner can no longer see the project."""
+    QUERY = "query"
+    """The owner can no longer see the saved query."""
+    FILTER = "filter"
+    """The service no longer filters by the custom fields."""
     CLOSED = "closed"
     """The project is closed."""
     NOT_PUBLIC = "not_public"
@@ -48,7 +52,7 @@ class Pause(StrEnum):
     @property
     def told_to_channel(self) -> bool:
         """Whether the channel is notified as well, because its members can take over the digest."""
-        return self in {Pause.KEY, Pause.LEFT, Pause.PROJECT}
+        return self in {Pause.KEY, Pause.LEFT, Pause.PROJECT, Pause.QUERY}
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)

@@ -24,9 +24,21 @@ FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 Filters = Mapping[FilterKind, tuple[Choice, ...]]
 
 
+@dataclass(frozen=True)
+class FieldValue:
+    """A custom field's value, as the service filters by it; `name` is empty until the field is looked up."""
+
+    id: int
+    value: str
+    name: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A digest's settings; a personal one has `project_id` 0, and its name as `project`."""
+    """A digest's settings; a personal one has `project_id` 0, and its name as `project`.
+
+    Only the service knows which issues have the `custom_fields` and are in the saved `query`.
+    """
 
     project_id: int = 0
     project: str = ""
@@ -36,6 +48,8 @@ class Plan:
     stale_days: int = STALE_DAYS
     filters: Filters = field(default_factory=dict)
     excluded: Filters = field(default_factory=dict)
+    custom_fields: tuple[FieldValue, ...] = ()
+    query: int | None = None
     group: Group = "tracker"
     empty: bool = False
 

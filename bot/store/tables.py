@@ -13,7 +13,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from bot.store.column_types import Stored, UtcDateTime
 from bot.store.owner import Owner
-from bot.store.plans import Filters, TemplateContent
+from bot.store.plans import FieldValue, Filters, TemplateContent
 
 
 class Dataclass(Protocol):
@@ -250,6 +250,8 @@ class DigestRow(Owned, Table):
     zone: Mapped[str]
     filters: Mapped[Filters] = mapped_column(Stored(Filters))
     excluded: Mapped[Filters] = mapped_column(Stored(Filters))
+    custom_fields: Mapped[tuple[FieldValue, ...]] = mapped_column(Stored(tuple[FieldValue, ...]))
+    query: Mapped[int | None]
     grouped_by: Mapped[str]
     empty: Mapped[bool]
     kind: Mapped[str]

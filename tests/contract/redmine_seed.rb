@@ -137,8 +137,9 @@ versions['depot']['Winter'].update!(status: 'closed')
 queries = [
   ['late', projects['depot'], { 'due_date' => ['<=', ['2024-06-30']], 'status_id' => ['o', ['']] }],
   ['urgent', nil, { 'priority_id' => ['=', ['4']], 'status_id' => ['*', ['']] }],
-].to_h do |name, project, filters|
-  query = IssueQuery.new(name: name, project: project, user: users['ana'], visibility: Query::VISIBILITY_PUBLIC)
+  ['bens', nil, { 'status_id' => ['*', ['']] }, 'ben', Query::VISIBILITY_PRIVATE],
+].to_h do |name, project, filters, owner = 'ana', visibility = Query::VISIBILITY_PUBLIC|
+  query = IssueQuery.new(name: name, project: project, user: users[owner], visibility: visibility)
   query.filters = filters.transform_values { |operator, values| { operator: operator, values: values } }
   query.save!
   [name, query.id]

@@ -34,7 +34,7 @@ BULK = 205
 MAX_UPLOAD = 64 * 1024
 FIRST_USER = 5
 CUSTOMER = 6
-LATE, EVERYWHERE = 1, 2
+LATE, EVERYWHERE, PRIVATE = 1, 2, 3
 STATUSES = {"closed": CLOSED_PROJECT, "archived": ARCHIVED_PROJECT}
 _SEES = frozenset({"view_issues", "view_time_entries"})
 _REPORTS = _SEES | {"add_issues", "add_notes"}
@@ -77,6 +77,7 @@ def data() -> Data:
     late = {"due_date": "<=2024-06-30", "status_id": "o"}
     put(made.queries, SavedQuery(LATE, "Late", late, projects["depot"].id))
     put(made.queries, SavedQuery(EVERYWHERE, "Urgent ones", {"priority_id": "4", "status_id": "*"}))
+    put(made.queries, SavedQuery(PRIVATE, "Ben's", {"status_id": "*"}, owner_id=people["ben"].id))
     return made
 
 
@@ -115,7 +116,7 @@ def world(url: str, key_header: str, made: Data) -> World:
         versions={row.name: row.id for row in made.versions.values() if row.project_id == 1},
         custom_fields={row.name: row.id for row in made.custom_fields.values()},
         choices={name: _numbers(made, name) for name in ("Tester", "Broken since", "Building")},
-        queries={"late": LATE, "urgent": EVERYWHERE},
+        queries={"late": LATE, "urgent": EVERYWHERE, "bens": PRIVATE},
         max_upload=MAX_UPLOAD,
     )
 

@@ -10,7 +10,7 @@ from bot.features.digests.reading import OVERLAP, Content, Reader
 from bot.service.client import Client
 from bot.store.digests import Digest
 from bot.store.owner import Owner
-from bot.store.plans import Choice, FilterKind, Kind, Plan
+from bot.store.plans import Choice, FieldValue, FilterKind, Kind, Plan
 from tests.contract.oracle import Depot, Row, depot
 from tests.contract.world import World
 
@@ -23,6 +23,11 @@ KEYS: dict[FilterKind, str] = {
     "author": "author",
     "to": "assigned_to",
     "version": "fixed_version",
+}
+
+QUERIES: dict[str, Callable[[Row], bool]] = {
+    "late": lambda row: not row["status"]["is_closed"] and (row["due_date"] or "9") <= "2024-06-30",
+    "urgent": lambda row: row["priority"]["name"] == "Urgent",
 }
 
 
@@ -104,6 +109,15 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
                 number = len(cases)
                 one = digest(held, number, kind, start, **{field: choices})
                 cases[number] = (f"{kind} {field} {which}", one, ids)
+        fields = [way for way in held.ways() if way.about.startswith("cf_")]
+        more: list[tuple[dict[str, Any], Callable[[Row], bool]]] = [
+            *(({"query": world.queries[name]}, is_in) for name, is_in in QUERIES.items()),
+            *(({"custom_fields": (FieldValue(*way.given["custom_fields"][0]),)}, way.fits) for way in fields),
+        ]
+        for given, fits in (*more[: len(QUERIES)], *world.some(more, every=3, start=nth)):
+            number = len(cases)
+            ids = {row["id"] for row in of_kind if fits(row)}
+            cases[number] = (f"{kind} {given}", digest(held, number, kind, start, **given), ids)
 
     session = Session(ANA, world.key("ana"), world.users["ana"], "Ana")
     covered: dict[int, dict[int, datetime]] = {number: {} for number in cases}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.errors import NotFound, Refused
+from bot.errors import Forbidden, NotFound, Refused
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
 from tests.contract.oracle import Depot, Row, Way, depot, differing
@@ -178,6 +178,9 @@ async def test_a_saved_query_works_in_its_own_project(client: Client, world: Wor
     for lost in (query("late"), query("late", held.cellar), IssueFilters(query_id=99_999)):
         with pytest.raises(NotFound):
             await client.list_issues(world.key("ana"), lost)
+    with pytest.raises(Forbidden):
+        await client.list_issues(world.key("ana"), query("bens"))
+    assert (await client.list_issues(world.key("ben"), query("bens"))).items
 
 
 async def test_users_learn_what_a_search_cannot_do(office: Office, world: World, held: Depot) -> None:

@@ -34,7 +34,7 @@ RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0
 DIGEST: dict[str, object] = {
     **dict.fromkeys(("project", "schedule", "zone", "grouped_by", "owner_name"), ""),
     **{name: {} for name in ("filters", "excluded")},
-    "history": (),
+    **dict.fromkeys(("history", "custom_fields"), ()),
     "stale_days": 14,
     **dict.fromkeys(("empty", "channel_notice"), False),
     **dict.fromkeys(("period_from", "created_at"), datetime(2026, 1, 1, tzinfo=UTC)),

@@ -1,26 +1,38 @@
 """Parses `/digest`, and words the command that adds a digest."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TypeVar
 
+from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.schedules import Schedule
+from bot.service.models import Ref
 from bot.slack.language import values
-from bot.slack.language.options import Parsed, understand
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, parse, understand
 from bot.slack.language.tokens import UnclosedQuote, Word
 from bot.slack.language.values import Help
 from bot.slack.text.wording import Wording
 from bot.spelling import series
 from bot.store.owner import Owner
-from bot.store.plans import FILTER_KINDS, GROUPS, STALE_DAYS, Choice, FilterKind, Group, Kind, Plan
+from bot.store.plans import (
+    FILTER_KINDS,
+    GROUPS,
+    STALE_DAYS,
+    Choice,
+    FieldValue,
+    FilterKind,
+    Group,
+    Kind,
+    Plan,
+)
 
 T = TypeVar("T")
 
@@ -54,7 +66,9 @@ class OnDigest:
 
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
-OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), "group", "empty", "tz")
+MORE = ("query", CUSTOM_FIELD)
+"""The filters that only the service applies."""
+OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), *MORE, "group", "empty", "tz")
 
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
 _ACTS = {
@@ -86,10 +100,35 @@ _SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
 
-def digest_command(text: str, asker: Owner) -> DigestRequest:
-    """The request in `/digest <text>`. Raises UserError, which never repeats a key that was typed."""
+async def read_command(
+    text: str,
+    asker: Owner,
+    fields_in: Callable[[str | None], Awaitable[Collection[Ref]]],
+    project: str | None = None,
+) -> DigestRequest:
+    """As `digest_command`, for the `project` if one is given, by name or as `#5`.
+
+    Its custom fields are read only if an option may be one of them.
+    """
+    request = digest_command(text, asker)
+    if isinstance(request, AddDigest) and any(isinstance(one, UnknownOption) for one in request.problems):
+        try:
+            fields = await fields_in(project or request.wanted.project)
+        except (AmbiguousName, UnknownName) as error:
+            return replace(request, problems=(error, *request.problems))
+        request = digest_command(text, asker, fields)
+    if project and isinstance(request, AddDigest):
+        request = replace(request, wanted=replace(request.wanted, project=project))
+    return request
+
+
+def digest_command(text: str, asker: Owner, fields: Collection[Ref] = ()) -> DigestRequest:
+    """The request in `/digest <text>`, with the project's custom `fields`.
+
+    Raises UserError, which never repeats a key that was typed.
+    """
     values.reject_api_key(text)
-    parsed, problems = _understood(text)
+    parsed, problems = _understood(text, fields)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
     if command == "add":
@@ -117,12 +156,25 @@ def _takes_no_options(word: str, option: str) -> UserError:
     )
 
 
-def _understood(text: str) -> tuple[Parsed, list[UserError]]:
+def more_filters(text: str, fields: Collection[Ref] = ()) -> tuple[tuple[FieldValue, ...], int | None]:
+    """Custom fields and a saved query as a form's field has them. Raises UserError."""
+    values.reject_api_key(text)
+    parsed = parse(text, MORE, fields)
+    if parsed.words:
+        raise UserError("Use custom fields and a saved query here, such as `cf_7:Acme query:3`.")
+    return _custom_fields(parsed), values.saved_query(parsed, "query")
+
+
+def _custom_fields(parsed: Parsed, _: str = CUSTOM_FIELD) -> tuple[FieldValue, ...]:
+    return tuple(FieldValue(number, value) for number, value in values.custom_fields(parsed).items())
+
+
+def _understood(text: str, fields: Collection[Ref]) -> tuple[Parsed, list[UserError]]:
     """The command as far as it can be read, and the errors in it; without a quote that isn't closed."""
-    parsed = understand(text, OPTIONS)
+    parsed = understand(text, OPTIONS, fields)
     problems = list(parsed.problems)
     if any(isinstance(problem, UnclosedQuote) for problem in problems):
-        parsed = understand(text.translate(schedules.QUOTES), OPTIONS)
+        parsed = understand(text.translate(schedules.QUOTES), OPTIONS, fields)
     words = tuple(word for word in parsed.words if not word.text.endswith(":"))  # options without a value
     return replace(parsed, words=words), problems
 
@@ -188,6 +240,8 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
         zone=zone or "",
         kind=kind,
         stale_days=stale_days,
+        custom_fields=given(_custom_fields, CUSTOM_FIELD) or (),
+        query=given(values.saved_query, "query"),
         group=given(_group, "group") or "tracker",
         empty=given(values.yes_or_no, "empty") or False,
     )
@@ -255,9 +309,16 @@ def add_command(plan: Plan, wording: Wording) -> str:
     words += [kind] if plan.kind != "new" else []
     words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]
     words += [f"-{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.excluded.items()]
+    words += [more_typed(plan)] if more_typed(plan) else []
     words += [f"group:{plan.group}"] if plan.group != "tracker" else []
     words += ["empty:yes"] if plan.empty else []
     return " ".join(words)
+
+
+def more_typed(plan: Plan) -> str:
+    """The custom fields and the saved query as they are typed."""
+    fields = [f"{CUSTOM_FIELD}{one.id}:{_quoted(one.value)}" for one in plan.custom_fields]
+    return " ".join([*fields, f"query:{plan.query}"] if plan.query else fields)
 
 
 def _chosen(choice: Choice) -> str:
@@ -269,4 +330,6 @@ def _quotable(name: str) -> bool:
 
 
 def _quoted(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) and name.lower() not in schedules.KEYWORDS else f'"{name}"'
+    if _PLAIN.fullmatch(name) and name.lower() not in schedules.KEYWORDS:
+        return name
+    return f"«{name}»" if '"' in name else f'"{name}"'

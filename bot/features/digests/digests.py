@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.projects import KnownProject
-from bot.errors import Forbidden, NotFound, UserError
+from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
 from bot.features.digests.plans import Plans, WantedPlan
 from bot.features.digests.reading import MINE, Reader
@@ -18,6 +18,7 @@ from bot.features.issues.publicity import may_show
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
+from bot.spelling import series
 from bot.store.channels import Channel
 from bot.store.digests import Digest, Start
 from bot.store.owner import Owner
@@ -101,6 +102,7 @@ class Digests:
             if project.status == ProjectStatus.CLOSED:
                 raise project_closed(project.name)
             plan = await self.plans.of(session, project, wanted)
+            await self._check(session, plan)
             start = await Reader(self._client, session, now).start_of(plan)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         async with self._store.claims.hold(adding, kept=timedelta(0)) as claim:
@@ -161,6 +163,8 @@ class Digests:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
             reader, anew = Reader(self._client, session, now), plan.kind != digest.plan.kind
+            if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
+                await self._check(session, plan)
             start = await reader.start_of(plan) if anew else None
             history = start.history if start else await reader.history_of(plan)
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
@@ -172,11 +176,13 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.chosen(session, wanted.project, channel)
             plan = await self.plans.of(session, project, wanted)
+            await self._check(session, plan)
             filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
             latest = replace(filters, sort=plans.LATEST[plan.kind])
             page = await self._client.list_issues(session.key, latest)
-        issues = tuple(issue for issue in page.items if plans.passes(plan, issue))
-        more = page.total_count > len(page.items)
+            passing = [issue for issue in page.items if plans.passes(plan, issue)]
+            found, cut = await Reader(self._client, session, now).in_query(plan, passing)
+        issues, more = tuple(found), cut or page.total_count > len(page.items)
         if plan.kind not in plans.HAPPENED:
             return Preview(plan, issues, 0, more, now)
         due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
@@ -235,6 +241,7 @@ class Digests:
             await self._require_room(user)
         async with self._accounts.reading(user) as session:
             project = await self._visible_project(session, digest)
+            await self._check(session, digest.plan)
         agreed = _agreement(digest, project, {exposed})
         times = _times(digest.plan, await self._store.processes.now())
         await self._store.digests.take_ownership(digest, user, session.name, times[0], agreed)
@@ -310,16 +317,41 @@ class Digests:
                 digest=digest.id,
             ) from None
 
+    async def _check(self, session: Session, plan: Plan, who: str = "You") -> None:
+        """Raises WrongField unless the service filters by the plan's custom fields and saved query."""
+        try:
+            if plan.custom_fields:
+                await self._client.list_issues(session.key, plans.with_custom_fields(plan))
+            if plan.query:
+                await self._client.list_issues(session.key, plans.in_query(plan), limit=1)
+        except ValueError as why:
+            error = UserError("I can't filter by that: {reason}.", reason=why)
+        except FilterIgnored:
+            names = series([one.name for one in plan.custom_fields])
+            error = UserError("{service} can't filter by {names}. Remove that filter.", names=names)
+        except (Forbidden, NotFound):
+            error = UserError(
+                "{who} can't see saved query {query} in {project}. Use another one or remove it.",
+                who=who,
+                query=plan.query,
+                project=plan.project,
+            )
+        else:
+            return
+        raise WrongField("more", error)
+
     async def _readable(self, digest: Digest, user: Owner) -> Project | None:
         """The digest's project, if it has one. Raises UserError if the owner can't read what it lists."""
+        who = "You" if user == digest.owner else digest.owner_name
         try:
             async with self._accounts.reading(digest.owner) as session:
                 if digest.personal:
                     await self._client.list_issues(session.key, MINE, limit=1)
                     return None
                 project = await self._visible_project(session, digest)
+                await self._check(session, digest.plan, who)
         except UserError as error:
-            if user == digest.owner:
+            if user == digest.owner or isinstance(error, WrongField):
                 raise
             raise owner_lost_access(digest) from error
         if project.status == ProjectStatus.CLOSED:

@@ -6,11 +6,15 @@ from functools import partial
 
 from pydantic import Field
 
-from bot.errors import UserError
+from bot.access.access import Access
+from bot.errors import NotLinked, UserError, WrongField
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
+from bot.features.digests.commands import more_filters, more_typed
 from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
 from bot.features.digests.schedules import DAYS, LONGEST, Schedule, ScheduleError, parse, zone_named
+from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
 from bot.service.models import Ref
+from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, option, section
 from bot.slack.surfaces.buttons import ActionExpired, Number
@@ -32,6 +36,7 @@ LONGEST_STALE = 999 * 7
 TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"
 """What fields contain when they first appear."""
 EXCLUDED = "excluded"
+MORE_HINT = "Custom fields and a saved query, by number or name. For example: cf_7:Acme query:3"
 CHOICE_FIELDS = (*FILTER_KINDS, EXCLUDED)
 
 
@@ -172,6 +177,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
             for kind, options in chosen.items()
         ),
         forms.field(EXCLUDED, "Exclude", forms.several_searched(f"digest.{EXCLUDED}", out, "None")),
+        forms.field("more", "More filters", forms.text("more", more_typed(plan)), hint=MORE_HINT),
         forms.field("group", "Group by", group, optional=False),
         forms.field("empty", "Empty digests", empty),
         actions([button("Preview", PreviewForm())]),
@@ -181,6 +187,29 @@ def _filter_fields(plan: Plan) -> list[Block]:
 def marked(view: JSON, metadata: DigestMetadata) -> JSON:
     """The form with marks of what it shows in its metadata."""
     return view | {"private_metadata": metadata.model_copy(update={"shown": forms.shown_in(view)}).dump()}
+
+
+def project_of(view: View) -> int | None:
+    """The project that is chosen in the form, or of the digest that it changes."""
+    return forms.Values(view.json).number("project") or DigestMetadata.of(view).project
+
+
+async def read(access: Access, reply: Reply, view: View, before: Plan | None = None) -> WantedPlan:
+    """The submitted plan, of a digest that has the plan `before` if one is changed. Raises UserError."""
+    wanted = submitted_change(view, before) if before else submitted(view.json)
+    project, values = project_of(view), forms.Values(view.json)
+    wanted = replace(wanted, project=f"#{project}" if project else None)
+    if before and not values.changed("more", DigestMetadata.of(view).shown):
+        return wanted
+    fields = fields_in_project(access, reply)
+    parse = partial(more_filters, values.text("more") or "")
+    try:
+        custom_fields, query = await with_custom_fields(parse, lambda _: fields(wanted.project))
+    except NotLinked:
+        raise
+    except UserError as error:
+        raise WrongField("more", error) from None
+    return replace(wanted, plan=replace(wanted.plan, custom_fields=custom_fields, query=query))
 
 
 def submitted_change(view: View, before: Plan) -> WantedPlan:

@@ -5,7 +5,7 @@ from functools import partial
 
 from bot import telemetry
 from bot.access.projects import ProjectNotChosen
-from bot.errors import BotError, NotLinked, Unauthorized, UserError
+from bot.errors import BotError, NotLinked, Unauthorized, UserError, WrongField
 from bot.features.digests import buttons, views
 from bot.features.digests import form as digest_form
 from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
@@ -18,13 +18,14 @@ from bot.features.digests.channels import (
     require_access,
     require_member,
 )
-from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, read_command
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
+from bot.features.issues.field_inputs import fields_in_project
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
@@ -78,7 +79,7 @@ class DigestHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         try:
-            request = digest_command(command.text, reply.owner)
+            request = await read_command(command.text, reply.owner, fields_in_project(self.parts, reply))
         except UnknownWord as error:
             await self._show(reply, sentence(reply.wording.sentence(error)))
             return
@@ -254,15 +255,16 @@ class DigestHandlers:
     async def project_chosen(self, press: ButtonPress[buttons.ChooseDigestProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
         saved = await reply.saved(OpenFilledForm, press.button.saved)
-        request = digest_command(saved.digest, reply.owner) if saved else None
-        if saved is None or not isinstance(request, AddDigest):
+        fields, chosen = fields_in_project(self.parts, reply), f"#{press.button.project}"
+        typed = saved.digest if saved else ""
+        request = await read_command(typed, reply.owner, fields, chosen)
+        if not isinstance(request, AddDigest):
             raise ActionExpired
-        wanted = replace(request.wanted, project=f"#{press.button.project}")
-        await self.add(reply, replace(request, wanted=wanted), saved.digest, replace_asked=True)
+        await self.add(reply, request, typed, replace_asked=True)
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
         await reply.open(loading("Digest"))
-        request = digest_command(press.button.digest, reply.owner)
+        request = await read_command(press.button.digest, reply.owner, fields_in_project(self.parts, reply))
         if not isinstance(request, AddDigest):
             raise ActionExpired
         await self.open_add(reply, request)
@@ -290,7 +292,7 @@ class DigestHandlers:
                 plan = await self.digests.plans.of(session, project, request.wanted, problems)
         metadata = DigestMetadata(place=reply.place.as_json())
         form = digest_form.add_form(await _in_own_zone(plan, reply), channel_id, metadata)
-        said = " ".join(map(reply.wording.sentence, problems))
+        said = " ".join(dict.fromkeys(map(reply.wording.sentence, problems)))
         await reply.show(forms.warned(form, said) if said else form)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -302,11 +304,11 @@ class DigestHandlers:
         except UserError as error:
             return FormResult(errors={"channel": reply.wording.sentence(error)})
         try:
-            wanted = digest_form.submitted(view)
+            wanted = await digest_form.read(self.parts, reply, form.view)
             if errors := await self._other_projects_choices(reply, view):
                 return FormResult(errors=errors)
             planned = await self.digests.add(reply.owner, channel, wanted)
-        except NotLinked:
+        except (NotLinked, WrongField):
             raise
         except UserError as error:
             return _at_field(error, view, reply)
@@ -337,11 +339,10 @@ class DigestHandlers:
             wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
         elif press.view is None:
             raise ActionExpired
-        elif digest_id := DigestMetadata.of(press.view).digest:
-            plan = (await find_digest(reply, self.digests, digest_id)).plan
-            wanted = replace(digest_form.submitted_change(press.view, plan), project=f"#{plan.project_id}")
         else:
-            wanted = digest_form.submitted(press.view.json)
+            number = DigestMetadata.of(press.view).digest
+            before = (await find_digest(reply, self.digests, number)).plan if number else None
+            wanted = await digest_form.read(self.parts, reply, press.view, before)
         return await self.digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
@@ -381,7 +382,7 @@ class DigestHandlers:
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
             return FormResult.again(form.view.json, said, agreed)
         try:
-            wanted = digest_form.submitted_change(form.view, digest.plan)
+            wanted = await digest_form.read(self.parts, reply, form.view, digest.plan)
             planned = await self.digests.change(reply.owner, digest, wanted)
         except ScheduleError as error:
             return _at_field(error, form.view.json, reply)
@@ -415,9 +416,7 @@ class DigestHandlers:
         """What the project can be filtered by; none until a project is chosen."""
         if request.view is None:
             return []
-        chosen = forms.Values(request.view.json).number("project")
-        project = chosen or DigestMetadata.of(request.view).project
-        if project is None:
+        if (project := digest_form.project_of(request.view)) is None:
             return []
         choices = await self.digests.choices(reply.owner, project)
         field = request.name.removeprefix("digest.")

@@ -89,7 +89,8 @@ def message(edition: Edition, wording: Wording) -> Message:
     once = digest.plan.kind in plans.HAPPENED or digest.personal
     since = f"Since {_start(digest)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
-    blocks: list[Block] = [header(headline), section(" · ".join([since, *_compared(edition)]), delete)]
+    about = cut(" · ".join([since, *narrowed(digest.plan), *_compared(edition)]), SECTION)
+    blocks: list[Block] = [header(headline), section(about, delete)]
     if catch_up:
         blocks.append(section(catch_up))
     blocks += _body(edition, wording)
@@ -293,6 +294,12 @@ def noun(plan: Plan, count: int | None = None) -> str:
         return several
     several = several.replace(" and ", " or ")
     return f"1 {several.removesuffix('s')}" if count == 1 else f"{count or 'no'} {several}"
+
+
+def narrowed(plan: Plan) -> list[str]:
+    """The custom fields and the saved query that limit a digest, in mrkdwn."""
+    fields = [line(f"{one.name}: {one.value}") for one in plan.custom_fields]
+    return [*fields, f"saved query {plan.query}"] if plan.query else fields
 
 
 def explained(plan: Plan) -> str:

@@ -20,7 +20,7 @@ from bot.service.conventions import NOT, OR
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.digests import Digest
-from bot.store.plans import Choice, FilterKind, Kind, Plan
+from bot.store.plans import Choice, FieldValue, FilterKind, Kind, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Choices = Mapping[FilterKind, tuple[Choice, ...]]
@@ -102,6 +102,9 @@ class Plans:
     ) -> Plan:
         """The wanted plan; what it has already stays, and unknown names raise UserError or are `problems`."""
         project_id = project.id if project else 0
+        new = {one.id: one.value for one in wanted.plan.custom_fields if not one.name}
+        named = await self.catalogs.field_values(session, project_id or None, new)
+        fields = {field.id: FieldValue(field.id, value, field.name) for field, value in named}
 
         async def resolved(typed: Typed, had: Choices) -> Choices:
             found = {kind: chosen for kind, chosen in had.items() if kind not in typed}
@@ -129,6 +132,7 @@ class Plans:
             project=project.name if project else "",
             filters=await resolved(wanted.filters, wanted.plan.filters),
             excluded=await resolved(wanted.excluded, wanted.plan.excluded),
+            custom_fields=tuple(fields.get(one.id, one) for one in wanted.plan.custom_fields),
         )
 
     async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: Names) -> Ref:
@@ -170,13 +174,27 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
         author=ids("author"),
         assigned_to=ids("to"),
         fixed_version_ids=ids("version"),
+        custom_fields=with_custom_fields(plan).custom_fields,
     )
 
 
+def with_custom_fields(plan: Plan) -> IssueFilters:
+    """Filters for all issues in the project with the plan's custom fields."""
+    fields = tuple((one.id, one.value) for one in plan.custom_fields)
+    return IssueFilters(project_id=plan.project_id, status="any", custom_fields=fields)
+
+
+def in_query(plan: Plan) -> IssueFilters:
+    """Filters for the issues of the plan's saved query, the most important ones of its kind first."""
+    return IssueFilters(project_id=plan.project_id, query_id=plan.query, sort=LATEST[plan.kind])
+
+
 def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dict[str, str]:
-    """Parameters for the service's own list of the same issues."""
+    """Parameters for the service's own list of the same issues, or of all those in the saved query."""
     if plan.kind == "personal":
         return IssueFilters(assigned_to=("me",), status="open").to_params()
+    if plan.query:
+        return in_query(plan).to_params()
     excluded = {
         f"{FILTERS[kind].field}_id": NOT + OR.join(str(choice.id) for choice in choices)
         for kind, choices in plan.excluded.items()
@@ -185,7 +203,7 @@ def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dic
 
 
 def passes(plan: Plan, issue: Issue) -> bool:
-    """Whether the issue isn't private and passes the digest's filters."""
+    """Whether the issue isn't private and passes the digest's filters, apart from those of the service."""
 
     def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
         ref: Ref | None = getattr(issue, FILTERS[kind].field)

@@ -7,16 +7,24 @@ numbers, so that none is missed or posted twice. `covered_to` is in the service'
 import asyncio
 import math
 import time
-from bisect import bisect_left
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
-from bot.errors import UserError
+from bot.errors import Forbidden, NotFound, Refused, UserError
 from bot.features.digests import plans
-from bot.features.digests.schedules import Schedule, due_times, next_times, parse, previous_times
+from bot.features.digests.schedules import (
+    INSTANT,
+    PERIODS,
+    counted,
+    due_times,
+    ends_around,
+    next_times,
+    parse,
+    previous_times,
+)
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
@@ -43,12 +51,9 @@ MAX_COUNTED = 2000
 """If the history needs more issues than this, it starts empty."""
 AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
-PERIODS = 8
-"""How many periods the chart shows."""
 LATE = timedelta(minutes=15)
 """How late a digest has to be to say so."""
 FOREVER = timedelta(days=36_500)
-INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,33 +124,80 @@ class Reader:
                 found[digest.id] = state
             else:
                 listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
-        opened = [digest for digest in listing if digest.plan.kind == "new"]
-        new_rows, newest = await self._rows(opened) if opened else ([], None)
+        opened = [one for one in listing if one.plan.kind == "new" and not one.plan.custom_fields]
+        news = await self._rows(opened) if opened else ([], None)
         for digest in listing:
-            kind, rows, reached, more = digest.plan.kind, new_rows, newest, False
-
-            def is_listed(row: Issue, digest: Digest = digest) -> bool:
-                return row.id not in self.hidden and _is_listed(row, digest, covered[digest.id])
-
-            if kind != "new":
-                filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
-                filters = replace(filters, sort=plans.LATEST[kind])
-                rows, more = await self._first_rows(filters, is_listed)
-                reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
-            listed = [row for row in rows if is_listed(row)]
-            listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
-            times = ((row.id, plans.happened(kind, row)) for row in listed)
-            found[digest.id] = Content(
-                project=digest.plan.project,
-                issues=tuple(listed),
-                more=more,
-                # Not past now: an issue dated in the future would make all others until then look old.
-                # What wasn't read is covered as well, although the next read overlaps this one.
-                covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
-                covered=tuple(Covered(number, at) for number, at in times if at),
-                read_at=math.inf if digest.direct else read_at,
-            )
+            shared = news if digest in opened else None
+            content = await self._content(digest, covered[digest.id], shared)
+            if isinstance(content, Content) and not digest.direct:
+                content = replace(content, read_at=read_at)
+            found[digest.id] = content
         return found
+
+    async def _content(
+        self,
+        digest: Digest,
+        covered: Mapping[int, datetime],
+        news: tuple[list[Issue], datetime | None] | None,
+    ) -> Content | Pause:
+        """What one digest lists, of the `news` or else of what it reads, or why its filters don't work."""
+        kind, more = digest.plan.kind, False
+        rows, reached = news or ([], None)
+
+        def is_listed(row: Issue) -> bool:
+            return row.id not in self.hidden and _is_listed(row, digest, covered)
+
+        if news is None:
+            filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
+            filters = replace(filters, sort=plans.LATEST[kind])
+            try:
+                rows, more = await self._first_rows(filters, is_listed)
+            except Refused:
+                if not digest.plan.custom_fields:
+                    raise
+                return Pause.FILTER
+            reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
+        listed = [row for row in rows if is_listed(row)]
+        if digest.plan.query:
+            try:
+                listed, cut = await self.in_query(digest.plan, listed)
+            except (Forbidden, NotFound):
+                await self.client.get_project(self.session.key, digest.plan.project_id)
+                return Pause.QUERY  # not of a server that refuses everything for a while
+            more = more or cut
+        listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
+        times = ((row.id, plans.happened(kind, row)) for row in listed)
+        return Content(
+            project=digest.plan.project,
+            issues=tuple(listed),
+            more=more,
+            # Not past now: an issue dated in the future would make all others until then look old.
+            # What wasn't read is covered as well, although the next read overlaps this one.
+            covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
+            covered=tuple(Covered(number, at) for number, at in times if at),
+        )
+
+    async def in_query(self, plan: Plan, rows: Sequence[Issue]) -> tuple[list[Issue], bool]:
+        """Those of the rows that are in the plan's saved query, if it has one, and whether there may be more.
+
+        The service combines no other filter with a query, so its issues are read until all rows are found, or
+        until older ones come. Raises Forbidden and NotFound for a query that the user can't see.
+        """
+        if plan.query is None:
+            return [*rows], False
+        found, at, cut = set[int](), 0, True
+        numbers = {row.id for row in rows}
+        oldest = min((on for row in rows if (on := plans.happened(plan.kind, row))), default=self.now)
+        for _ in range(MAX_PAGES):
+            page = await self.client.list_issues(self.session.key, plans.in_query(plan), offset=at)
+            found |= numbers.intersection(row.id for row in page.items)
+            at += len(page.items)
+            last = plans.happened(plan.kind, page.items[-1]) if page.items else None
+            passed = last is not None and last < oldest
+            cut = found < numbers and not passed and 0 < at < page.total_count
+            if not cut:
+                break
+        return [row for row in rows if row.id in found], cut
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
         """What of a digest's content may still be posted, or why nothing may. Asks everything at once."""
@@ -177,7 +229,7 @@ class Reader:
         if plan.kind not in plans.HAPPENED:
             return Start()
         history = await self.history_of(plan)
-        anything = replace(plan, filters={})
+        anything = replace(plan, filters={}, custom_fields=())
         with_time = TimeRange(until=self.now + AHEAD) if plan.kind == "closed" else None
         known = plans.filters_of(anything, self.now, with_time)
         latest = replace(known, project_id=None, subprojects=None, sort=plans.LATEST[plan.kind])
@@ -192,9 +244,12 @@ class Reader:
         return Start(covered_to=covered_to, covered=covered, history=history)
 
     async def history_of(self, plan: Plan) -> list[tuple[datetime, int]]:
-        """How many issues were opened or closed in each of the last periods."""
+        """How many issues were opened or closed in each of the last periods.
+
+        Starts empty for custom fields and a saved query: the user who edits the digest may not see them.
+        """
         ends = ends_around(parse(plan.schedule), plan.zone, self.now)
-        if not ends[:-1] or plan.kind not in plans.HAPPENED:
+        if not ends[:-1] or plan.kind not in plans.HAPPENED or plan.custom_fields or plan.query:
             return []
         filters = plans.filters_of(plan, self.now, TimeRange(since=ends[0]))
         if (await self.client.list_issues(self.session.key, filters, limit=1)).total_count > MAX_COUNTED:
@@ -372,25 +427,3 @@ def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[t
     ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
     known = min((end for end, _ in digest.history), default=digest.period_from)
     return counted(ends, digest.history, opened, since=known)
-
-
-def counted(
-    ends: Sequence[datetime],
-    before: Iterable[tuple[datetime, int]],
-    opened: Iterable[datetime],
-    *,
-    since: datetime,
-) -> list[tuple[datetime, int]]:
-    """The issues in each period since `since`, by its end: the counts in `before` plus the `opened` ones."""
-    known_ends = [end for end in ends[1:] if end >= since]
-    counts = dict.fromkeys(known_ends, 0) | {end: n for end, n in before if end in known_ends}
-    for moment in opened:
-        place = bisect_left(ends, moment)
-        if 0 < place < len(ends) and ends[place] in counts:
-            counts[ends[place]] += 1
-    return sorted(counts.items())
-
-
-def ends_around(schedule: Schedule, zone: str, now: datetime) -> tuple[datetime, ...]:
-    """When periods end: the start of the first one, then the ends of the past ones and the current one."""
-    return (*previous_times(schedule, zone, now + INSTANT, PERIODS + 1), *next_times(schedule, zone, now, 1))

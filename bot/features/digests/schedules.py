@@ -12,8 +12,9 @@ an hour or at midnight it finds different times backward than forward (cronsim 2
 """
 
 import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
@@ -42,6 +43,9 @@ _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 LONGEST = 200
 """The most characters in a cron expression."""
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
+PERIODS = 8
+"""How many periods the chart shows."""
+INSTANT = timedelta(microseconds=1)
 _ONE_MINUTE = timedelta(minutes=1)
 _SET_BACK = timedelta(hours=3)
 """The most that a clock change sets clocks back."""
@@ -130,6 +134,28 @@ def previous_times(schedule: Schedule, zone: str, before: datetime, count: int) 
     """The last `count` due times before `before`, in UTC, oldest first; fewer as in `next_times`."""
     found = dropwhile(lambda due: due >= before, _around(schedule, zone, before, ahead=False))
     return tuple(islice(found, count))[::-1]
+
+
+def ends_around(schedule: Schedule, zone: str, now: datetime) -> tuple[datetime, ...]:
+    """When periods end: the start of the first one, then the ends of the past ones and the current one."""
+    return (*previous_times(schedule, zone, now + INSTANT, PERIODS + 1), *next_times(schedule, zone, now, 1))
+
+
+def counted(
+    ends: Sequence[datetime],
+    before: Iterable[tuple[datetime, int]],
+    opened: Iterable[datetime],
+    *,
+    since: datetime,
+) -> list[tuple[datetime, int]]:
+    """The issues in each period since `since`, by its end: the counts in `before` plus the `opened` ones."""
+    known_ends = [end for end in ends[1:] if end >= since]
+    counts = dict.fromkeys(known_ends, 0) | {end: n for end, n in before if end in known_ends}
+    for moment in opened:
+        place = bisect_left(ends, moment)
+        if 0 < place < len(ends) and ends[place] in counts:
+            counts[ends[place]] += 1
+    return sorted(counts.items())
 
 
 def shortest_gap(schedule: Schedule) -> timedelta:

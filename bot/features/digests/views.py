@@ -43,10 +43,13 @@ SET_UP = (
     "you, or changed."
 )
 TAKE_OWNERSHIP = "Anyone who can see the project can take ownership."
+EDIT = "Edit the digest, then resume it."
 REASONS: Mapping[Pause, tuple[str, str]] = {
     Pause.KEY: ("{whose} {service} API key no longer works", TAKE_OWNERSHIP),
     Pause.LEFT: ("{whose} Slack account is deactivated", TAKE_OWNERSHIP),
     Pause.PROJECT: ("{who} can't see {project} anymore", TAKE_OWNERSHIP),
+    Pause.QUERY: ("{who} can't see saved query {query} anymore", TAKE_OWNERSHIP),
+    Pause.FILTER: ("{service} can't filter by {fields} anymore", EDIT),
     Pause.NOT_PUBLIC: ("{project} isn't public", TAKE_OWNERSHIP),
     Pause.CLOSED: ("{project} is closed", "Reopen the project, then resume the digest."),
     Pause.CHANNEL: (
@@ -61,7 +64,7 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
         "Slack didn't accept the post",
         "Ask your Issue Bot administrator to check the log, then resume the digest.",
     ),
-    Pause.SCHEDULE: ("its schedule or time zone is no longer valid", "Edit the digest, then resume it."),
+    Pause.SCHEDULE: ("its schedule or time zone is no longer valid", EDIT),
 }
 """Why a digest stopped, and the next step; in mrkdwn with the names of facts in braces."""
 
@@ -235,6 +238,7 @@ def filters_in_words(plan: Plan) -> str:
     parts = (
         digest_message.explained(plan),
         *(_filter(kind, chosen) for kind, chosen in plan.filters.items()),
+        *digest_message.narrowed(plan),
         *(f"excluding {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()),
         f"grouped by {plan.group}" if plan.group != "tracker" else "",
         "posts even when there's nothing to show" if plan.empty else "",
@@ -395,7 +399,11 @@ def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
         then = f"Link your account with `{wording.command('tracker')} link`, then resume the digest."
     if mine and digest.paused is Pause.NOT_PUBLIC:
         then = f"If everyone in <#{digest.channel_id}> may see its issues, resume the digest."
+    if mine and digest.paused is Pause.QUERY:
+        then = EDIT
     facts = {
+        "query": digest.plan.query,
+        "fields": line(series([one.name for one in digest.plan.custom_fields])),
         "who": "you" if mine else owner,
         "whose": "your" if mine else f"{owner}'s",
         "service": escape(wording.service),

@@ -105,7 +105,7 @@ def issues_command(
         closed=time_range("closed"),
         start=date_range("start", "past"),
         due=date_range("due", "future"),
-        query=_query(parsed),
+        query=values.saved_query(parsed, "query"),
         sort=_sort(parsed),
         custom_fields=values.custom_fields(parsed),
         everything=everything,
@@ -125,18 +125,6 @@ def _names(parsed: Parsed, key: str, keywords: Mapping[str, K]) -> tuple[str, ..
 def _assignee(parsed: Parsed, asker: Owner) -> tuple[Who, ...] | Literal["nobody", "anybody"]:
     found = _names(parsed, "to", ASSIGNEES)
     return values.people(parsed, "to", asker) if isinstance(found, tuple) else found
-
-
-def _query(parsed: Parsed) -> int | None:
-    typed = values.name(parsed, "query")
-    if typed is None:
-        return None
-    number = values.issue_number(typed)
-    if number is None:
-        raise UserError(
-            "`query:` takes a saved query's number, such as `query:7`. Find it in the query's URL."
-        )
-    return number
 
 
 def _sort(parsed: Parsed) -> tuple[Sort, ...]:

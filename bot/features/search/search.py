@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.access.catalog import CustomField, Part
+from bot.access.catalog import Part
 from bot.access.name_matching import AmbiguousName, Names, UnknownName
 from bot.access.people import Who
 from bot.access.projects import KnownProject
@@ -198,7 +198,8 @@ class Search:
             for name, typed in wanted.items()
             if typed and not isinstance(typed, str)
         }
-        custom_fields = await self._custom_fields(session, project, query)
+        project_id = project.id if project else None
+        custom_fields = await self.catalogs.field_values(session, project_id, query.custom_fields)
         filters = _filters(
             project,
             **keywords,
@@ -247,16 +248,6 @@ class Search:
                 ref = await self.people.find(session, one, known) if people else known.pick(str(one))
                 found.append((ref.id, ref.name))
         return found
-
-    async def _custom_fields(
-        self, session: Session, project: KnownProject | None, query: Query
-    ) -> list[tuple[CustomField, str]]:
-        if not query.custom_fields:
-            return []
-        project_id = project.id if project else None
-        catalog = await self.catalogs.of(session, project_id, (), query.custom_fields)
-        fields = ((catalog.custom_field(number), typed) for number, typed in query.custom_fields.items())
-        return [(field, field.known(typed)) for field, typed in fields]  # the service is case-sensitive
 
     async def _subproject(self, session: Session, project: KnownProject, wanted: str) -> KnownProject:
         """The subproject of `project` with that name. Raises UserError for a project elsewhere."""

@@ -244,10 +244,14 @@ class TimeEntry:
 
 @dataclass(slots=True)
 class SavedQuery(Named):
-    """A saved query: filters in the format of the issue list's parameters; `project_id` None is global."""
+    """A saved query: filters in the format of the issue list's parameters; `project_id` None is global.
+
+    With `owner_id` it is private.
+    """
 
     params: dict[str, str] = field(default_factory=dict)
     project_id: int | None = None
+    owner_id: int | None = None
 
 
 class Row(Protocol):

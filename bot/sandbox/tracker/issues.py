@@ -58,6 +58,7 @@ def _filters(call: Call) -> Mapping[str, str]:
     query = call.data.queries.get(as_int(sent) or 0)
     if query is None or query.project_id not in (None, as_int(call.params.get("project_id"))):
         raise HttpError(404)
+    call.require(query.owner_id is None or query.owner_id in call.viewer.me(groups=False))
     return query.params
 
 

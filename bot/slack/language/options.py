@@ -252,7 +252,7 @@ def _is_known(key: str, known: Collection[str]) -> bool:
 
 def _custom_field(key: str, fields: ByName) -> str | None:
     """The key of the custom field with that name. Raises UserError if several have it."""
-    meant = fields.get(option_key(key), ())
+    meant = () if key.startswith("-") else fields.get(option_key(key), ())
     if len(meant) > 1:
         keys = " or ".join(f"`{CUSTOM_FIELD}{field.id}:`" for field in meant)
         raise UserError("Several fields are named {name}. Use {keys}.", name=meant[0].name, keys=keys)

@@ -152,6 +152,17 @@ def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
     return tuple(number for number in found if number is not None)
 
 
+def saved_query(parsed: Parsed, key: str) -> int | None:
+    """The number of a saved query; None if the option is missing."""
+    typed = name(parsed, key)
+    number = issue_number(typed or "")
+    if typed and number is None:
+        raise UserError(
+            "`{key}:` takes a saved query's number, such as `{key}:7`. Find it in the query's URL.", key=key
+        )
+    return number
+
+
 def yes_or_no(parsed: Parsed, key: str) -> bool:
     """Whether the option is `yes`; False if it is missing."""
     said = name(parsed, key)

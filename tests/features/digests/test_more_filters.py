@@ -1,0 +1,208 @@
+"""Digests of custom fields and saved queries: set up with what their owner can see, paused without it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue, SavedQuery, free_id, put
+from bot.sandbox.tracker.defaults import BUG, CLOSED, FEEDBACK, HIGH, NEW
+from bot.store.digests import Pause
+from bot.store.plans import FieldValue
+from tests.features.digests.newsroom import DigestHarness
+from tests.support.digesting import AT, WEB, stored
+from tests.support.office import Office
+from tests.support.person import DM, Person
+from tests.support.reading import JSON, text_of, values_of
+from tests.support.work import run_digests
+
+REFERENCE, WAITING = 2, 2
+FILTERED = f"{WEB} customer-reference:K-9 query:{WAITING}"
+SEES_NO_QUERY = "can't see saved query 2 in Web Shop. Use another one or remove it."
+
+
+def user_id(office: Office, login: str) -> int:
+    return next(user.id for user in office.tracker.data.users.values() if user.login == login)
+
+
+def report(office: Office, subject: str, status: int = FEEDBACK, reference: str = "K-9") -> Issue:
+    data, now = office.tracker.data, datetime.now(UTC).replace(microsecond=0)
+    issue = Issue(free_id(data.issues), 1, BUG, status, HIGH, 2, subject, created_on=now, updated_on=now)
+    issue.custom = {REFERENCE: reference}
+    return put(data.issues, issue)
+
+
+async def posts(office: Office, ana: Person, days: int = 1) -> list[str]:
+    """Post what is due after some days; returns the digests in the channel."""
+    await run_digests(office.bot, timedelta(days=days))
+    public = [text_of(message) for message in await ana.messages() if not message["ephemeral"]]
+    return [text for text in public if "Shows what" in text]
+
+
+async def test_a_digest_lists_what_has_the_field_and_is_in_the_query(office: Office, ana: Person) -> None:
+    added = text_of(await ana.ask(FILTERED))
+    assert "Digest 1 is set up" in added
+    assert "Customer reference: K-9 · saved query 2" in added
+    report(office, "Waits for the customer")
+    report(office, "Nobody has looked", status=NEW)
+    report(office, "Another customer waits", reference="K-99")
+
+    (post,) = await posts(office, ana)
+
+    assert "Since it was set up · Customer reference: K-9 · saved query 2" in post
+    assert "Web Shop: 1 new issue" in post
+    assert "Waits for the customer" in post
+    assert "by Ana Ruiz · Customer reference: K-9 · saved query 2" in text_of(await ana.ask("/digest"))
+    removed = await ana.ask("/digest remove 1")
+    assert "cf_2:K-9 query:2" in text_of(removed)
+
+
+@pytest.mark.parametrize("kind", ["due", "stale", "closed"])
+async def test_other_kinds_are_filtered_alike(office: Office, ana: Person, kind: str) -> None:
+    put(office.tracker.data.queries, SavedQuery(7, "High", {"priority_id": str(HIGH), "status_id": "*"}))
+    await ana.ask(f"{WEB} kind:{kind} cf_2:K-9 query:7")
+    for subject, reference in (("Listed", "K-9"), ("Another customer's", "K-8")):
+        issue = report(office, subject, CLOSED if kind == "closed" else NEW, reference)
+        issue.due_date = issue.created_on.date()
+        issue.closed_on = issue.created_on if kind == "closed" else None
+        issue.updated_on -= timedelta(days=30 if kind == "stale" else 0)
+    report(office, "Not high", CLOSED if kind == "closed" else NEW).priority_id = HIGH - 1
+
+    (post,) = await posts(office, ana)
+
+    assert "Listed" in post
+    assert "Another customer's" not in post
+    assert "Not high" not in post
+
+
+@pytest.mark.parametrize("lost", ["deleted", "private"])
+async def test_a_query_that_the_owner_no_longer_sees_pauses_the_digest(
+    office: Office, ana: Person, linked_ben: Person, lost: str
+) -> None:
+    await ana.ask(FILTERED)
+    report(office, "Waits for the customer")
+    queries = office.tracker.data.queries
+    before = queries[WAITING]
+    if lost == "deleted":
+        del queries[WAITING]
+    else:
+        before.owner_id = user_id(office, "ben")
+
+    assert await posts(office, ana) == []
+
+    assert (await stored(office)).paused is Pause.QUERY
+    told = (await ana.messages(DM))[-1]
+    assert "Stopped because you can't see saved query 2 anymore. Edit the digest, then" in text_of(told)
+    here = (await ana.messages())[-1]
+    assert "Stopped because Ana Ruiz can't see saved query 2 anymore. Anyone who can" in text_of(here)
+    assert f"You {SEES_NO_QUERY}" in text_of(await ana.after(ana.press(told, "Resume"), DM))
+    asked = await linked_ben.ask("/digest resume 1")
+    assert f"Ana Ruiz {SEES_NO_QUERY}" in text_of(await linked_ben.after(linked_ben.press(asked, "Resume")))
+
+    if lost == "private":  # Ben sees it
+        await linked_ben.after(linked_ben.press(here, "Take ownership"))
+    else:
+        await ana.command("/digest change 1")
+        form = await ana.form("Edit digest")
+        assert values_of(form)["More filters"] == "cf_2:K-9 query:2"
+        await ana.after(ana.submit(form, {"More filters": "customer-reference:K-9"}))
+        await ana.ask("/digest resume 1")
+    (post,) = await posts(office, ana, days=2)
+    assert "Waits for the customer" in post
+
+
+async def test_a_field_that_is_no_longer_a_filter_pauses_the_digest(office: Office, ana: Person) -> None:
+    await ana.ask(FILTERED)
+    report(office, "Another customer waits", reference="K-8")
+    office.tracker.data.custom_fields[REFERENCE].is_filter = False
+
+    answer = text_of(await ana.ask("/digest now"))
+
+    assert "can't filter by Customer reference anymore. Edit the digest, then resume it." in answer
+    assert (await stored(office)).paused is Pause.FILTER
+    assert await posts(office, ana) == []
+
+
+async def test_filters_that_do_not_work_are_refused_and_kept_in_the_form(ana: Person) -> None:
+    for typed, said in (
+        ("query:99", "You can't see saved query 99 in Web Shop"),
+        ("query:late", "takes a saved query's number"),
+        ("browsers:Safari", "can't filter by Browsers. Remove that filter."),
+        ('cf_2:"a|b"', "can't be empty or hold |"),
+        ("-customer-reference:K-9", "no `-customer-reference:` option"),
+        ("cf_2:K-9 cf_2:K-8", "You used `cf_2:` 2 times"),
+    ):
+        answer = await ana.ask(f"/digest add webshop daily {AT} tracker:bug {typed}")
+        assert said in text_of(answer), typed
+        await ana.press(answer, "Open form")
+        form = await ana.form("New digest")
+        assert values_of(form)["Tracker"] == ["Bug"]
+        await ana.close(form)
+
+
+async def test_the_form_reads_fields_and_a_query_as_the_command_does(office: Office, ana: Person) -> None:
+    await ana.command('/digest add webshop customer-reference:"K 9" query:2')
+    form = await ana.form("New digest")
+    assert values_of(form)["More filters"] == 'cf_2:"K 9" query:2'
+
+    await ana.press_in_form(form, "Preview")
+    assert "Customer reference: K 9 · saved query 2" in text_of(await ana.form("Preview"))
+    await ana.close(await ana.form("Preview"))
+    values: JSON = {"Time": AT}
+    for typed, said in (
+        ("flavor:sweet", "no `flavor:` option"),
+        ("just words", "such as `cf_7:Acme query:3`"),
+        ("query:1 query:2", "You used `query:` 2 times"),
+        ("query:99", "You can't see saved query 99"),
+    ):
+        await ana.submit(form, values | {"More filters": typed})
+        assert said.replace("`", "") in (await ana.errors())["more"].replace("`", "")
+    await ana.after(ana.submit(form, values | {"More filters": "Customer-Reference:K-7"}))
+
+    plan = (await stored(office)).plan
+    assert (plan.custom_fields, plan.query) == ((FieldValue(REFERENCE, "K-7", "Customer reference"),), None)
+
+
+async def test_somebody_edits_a_digest_of_a_query_that_they_do_not_see(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    office.tracker.data.queries[WAITING].owner_id = user_id(office, "ana")
+    await ana.ask(FILTERED)
+    before = (await stored(office)).plan
+
+    for values, said in (({"Group by": "Priority"}, "is updated"), ({"More filters": "query:2"}, "")):
+        await linked_ben.command("/digest change 1")
+        form = await linked_ben.form("Edit digest")
+        if said:
+            assert said in text_of(await linked_ben.after(linked_ben.submit(form, values)))
+        else:
+            await linked_ben.submit(form, values)
+            assert SEES_NO_QUERY in (await linked_ben.errors())["more"]
+
+    plan = (await stored(office)).plan
+    assert (plan.group, plan.query, plan.custom_fields) == ("priority", before.query, before.custom_fields)
+
+
+async def test_a_command_without_a_project_knows_the_chosen_projects_fields(ana: Person) -> None:
+    asked = await ana.ask(f"/digest daily {AT} severity:major")
+    answer = await ana.after(ana.choose_in_message(asked, "Mobile App"))
+
+    assert "Severity: Major" in text_of(answer)
+    assert "nosuch" in text_of(await ana.ask(f"/digest add nosuch daily {AT} severity:major"))
+
+
+async def test_a_query_of_many_issues_is_read_until_all_new_ones_are_found(harness: DigestHarness) -> None:
+    put(harness.tracker.data.queries, SavedQuery(1, "All", {"status_id": "*"}))
+    for _ in range(1200):
+        harness.report()
+    harness.now += timedelta(days=2)
+    harness.report()
+    digest = await harness.add(query=1)
+    new = [harness.report().id for _ in range(3)]
+    harness.requests.clear()
+
+    await harness.tick(after=timedelta(hours=1))
+    await harness.tick(after=timedelta(hours=1))
+
+    assert harness.poster.listed(digest) == [tuple(new)]
+    assert not harness.poster.posts[0].more
+    assert harness.requests["list_issues"] < 10
