@@ -111,8 +111,7 @@ class EmojiHandlers:
         """Offer a person of this company to link their account, once a day."""
         profile, owner = await reply.profile(), reply.owner
         once = f"emoji.link:{owner.team_id}:{owner.user_id}"
-        colleague = profile.company in (owner.team_id, owner.enterprise_id) and not profile.is_bot
-        if colleague and await self.parts.store.claims.claim_for(once, REMIND):
+        if profile.works_with(owner) and await self.parts.store.claims.claim_for(once, REMIND):
             saved = await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))
             await reply.privately(views.link_first(emoji, reply.wording, saved.id))
 

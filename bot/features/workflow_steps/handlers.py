@@ -27,7 +27,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, shortened
 from bot.slack.surfaces.manifest import ACT_AS, USER_CONTEXT
 from bot.slack.text.mrkdwn import prose, without_keys
-from bot.slack.text.to_service import FORMATS, inert
+from bot.slack.text.to_service import FORMATS, inert, to_plain
 from bot.slack.workspaces.messages import names_in
 
 SECONDS = 50.0
@@ -80,15 +80,22 @@ class WorkflowSteps:
 
     async def _run(self, step: Step, event: Event, reply: Reply, tried_at: datetime | None) -> JSON:
         inputs = event.event.get("inputs") or {}
-        reply.owner = replace(reply.owner, user_id=_actor(event.event["function"], inputs))
+        reply.owner = owner = replace(reply.owner, user_id=_actor(event.event["function"], inputs))
+        # They may have left since the workflow began: if Slack says so, their key is deleted.
+        profile = await reply.platform.profiles.of(reply.slack, owner.team_id, owner.user_id, fresh=True)
         try:
             return await step(reply, inputs, tried_at)
         except KeyRejected:  # it may be for a moment, and the sentence says what to do
             raise
         except NotLinked as error:
+            if not profile.works_with(owner):
+                raise UserError(
+                    "Only people in this company can use this step. If you're one of them, link your account "
+                    "with `{/tracker} link`, then run the workflow again."
+                ) from error
             service = reply.wording.service
             said = f"A workflow ran a step for you in {service}. {reply.wording.sentence(error)}"
-            await self.parts.platform.outbox.tell(reply.owner, link_offer(said))
+            await self.parts.platform.outbox.tell(owner, link_offer(said))
             raise UserError(
                 "{why} Use the button in the direct message I sent you, then run the workflow again.",
                 why=reply.wording.sentence(error),
@@ -98,12 +105,13 @@ class WorkflowSteps:
         project = _text(inputs, "project")
         if not project:
             raise UserError("The step has no project. Add one in the workflow.")
-        subject = " ".join(_text(inputs, "subject").split())
+        named, described = _text(inputs, "subject"), _text(inputs, "description")
+        plain = await asyncio.to_thread(to_plain, named, await names_in(reply, named))
+        subject = " ".join(plain.split())
         if not subject:
             raise UserError("The step has no subject. Add one in the workflow.")
-        described = _text(inputs, "description")
         if len(subject) > SUBJECT:
-            described = f"{subject}\n\n{described}".rstrip()
+            described = f"{named}\n\n{described}".rstrip()
         values = {"desc": await _inert(reply, described)}
         values |= {key: _text(inputs, key) for key in ("tracker", "priority")}
         draft = Draft(subject=shortened(subject, SUBJECT), project=project, values=values)

@@ -28,6 +28,10 @@ class Profile:
     """The ID of the person's organization, or else of their workspace; empty if unknown."""
     is_bot: bool = False
 
+    def works_with(self, owner: Owner) -> bool:
+        """Whether it is a person of the owner's company; False if Slack doesn't say."""
+        return not self.is_bot and self.company in (owner.team_id, owner.enterprise_id)
+
 
 class Profiles:
     """Caches `users.info`, or falls back to the ID and UTC; `on_deactivated` gets deactivated users' IDs."""

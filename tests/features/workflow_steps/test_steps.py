@@ -1,6 +1,7 @@
 """Steps that workflows execute: for whom, how often, and with which texts."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -106,6 +107,33 @@ async def test_an_unlinked_person_gets_link_account_and_the_step_fails(office: O
     told = await ben.sees(lambda m: "Link account" in text_of(m), DM)
     assert "workflow" in text_of(told)
     assert made(office) == []
+
+
+@pytest.mark.parametrize("change", [{"is_bot": True}, {"team_id": "T0OTHER"}])
+async def test_bots_and_outsiders_are_not_asked_to_link(office: Office, change: JSON) -> None:
+    users, stranger = office.workspace.state.users, Person(office, "U0GWEN001")
+    users[stranger.user_id] = replace(users[stranger.user_id], **change)
+
+    ended = await run(stranger, "create_issue", **WANTED)
+
+    assert "Only people in this company" in ended["error"]
+    assert await stranger.direct() == []
+
+
+async def test_a_step_does_nothing_for_someone_who_has_left(office: Office, linked_ben: Person) -> None:
+    office.workspace.state.users[linked_ben.user_id].is_deactivated = True  # without Slack's event
+
+    await run(linked_ben, "create_issue", **WANTED)
+
+    assert made(office) == []
+
+
+async def test_the_subject_is_plain_text(office: Office, ana: Person) -> None:
+    written = "Access for <@U0BEN0001> &amp; <https://x.example|the *till*>"
+
+    await run(ana, "create_issue", **WANTED | {"subject": written})
+
+    assert office.newest_issue().subject == "Access for @Ben Okafor & the *till*"
 
 
 async def executed(office: Office, person: Person, execution: str) -> None:
