@@ -69,7 +69,7 @@ class LinkDetails:
         if may is False or (may is None and len(statuses) == 1):
             return {}
         found = {
-            "status": statuses if len(statuses) > 1 else (),
+            "status": _with(issue.status, statuses) if len(statuses) > 1 else (),
             "priority": _with(issue.priority, catalog.lists["priorities"]),
             "assignee": _with(issue.assigned_to, with_me(catalog.lists["assignees"], session.user_id)),
         }

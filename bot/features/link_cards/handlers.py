@@ -26,7 +26,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import number_in
-from bot.store.claims import State
+from bot.store.claims import Claim, State
 
 log = structlog.get_logger(__name__)
 
@@ -68,17 +68,25 @@ class LinkHandlers:
             return
         if await self.audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
-        prefix = f"unfurl:{reply.owner.team_id}:{channel}"
-        claims = {n: await self.parts.store.claims.take(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
-        fresh = {n: urls[n] for n, claim in claims.items() if claim.won}
+        prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
+        claims = {n: await store.claims.take(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
+        fresh = {n: urls[n] for n, claim in claims.items() if claim.won or await self._is_refresh(claim, ts)}
         unfurled: frozenset[int] = frozenset()
         try:
             with suppress(NotLinked):  # they didn't ask for anything
                 if fresh:
-                    unfurled = await self._unfurl(reply, channel, about["message_ts"], fresh)
+                    unfurled = await self._unfurl(reply, channel, ts, fresh)
         finally:
             for number, claim in claims.items():
-                await self.parts.store.claims.settle(claim, State.DONE if number in unfurled else None)
+                await store.claims.settle(claim, State.DONE if number in unfurled else None)
+                if claim.won and number in unfurled:
+                    await store.claims.pass_on(claim.key, f"{claim.key}:{ts}")
+
+    async def _is_refresh(self, card: Claim, ts: str) -> bool:
+        """Whether this message has the card already: Slack asks for it again when it may be outdated."""
+        own = await self.parts.store.claims.take(f"{card.key}:{ts}")
+        await self.parts.store.claims.settle(own, None)
+        return own.done
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
         seen = await self.publicity.public(reply.owner, tuple(urls))

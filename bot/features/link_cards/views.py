@@ -51,6 +51,7 @@ def entity(
     }
     if issue.due_date:
         fields["due_date"] = {"value": issue.due_date.isoformat(), "type": "slack#/types/date"}
+    updated = _moment(issue.updated_on)
     more: JSON = {"app_unfurl_url": posted} if posted else {}
     if comments is not None:
         latest = _moment(comments[-1].created_on) if comments else None
@@ -68,6 +69,7 @@ def entity(
                 "display_type": shortened(clean(issue.tracker.name if issue.tracker else ""), NAME)
                 or "Issue",
                 "product_name": style.service,
+                **({"metadata_last_modified": updated["value"]} if updated else {}),
             },
             "fields": {name: field for name, field in fields.items() if field},
             "actions": _buttons(issue.id, style),

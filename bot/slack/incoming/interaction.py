@@ -248,7 +248,8 @@ def read(body: JSON) -> Interaction | None:
             return ButtonPress(name=name, message=message, **about, **common)
         case {"type": "view_submission"}:
             submission = DetailsEdit if view.get("type") == DETAILS else FormSubmission
-            return submission(name=str(view.get("callback_id")), **common)
+            # Slack's documentation has edits of details with this callback ID, and with an empty one.
+            return submission(name=str(view.get("callback_id") or "work-object-edit"), **common)
         case {"type": "view_closed"}:
             return FormClosed(name=str(view.get("callback_id")), **common)
         case {"type": "block_suggestion"}:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.data import Issue, Status
 from bot.sandbox.tracker.defaults import CLOSED, HIGH, IN_PROGRESS, NEW, NORMAL, URGENT
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
@@ -76,6 +76,22 @@ async def test_fields_are_editable_for_those_who_may_edit_the_issue(
     assert not await editable(await opened(office, linked_ben, issue, message))
 
 
+async def test_a_select_has_the_current_status_among_as_many_as_slack_takes(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    data = office.tracker.data
+    data.statuses |= {number: Status(number, f"Status {number}") for number in range(1000, 1150)}
+    for role in data.roles.values():
+        role.next_statuses = None
+    issue.status_id = 1149
+
+    select = (await (await opened(office, ana, issue)).fields())["status"]["edit"]["select"]
+
+    offered = [option["value"] for option in select["static_options"]]
+    assert len(offered) == 100
+    assert select["current_value"] in offered
+
+
 async def test_an_edit_sends_only_what_differs_from_what_the_details_showed(
     office: Office, ana: Person, linked_ben: Person, issue: Issue
 ) -> None:
@@ -136,11 +152,12 @@ async def test_refusals_are_told_at_the_field_or_above_the_form(
     assert issue.status_id == NEW
 
 
+@pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
 async def test_an_edit_that_slack_delivers_again_is_saved_once(
-    office: Office, ana: Person, issue: Issue
+    office: Office, ana: Person, issue: Issue, callback_id: str
 ) -> None:
     state = office.workspace.state
-    view: JSON = {"type": "entity_detail", "callback_id": "work-object-edit"}
+    view: JSON = {"type": "entity_detail", "callback_id": callback_id}
     view |= {"external_ref": {"id": str(issue.id), "type": "issue"}, "entity_url": office.link_to(issue)}
     chosen = {"type": "static_select", "selected_option": {"value": str(CLOSED), "text": {"text": "Closed"}}}
     payload = payloads.interaction(state, "view_submission", state.users[ana.user_id]) | {

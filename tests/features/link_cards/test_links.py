@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.features.mentions.talking import deliver
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of
@@ -38,6 +39,22 @@ async def test_unfurls_a_link_once_per_half_hour_and_channel(office: Office, ana
 
     ana.channel = "webshop"
     assert await unfurled(office, ana, url) == [url]
+
+
+async def test_a_card_is_refreshed_when_slack_asks_again(office: Office, ana: Person) -> None:
+    issue = office.public_issue()
+    about: JSON = {"user": ana.user_id, "links": [{"url": office.link_to(issue)}]}
+    first = await wait_for_unfurl(ana, await ana.say(office.link_to(issue)))
+    other = await ana.say(office.link_to(issue))
+    issue.subject = "Renamed"
+
+    for message in (first, other):
+        about |= {"channel": message["channel"], "message_ts": message["ts"]}
+        await deliver(office, "link_shared", **about)
+
+    refreshed, repeated = (await ana.messages())[-2:]
+    assert "Renamed" in text_of(refreshed["unfurls"][0])
+    assert not repeated["unfurls"]
 
 
 async def test_unfurls_the_first_three_links_in_their_order(office: Office, ana: Person) -> None:
