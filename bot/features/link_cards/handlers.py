@@ -26,6 +26,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import number_in
+from bot.slack.text.mrkdwn import spoken
 from bot.store.claims import Claim, State
 
 log = structlog.get_logger(__name__)
@@ -144,7 +145,7 @@ class LinkHandlers:
         try:
             answer |= await self._comments(reply, about)
         except BotError as error:
-            answer["error"] = " ".join(_refusal(reply, error))
+            answer["error"] = spoken(". ".join(_refusal(reply, error)))
         given = {"trigger_id": about["trigger_id"], **answer}
         await reply.slack.api_call("entity.presentComments", json=given)
 

@@ -165,7 +165,11 @@ class Event(Interaction):
 
     @property
     def ignored(self) -> bool:
-        """Of what Slack tells of everyone, only leaving the company and inviting the bot matter."""
+        """Of what Slack tells of everyone, only leaving the company, inviting the bot and reactions to other
+        posts than the bot's matter.
+        """
+        if self.name == "reaction_added":
+            return self.event.get("item_user") == self.bot_user_id
         if self.name == "member_joined_channel":
             return self.event.get("user") != self.bot_user_id or not self.event.get("inviter")
         return self.name == "user_change" and not self.event["user"].get("deleted")

@@ -51,6 +51,8 @@ async def test_the_first_reaction_creates_an_issue_in_the_messages_thread(
     issue = office.newest_issue()
     assert "In every browser" in str(issue.description)
     assert "Ana Ruiz in Slack" in str(issue.description)
+    await reacted(ana, post)  # the bot's own
+    assert office.newest_issue() is issue
 
 
 async def test_an_emoji_is_off_until_it_is_turned_on_and_after_it_is_turned_off(

@@ -85,7 +85,7 @@ async def test_comments_are_those_of_the_viewers_own_key(
     shown = await pane.more_comments()
 
     assert not shown["comments"]
-    assert "Link your Tracker account" in shown["error"]["custom_message"]
+    assert shown["error"]["custom_message"].startswith("Link your Tracker account. Type /tracker link in")
 
 
 @pytest.mark.parametrize("tells", [True, False])
