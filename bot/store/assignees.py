@@ -43,6 +43,11 @@ class Assignees:
         fresh = {"assigned_since": await self.processes.now(), "assigned_seen": {}}
         await self.database.execute(update(LinkRow).where(LinkRow.of(owner)).values(fresh))
 
+    async def realign(self, now: datetime, next_at: datetime) -> None:
+        """Make due what was set to later than `next_at`, and handle what comes: the clock was ahead then."""
+        await self.database.realign(LinkRow.assigned_next_at, now, next_at)
+        await self.database.realign(LinkRow.assigned_since, now, now)
+
     async def claim(
         self, now: datetime, most: int, *, every: timedelta, tick: timedelta
     ) -> tuple[Assignee, ...]:

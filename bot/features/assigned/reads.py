@@ -68,13 +68,14 @@ class AssignmentReads(Background[Assignee, Read]):
 
     def __init__(self, access: Access, tell: Callable[[AssignmentMessage], Awaitable[None]]) -> None:
         super().__init__(access)
-        self._tell = tell
+        self._tell, self._every = tell, timedelta(seconds=access.timings.assigned_every)
+
+    async def realign(self, now: datetime) -> None:
+        await self.access.store.assignees.realign(now, now + self._every)
 
     async def due(self, now: datetime) -> AsyncIterator[Sequence[Assignee]]:
-        timings = self.access.timings
-        every, tick = timedelta(seconds=timings.assigned_every), timedelta(seconds=timings.interval)
-        most = MAX_IN_FLIGHT - len(self.in_flight)
-        for assignee in await self.access.store.assignees.claim(now, most, every=every, tick=tick):
+        tick, most = timedelta(seconds=self.access.timings.interval), MAX_IN_FLIGHT - len(self.in_flight)
+        for assignee in await self.access.store.assignees.claim(now, most, every=self._every, tick=tick):
             yield [assignee]
 
     async def read(self, items: Sequence[Assignee]) -> Sequence[tuple[Assignee, Read]]:

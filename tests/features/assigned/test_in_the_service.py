@@ -194,6 +194,17 @@ async def test_an_issue_that_cannot_be_read_delays_no_other(
     assert len(await told(ben)) == 2
 
 
+async def test_a_clock_that_was_ahead_delays_nothing(office: Office, turns: Turns, ben: Person) -> None:
+    for days in (1, -1):
+        turns.now += timedelta(days=days)
+        await turns.next()
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
 async def test_many_other_changes_do_not_delay_an_assignment(
     office: Office, turns: Turns, ben: Person
 ) -> None:
