@@ -149,10 +149,10 @@ def conflicting(error: EditConflict) -> str:
 
 
 def not_saved(edited: Edited, style: Wording) -> str:
-    """What the service didn't take of an edit, in plain text."""
+    """What the service didn't take of an edit, and why if that is known, in plain text."""
     lead = f"{style.service} didn't save everything. " if edited.changed else ""
     missed = (service_change(change, escape(style.service)) for change in edited.not_taken)
-    return lead + stripped(" ".join(missed))
+    return " ".join([lead + stripped(" ".join(missed)), *map(style.sentence, edited.left)])
 
 
 def _text(value: str | None, **more: str) -> JSON | None:

@@ -152,6 +152,16 @@ async def test_refusals_are_told_at_the_field_or_above_the_form(
     assert issue.status_id == NEW
 
 
+async def test_what_subtasks_decide_is_told_with_the_reason(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    office.public_issue(3).parent_id = issue.id
+
+    said = (await (await opened(office, ana, issue)).edit(priority="Urgent"))["error"]
+
+    assert "from its subtasks. Change it there." in said["custom_message"]
+
+
 @pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
 async def test_an_edit_that_slack_delivers_again_is_saved_once(
     office: Office, ana: Person, issue: Issue, callback_id: str
