@@ -64,9 +64,9 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("project webshop", "Show a project"),
         ("project new", "Create a project"),
         ("whoami", "Show which account you're linked to"),
-        ("user @ana", "Show a person (`user me` and `user 5` work too)"),
-        ("user new @gwen", "Create an account for someone (administrators only)"),
-        ("user edit 5", "Edit an account (administrators only)"),
+        ("user @ana", "Show a person (`user me` and `user 5` work, too)"),
+        ("user new @gwen", "Create an account for someone (tracker administrators only)"),
+        ("user edit 5", "Edit an account (tracker administrators only)"),
     ),
 }
 OPTIONS = {
