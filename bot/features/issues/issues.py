@@ -238,7 +238,7 @@ class Issues:
         if derived:
             return UserError(
                 "{service} calculates #{number}'s {labels} from its subtasks. Change {them} there.",
-                labels=series(derived, "and"),
+                labels=series([label.lower() for label in derived], "and"),
                 number=number,
                 them="it" if len(derived) == 1 else "them",
             )

@@ -11,7 +11,7 @@ from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.language.dates import is_date
 from bot.slack.language.tokens import Atom, UnclosedQuote, Value, Word, words
-from bot.spelling import similar
+from bot.spelling import series, similar
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
@@ -62,7 +62,7 @@ class UnknownOption(UserError):
             return "Use the field's name or number, such as `cf_7:`."
         if self.nearest:
             return f"Did you mean `{self.nearest}:`?"
-        known = ", ".join(f"`{key}:`" for key in self.known)
+        known = series([f"`{key}:`" for key in self.known])
         return f"Use {known}. If your text contains a colon, put the text in double quotes."
 
 

@@ -113,7 +113,7 @@ async def test_says_what_its_subtasks_keep_an_issue_from(office: Office, chris: 
         said = text_of(await chris.ask(f"/issue {issue.id} {typed}"))
         assert f"#{issue.id} can't be closed while its subtask #{below.id} is open. Close it first." in said
     said = text_of(await chris.ask(f"/issue {issue.id} due:2036-01-02 priority:high done:50%"))
-    assert f"Tracker calculates #{issue.id}'s Priority, Due date, and % done from its subtasks." in said
+    assert f"Tracker calculates #{issue.id}'s priority, due date, and % done from its subtasks." in said
 
     below.status_id = CLOSED
     assert "*Closed*" in text_of(await chris.ask(f"/issue {issue.id} close"))
