@@ -4,14 +4,11 @@ from tests.faults.file_scenarios import files_attached
 from tests.faults.issue_scenarios import CARD
 from tests.faults.scenario import TYPED, About, choose, command, form_behind, press, shortcut, submit, suggest
 from tests.faults.scene import NUMBER, Scene
+from tests.faults.thread_scenarios import comments_made
 from tests.support.reading import JSON
 
 FORM = "Write a comment"
 """In the form, which has no *Private note* if the user's role can't be read."""
-
-
-async def comments_made(s: Scene) -> int:
-    return sum(s.word in note.text for note in s.data.issues[NUMBER].notes)
 
 
 async def messages_added(s: Scene) -> int:

@@ -2,6 +2,7 @@
 
 from typing import Unpack
 
+from tests.faults.issue_scenarios import TAKEN
 from tests.faults.scenario import About, Steps, scenario
 from tests.faults.scene import CHANNEL, Scene
 from tests.support.reading import JSON, until
@@ -97,3 +98,11 @@ async def edit_details(s: Scene) -> Steps:
     entered = {"type": "datepicker", "selected_date": "2036-01-02"}
     yield
     await s.ana._post("details", values={"due_date": {"due_date.input": entered}})
+
+
+@scenario("assign in details", "action:details.assign", **TAKEN)
+async def assign_in_details(s: Scene) -> Steps:
+    await s.ana._post("details", **await linked(s))
+    await s.settled()
+    yield
+    await s.ana._post("details", action_id="details.assign")

@@ -9,6 +9,7 @@ from bot.slack.surfaces.blocks import section
 from tests.faults.issue_scenarios import CREATED, issues_made, issues_shared
 from tests.faults.scenario import (
     About,
+    Effect,
     Steps,
     answer,
     command,
@@ -73,13 +74,22 @@ async def react(s: Scene) -> Steps:
     await s.ana.react(said)
 
 
-@scenario("run a workflow step", "event:function_executed", effect=issues_made, said="issue_number")
-async def run_step(s: Scene) -> Steps:
-    inputs, steps = {"project": "webshop", "subject": s.word}, s.office.workspace.state.steps
-    steps.clear()
-    yield
-    s.offered = steps  # where the step's end appears
-    await s.ana._post("step", callback_id="create_issue", inputs=inputs)
+def step(name: str, callback_id: str, effect: Effect, **inputs: str) -> None:
+    @scenario(name, "event:function_executed", effect=effect, said="issue_number")
+    async def steps(s: Scene) -> Steps:
+        filled, ended = {key: s.filled(text) for key, text in inputs.items()}, s.office.workspace.state.steps
+        ended.clear()
+        yield
+        s.offered = ended  # where the step's end appears
+        await s.ana._post("step", callback_id=callback_id, inputs=filled)
+
+
+async def comments_made(s: Scene) -> int:
+    return sum(s.word in note.text for note in s.data.issues[NUMBER].notes)
+
+
+step("run a workflow step", "create_issue", issues_made, project="webshop", subject="{word}")
+step("comment by a workflow step", "comment_on_issue", comments_made, issue=str(NUMBER), text="{word}")
 
 
 async def issues_followed(s: Scene) -> int:
@@ -142,6 +152,20 @@ menu(
     "Leave out comments",
     effect=issues_without_comments,
     said="won't quote new comments",
+)
+
+
+async def issues_with_comments(s: Scene) -> int:
+    return await issues_followed(s) - await issues_without_comments(s)
+
+
+menu(
+    "include comments",
+    "issue.comments",
+    followed,
+    "Include comments",
+    effect=issues_with_comments,
+    said="I'll quote new comments",
 )
 ALREADY = "You (now|already) follow"
 command("follow in a direct message", "/issue {issue} follow", effect=issues_followed, said=ALREADY)

@@ -108,6 +108,7 @@ def aimed(target: Target) -> dict[str, tuple[str, ...]]:
         (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1")),
         (("issue.unfollow",), (f"{hidden}:0::", f"{hidden}:0:C1:1.1")),
         (("issue.comments",), (f"{hidden}:1", f"{hidden}:0")),
+        (("details.assign",), (f"{hidden}:",)),
     ]
     return {action_id: values for action_ids, values in aims for action_id in action_ids}
 

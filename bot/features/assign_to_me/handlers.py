@@ -32,7 +32,7 @@ class AssignHandlers:
 
     async def assign_pressed(self, press: ButtonPress[AssignToMe], reply: Reply) -> None:
         """*Assign to me* on a card, in a row or on a post."""
-        await self._assign(reply, press.button)
+        await self.assign(reply, press.button)
 
     async def take_pressed(self, press: ButtonPress[TakeIssue], reply: Reply) -> None:
         """*Assign to me* in a digest's row, which is updated."""
@@ -40,12 +40,12 @@ class AssignHandlers:
         if asked.holder is None:
             digest = press.message
             asked = asked.model_copy(update={"digest": str(digest.get("ts") or "")})
-        seen = await self._assign(reply, asked)
+        seen = await self.assign(reply, asked)
         if reply.place.channel_id and asked.digest:
             fresh = time.time() - press.pressed_at < FRESH
             await self.rows.show(reply, asked.digest, seen, digest if fresh else None)
 
-    async def _assign(self, reply: Reply, asked: AssignToMe) -> Exposure:
+    async def assign(self, reply: Reply, asked: AssignToMe) -> Exposure:
         """Assign the issue and tell only the user; if it is someone else's, ask first."""
         title, confirmed = f"#{asked.issue}", asked.holder is not None
         in_form = reply.in_form or reply.place.home

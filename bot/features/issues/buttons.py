@@ -36,6 +36,12 @@ class AssignToMe(Button):
     holder: Number | None = None
 
 
+class AssignInDetails(AssignToMe):
+    """In a link's details, which are then shown again."""
+
+    action = "details.assign"
+
+
 class TakeIssue(AssignToMe):
     """In a digest's row, which is then updated; `digest` is the digest's `ts`."""
 

@@ -8,9 +8,11 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, UserError
+from bot.features.assign_to_me.handlers import AssignHandlers
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing.editing import EditConflict, Edited, Editing
 from bot.features.editing.views import edited
+from bot.features.issues.buttons import AssignInDetails, AssignToMe
 from bot.features.issues.fields import fields_of
 from bot.features.issues.publicity import Publicity
 from bot.features.link_cards import views
@@ -20,7 +22,7 @@ from bot.features.parts import Parts
 from bot.service.conventions import issue_number
 from bot.service.models import Journal
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import DetailsEdit, Event
+from bot.slack.incoming.interaction import ButtonPress, DetailsEdit, Event, Interaction
 from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
@@ -41,6 +43,7 @@ class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.audiences = parts, parts.platform.audiences
         self.details, self.editing = LinkDetails(parts), Editing(parts)
+        self.assigning = AssignHandlers(parts)
         self.publicity, self.messenger = Publicity(parts), AssignmentMessenger(parts)
 
     def feature(self) -> Feature:
@@ -51,6 +54,7 @@ class LinkHandlers:
                 "entity_comments_requested": self.comments_requested,
             },
             edits={"work-object-edit": self.edited},
+            buttons={AssignInDetails: self.assign_pressed},
         )
 
     async def shared(self, event: Event, reply: Reply) -> None:
@@ -138,6 +142,23 @@ class LinkHandlers:
         description = await reply.wording.mrkdwn(shown.issue.description)
         return {"metadata": views.details(shown, reply.wording, description)}
 
+    async def assign_pressed(self, press: ButtonPress[AssignInDetails], reply: Reply) -> None:
+        """*Assign to me* in the details, which are then shown again."""
+        number = press.button.issue
+        await self.assigning.assign(reply, AssignToMe(issue=number))
+        answer = await self._details(reply, number)
+        if "error" not in answer:
+            await self._present(reply, press, answer)
+
+    async def _present(self, reply: Reply, pressed: Interaction, answer: JSON) -> bool:
+        """Show the details again after what a user did there; False if Slack didn't take that."""
+        try:
+            await reply.slack.entity_presentDetails(trigger_id=pressed.trigger_id or "", **answer)
+        except SLACK_FAILED as error:
+            log.warning("details not shown", action="details.not_shown", error=why(error))
+            return False
+        return True
+
     async def comments_requested(self, event: Event, reply: Reply) -> None:
         """The issue's public comments, the latest first; the cursor is the last one shown."""
         about = event.event
@@ -186,10 +207,7 @@ class LinkHandlers:
         answer: JSON = {"error": views.refused(title, said, status)}
         if not said:
             answer = await self._details(reply, number, done)
-        try:
-            await reply.slack.entity_presentDetails(trigger_id=form.trigger_id or "", **answer)
-        except SLACK_FAILED as error:
-            log.warning("edited details not shown", action="details.not_shown", error=why(error))
+        if not await self._present(reply, form, answer):
             await reply.privately(edited(done, reply.wording, shareable=False) if done else sentence(said))
         if done and done.assigned:
             await self.messenger.told(reply.owner, done.issue)

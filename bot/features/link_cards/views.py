@@ -10,7 +10,7 @@ from datetime import datetime
 
 from bot.features.editing.editing import EditConflict, Edited
 from bot.features.editing.views import conflict
-from bot.features.issues.buttons import AssignToMe, CommentOnIssue, OpenTimeForm
+from bot.features.issues.buttons import AssignInDetails, AssignToMe, CommentOnIssue, OpenTimeForm
 from bot.features.issues.views import (
     ASSIGN,
     kind,
@@ -72,16 +72,14 @@ def entity(
                 **({"metadata_last_modified": updated["value"]} if updated else {}),
             },
             "fields": {name: field for name, field in fields.items() if field},
-            "actions": _buttons(issue.id, style),
+            "actions": _buttons((AssignToMe if posted else AssignInDetails)(issue=issue.id), style),
         },
     }
 
 
-def _buttons(number: int, style: Wording) -> JSON:
-    changes: list[tuple[str, Button]] = [
-        (ASSIGN, AssignToMe(issue=number)),
-        ("Comment", CommentOnIssue(issue=number)),
-    ]
+def _buttons(assign: AssignToMe, style: Wording) -> JSON:
+    number = assign.issue
+    changes: list[tuple[str, Button]] = [(ASSIGN, assign), ("Comment", CommentOnIssue(issue=number))]
     offered = [*([] if style.lacks(UPDATE_ISSUE) else changes), ("Log time", OpenTimeForm(issue=number))]
     buttons = [{"text": text, "action_id": it.action, "value": it.pack()} for text, it in offered]
     places = {"primary_actions": buttons[:PRIMARY], "overflow_actions": buttons[PRIMARY:]}

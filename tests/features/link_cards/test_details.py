@@ -204,6 +204,7 @@ async def test_buttons_of_the_details_act_as_on_a_card(office: Office, ana: Pers
 
     await pane.press("Assign to me")
     assert issue.assigned_to_id == ANA
+    assert (await pane.fields())["assignee"]["value"] == "Ana Ruiz"
     await pane.press("Comment")
     assert (await ana.form("Comment"))["title"]["text"] == "Comment"
     await pane.press("Log time")
