@@ -19,7 +19,8 @@ from tests.support.wire import AFTER, Fault, Wire
 from tests.support.wording import worded
 
 UNKNOWN = re.compile(
-    r"may have been created|may not have been saved|couldn't learn whether|Check whether|looks before"
+    r"may have been created|may not (have been saved|be attached)|couldn't learn whether|Check whether"
+    r"|looks before"
 )
 UNTOUCHED = re.compile(
     r"nothing was (?:changed|posted)|wasn't sent|rejected that|permission|limiting requests"

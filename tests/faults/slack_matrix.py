@@ -81,7 +81,7 @@ OWN = {
 DONE = ("lose the answer", "late answer:1", "500 after it", "page after it", "truncate")
 PRIVATE = ("chat.postEphemeral", "response_url")
 """Private answers: if Slack may have lost one, the bot posts it again."""
-ONLY_WAY = ("views.publish", "entity.presentDetails")
+ONLY_WAY = ("views.publish", "entity.presentDetails", "entity.presentComments")
 """Calls that fill the only place where the result can be shown."""
 CALLED_FAILED = re.compile(f"{GENERIC}|nothing was done|didn't work|wasn't shared|not attached")
 KEPT = "Open form"

@@ -154,19 +154,6 @@ menu(
     said="won't quote new comments",
 )
 
-
-async def issues_with_comments(s: Scene) -> int:
-    return await issues_followed(s) - await issues_without_comments(s)
-
-
-menu(
-    "include comments",
-    "issue.comments",
-    followed,
-    "Include comments",
-    effect=issues_with_comments,
-    said="I'll quote new comments",
-)
 ALREADY = "You (now|already) follow"
 command("follow in a direct message", "/issue {issue} follow", effect=issues_followed, said=ALREADY)
 press(
