@@ -44,8 +44,7 @@ from bot.store.vault import Vault
 from bot.tasks import Tasks
 from bot.timings import DEFAULT, Delays, Timings
 
-SECONDS_TO_DRAIN = 2
-"""How long a load balancer has to notice that this replica is shutting down."""
+SECONDS_TO_DRAIN = 2  # how long a load balancer has to notice that this replica is shutting down
 SECONDS_BETWEEN_CLEANUPS = 3600
 SECONDS_TO_ACKNOWLEDGE = 3  # Slack's limit
 COLLECTION_THRESHOLD = 10_000

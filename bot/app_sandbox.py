@@ -31,8 +31,7 @@ HOST = "127.0.0.1"
 SECONDS_TO_FINISH = 5
 DIGEST_IN, DIGEST_OF, DIGEST_WHEN = "triage", "webshop", "cron */3 * * * *"
 """The sandbox's own digest: its channel, project and schedule."""
-DIGEST_EVERY = timedelta(minutes=3)
-"""Shorter than users may choose, so that there is something to see."""
+DIGEST_EVERY = timedelta(minutes=3)  # shorter than users may choose, so that there is something to see
 SECONDS_BETWEEN_ISSUES = 50
 
 

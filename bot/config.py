@@ -26,7 +26,7 @@ AnyText = TypeVar("AnyText", str, SecretStr)
 
 NEEDED_FOR_KEYS = {"encryption_keys": "Missing. Run `issuebot keys generate` to create one."}
 NEEDED_IN_ONE_WORKSPACE = {
-    "slack_bot_token": "Missing. Copy the bot token (xoxb-…) from “OAuth & Permissions” in your Slack app.",
+    "slack_bot_token": "Missing. Copy the bot token (xoxb-…) from “OAuth & Permissions” in your Slack app."
 }
 NEEDED_FOR_OAUTH = {
     "slack_client_id": "Missing, but SLACK_CLIENT_SECRET is set. Copy it from “Basic Information”.",

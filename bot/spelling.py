@@ -5,10 +5,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from heapq import nsmallest
 
-COMPARED, LONGEST = 40, 60
-"""How many names are compared letter by letter, and how many characters of each."""
-_COMMAS = 3
-"""How many names take commas."""
+COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
+_COMMAS = 3  # how many names take commas
 GOVERNING = frozenset(
     {
         *("a", "an", "the", "no", "not", "never", "of", "for", "to", "by", "from", "about", "with", "as"),
@@ -54,11 +52,9 @@ def series(names: Sequence[str], conjunction: str = "or") -> str:
     return f"{', '.join(names[:-1])}, {conjunction} {names[-1]}"
 
 
-LONGEST_VALUE = 150
-"""The longest value that Slack takes (docs/slack.md, Sizes)."""
+LONGEST_VALUE = 150  # the longest value that Slack takes (docs/slack.md, Sizes)
 _KEY = "option-key:"
-MARK = 8
-"""Characters of a mark: enough to notice that a value is another one."""
+MARK = 8  # characters of a mark: enough to notice that a value is another one
 
 
 def carried(value: str) -> str:

@@ -140,10 +140,7 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
 
 
 def configure(
-    form: Literal["console", "json"],
-    level: str,
-    known: Iterable[SecretStr] = (),
-    stream: TextIO = sys.stderr,
+    form: Literal["console", "json"], level: str, known: Iterable[SecretStr] = (), stream: TextIO = sys.stderr
 ) -> None:
     """Send all logs to `stream`, one line per event, with the `known` secrets redacted everywhere."""
     shared: list[Processor] = [

@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 class KeyTimings:
     """When a refused key is tried again, and when it is forgotten. Durations in seconds."""
 
-    recheck: float = 0.5
-    """The pause before a refused key is checked again at once."""
-    watch: float = 5.0
-    """The interval at which long work checks that the key is still there."""
+    recheck: float = 0.5  # the pause before a refused key is checked again at once
+    watch: float = 5.0  # the interval at which long work checks that the key is still there
     first_retry: float = 60.0
     """How long background work waits after a refusal; the wait doubles with each one."""
     longest_retry: float = 3600.0
-    forget_after: float = 3 * 3600.0
-    """A key is forgotten only after refusals for this long …"""
-    refusals: int = 4
-    """… of which there were this many, each after such a wait …"""
+    forget_after: float = 3 * 3600.0  # a key is forgotten only after refusals for this long …
+    refusals: int = 4  # … of which there were this many, each after such a wait …
     together: float = 2 * 3600.0
     """… and unless another person's key was refused up to this time before the last try, or since."""
     others_for: float = 7 * 86400.0
@@ -38,12 +34,10 @@ class Timings:
     heartbeat_timeout: float = 20.0
     longest_post: float = 35.0
     """The longest time from recording a send in the database to the end of the request that posts it."""
-    look_up_after: float = 10.0
-    """The delay before the bot looks for a message whose post request failed."""
+    look_up_after: float = 10.0  # the delay before the bot looks for a message whose post request failed
     fresh: float = 1.5
     """How old an answer that decides about a post may be; Slack may make the post wait for three more."""
-    follow_every: float = 60.0
-    """The interval at which the issues that a user follows are read."""
+    follow_every: float = 60.0  # the interval at which the issues that a user follows are read
     assigned_every: float = 300.0
     """The interval at which the issues that the service assigned to a user are read."""
     keys: KeyTimings = field(default_factory=KeyTimings)
@@ -53,59 +47,42 @@ class Timings:
 class Delays:
     """How long the bot waits for users, Slack and the service. Durations in seconds."""
 
-    options: float = 2.5
-    """Until a select's options are given up."""
-    still_working: float = 2.0
-    """Until the user gets a notice."""
-    form: float = 2.0
-    """Until the form shows progress."""
-    last_answer: float = 3.0
-    """For a last reply before the process stops."""
-    progress: float = 1.5
-    """Between two updates of a form's progress."""
+    options: float = 2.5  # until a select's options are given up
+    still_working: float = 2.0  # until the user gets a notice
+    form: float = 2.0  # until the form shows progress
+    last_answer: float = 3.0  # for a last reply before the process stops
+    progress: float = 1.5  # between two updates of a form's progress
     acknowledged: float = 0.5
     """Until Slack has applied an acknowledgement, which would overwrite an earlier update."""
     completed: float = 0.1
     """Until completed deliveries are recorded: what a crash leaves unrecorded counts as lost."""
-    typing: float = 0.5
-    """For a pause in a user's typing."""
+    typing: float = 0.5  # for a pause in a user's typing
     lookups: tuple[float, ...] = (0.2, 1.5)
     """Before each look for a write whose response was lost, since the service may still be processing it."""
     thread: float = 1200.0
     """Until a form stops reading a thread, of which Slack may give 15 messages a minute."""
-    thread_look: float = 2.5
-    """Until a form opens without having looked at its thread."""
-    slack: float = 15.0
-    """Until a request to Slack is given up."""
-    connect: float = 10.0
-    """For the first socket, until the bot starts without it."""
-    body: float = 10.0
-    """Until the body of a request has arrived."""
-    idle: float = 75.0
-    """Until an idle connection is closed; longer than the 60 seconds of common proxies."""
-    linger: float = 1.0
-    """For the rest of a request that is rejected already."""
-    ping: float = 10.0
-    """Between two pings of a socket."""
+    thread_look: float = 2.5  # until a form opens without having looked at its thread
+    slack: float = 15.0  # until a request to Slack is given up
+    connect: float = 10.0  # for the first socket, until the bot starts without it
+    body: float = 10.0  # until the body of a request has arrived
+    idle: float = 75.0  # until an idle connection is closed; longer than the 60 seconds of common proxies
+    linger: float = 1.0  # for the rest of a request that is rejected already
+    ping: float = 10.0  # between two pings of a socket
     renewal: float = 120.0
     """While one process alone may renew a workspace's token: a refresh token works once."""
-    digest_now: float = 1.5
-    """For a digest that the user asked for; after that it is posted in the background."""
+    digest_now: float = 1.5  # for a digest that the user asked for; after that it is posted in the background
     channel_pace: float = 1.05
     """Between two writes to one channel that nobody waits for, after the first few. Slack takes about one a
     second, with bursts of five: the smaller burst leaves room for users' own requests, as do the next two.
     """
     channel_burst: int = 3
-    workspace_pace: float = 0.2
-    """Between two such posts in one workspace. Slack allows 300 a minute."""
-    update_pace: float = 1.3
-    """Between two such updates of posts in one workspace. Slack allows 50 a minute."""
+    workspace_pace: float = 0.2  # between two such posts in one workspace. Slack allows 300 a minute.
+    update_pace: float = 1.3  # between two such updates of posts in one workspace. Slack allows 50 a minute.
     background_retry: float = 30.0
     """Until what nobody waits for is tried again, if Slack can't be reached or locks the app out."""
     channels: float = 5.0
     """While what Slack says of conversations is cached, and so until outsiders in one are noticed."""
-    cached: float = 60.0
-    """While a user's projects, and the choices in them, are cached."""
+    cached: float = 60.0  # while a user's projects, and the choices in them, are cached
 
 
 DEFAULT = Timings()

@@ -87,8 +87,7 @@ class TtlCache(Generic[K, V]):
         return time.monotonic() - kept.read_at >= self._seconds
 
 
-_CACHES: WeakSet[TtlCache[Any, Any]] = WeakSet()
-"""Every cache of this process."""
+_CACHES: WeakSet[TtlCache[Any, Any]] = WeakSet()  # every cache of this process
 
 
 async def sweep() -> None:

@@ -45,8 +45,7 @@ ME = " (me)"
 LATEST = 50
 """How many issues to read for values that the service doesn't list. Each comes with its description."""
 LEARNED = 100
-MAX_LEARNED = 5
-"""How many custom fields' values are learned at once, one request each."""
+MAX_LEARNED = 5  # how many custom fields' values are learned at once, one request each
 LATEST_FIRST = (Sort("id", descending=True),)
 Required = Mapping[int | None, frozenset[int]]
 """IDs of required custom fields by tracker ID, with None for no tracker."""
@@ -141,8 +140,7 @@ class Catalogs:
         reads = [self._custom_fields(session, project_id)] if every else []
         reads += [self._values(session, project_id, fields)] if fields else []
         custom_fields, lists = await asyncio.gather(
-            asyncio.gather(*reads),
-            asyncio.gather(*(self._part(session, project_id, part) for part in names)),
+            asyncio.gather(*reads), asyncio.gather(*(self._part(session, project_id, part) for part in names))
         )
         known: dict[Part, tuple[Ref, ...]] = dict(zip(names, lists, strict=True))
         return Catalog(project_id, session.user_id, known, _merged(*chain(*custom_fields)))

@@ -10,8 +10,7 @@ from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
 from bot.spelling import GOVERNING, counted, prose_kind, series, similar
 
-TOLD = 3
-"""How many wrong names of one list are told."""
+TOLD = 3  # how many wrong names of one list are told
 LISTED = 8
 _NEAR = 3
 

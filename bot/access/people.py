@@ -15,8 +15,7 @@ from bot.service.models import Ref
 from bot.store.owner import Owner
 from bot.store.store import Store
 
-Who = Owner | str
-"""A Slack user, `me`, or a name or ID as typed."""
+Who = Owner | str  # a Slack user, `me`, or a name or ID as typed
 MAX_ROLES = 20
 
 

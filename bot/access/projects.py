@@ -26,8 +26,7 @@ DETAILS: tuple[ProjectInclude, ...] = (
     "issue_categories",
     "issue_custom_fields",
 )
-MAX_CACHED = 20_000
-"""How many projects of all users are cached, and how many choices in them."""
+MAX_CACHED = 20_000  # how many projects of all users are cached, and how many choices in them
 
 
 class NoVisibleProject(UserError):

@@ -14,8 +14,7 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 
 KEYS_TRIED = 5
-FEWEST_BYTES = 16
-"""32 random bytes contain at least this many different ones, and some that aren't ASCII."""
+FEWEST_BYTES = 16  # 32 random bytes contain at least this many different ones, and some that aren't ASCII
 WRITABLE = "The database is writable."
 
 

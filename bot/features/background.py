@@ -37,10 +37,8 @@ T = TypeVar("T")
 class Background(ABC, Generic[Item, Content]):
     """Does one kind of work in one process. `clock` is the database's; `in_flight` has all items by key."""
 
-    name: ClassVar[str]
-    """What its log lines call it."""
-    readers: ClassVar[int]
-    """How many owners' items are read from the service at once."""
+    name: ClassVar[str]  # what its log lines call it
+    readers: ClassVar[int]  # how many owners' items are read from the service at once
 
     def __init__(self, access: Access) -> None:
         self.access = access

@@ -51,8 +51,7 @@ LONGEST_DESCRIPTION = 20_000
 """Characters kept of each description in a list, as thousands of issues can be in memory at once."""
 
 
-UPDATE_ISSUE = "update_issue"
-"""The operation's name for `note_missing` and `is_missing`."""
+UPDATE_ISSUE = "update_issue"  # the operation's name for `note_missing` and `is_missing`
 REMEMBERED = 600.0
 MAX_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
@@ -126,11 +125,7 @@ class Client:
         return answer.one("issue", models.Issue)
 
     async def list_issues(
-        self,
-        key: SecretStr,
-        filters: IssueFilters,
-        offset: int = 0,
-        limit: int = PAGE,
+        self, key: SecretStr, filters: IssueFilters, offset: int = 0, limit: int = PAGE
     ) -> models.Page[models.Issue]:
         """A page of issues. Truncates descriptions unless `limit` is 1. Raises FilterIgnored."""
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
@@ -167,11 +162,7 @@ class Client:
         return (await self._transport.send(key, call)).one("project", models.Project)
 
     async def list_projects(
-        self,
-        key: SecretStr,
-        include: Collection[ProjectInclude] = (),
-        offset: int = 0,
-        limit: int = PAGE,
+        self, key: SecretStr, include: Collection[ProjectInclude] = (), offset: int = 0, limit: int = PAGE
     ) -> models.Page[models.Project]:
         params = {"include": ",".join(sorted(include))}
         call = read_page("list_projects", PROJECTS, params, offset, limit)

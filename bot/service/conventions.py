@@ -65,8 +65,7 @@ EDITS_ISSUES, EDITS_OWN_ISSUES = frozenset({"edit_issues"}), frozenset({"edit_ow
 # Limits, as in docs/service.md
 PAGE = 100
 SUBJECT_LENGTH = 255
-DESCRIPTION_BYTES = 60_000
-"""Redmine on MySQL stores 65,535 bytes of UTF-8, with two for each line break."""
+DESCRIPTION_BYTES = 60_000  # Redmine on MySQL stores 65,535 bytes of UTF-8, with two for each line break
 COMMENT_LENGTH = 1024
 FILE_TEXT_LENGTH = 255  # file names and descriptions
 
@@ -132,8 +131,7 @@ def issue_number(base_url: str, url: str) -> int | None:
 
 T = TypeVar("T")
 
-CLOCK_SKEW = timedelta(minutes=5)
-"""How far the service's clock may be behind the bot's."""
+CLOCK_SKEW = timedelta(minutes=5)  # how far the service's clock may be behind the bot's
 
 
 async def poll_until_found(find: Callable[[], Awaitable[T | None]], delays: Sequence[float]) -> T | None:

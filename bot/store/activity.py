@@ -106,8 +106,7 @@ class Entry(Spent):
     post: EntryPost | None = None
 
 
-_SPENT = [field.name for field in fields(Spent)]
-"""The columns that have the names of the fields."""
+_SPENT = [field.name for field in fields(Spent)]  # the columns that have the names of the fields
 
 
 @dataclass(frozen=True)

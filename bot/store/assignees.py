@@ -16,8 +16,7 @@ from bot.store.processes import Processes
 from bot.store.tables import AssignmentMessagesOffRow, LinkRow, Seen
 
 OWNER = ("enterprise_id", "team_id", "user_id")
-ROOM = 1.2
-"""How much faster than evenly turns may come, to catch up after a pause."""
+ROOM = 1.2  # how much faster than evenly turns may come, to catch up after a pause
 
 
 @dataclass(frozen=True)

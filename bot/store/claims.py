@@ -51,11 +51,7 @@ class Claims:
 
     @asynccontextmanager
     async def hold(
-        self,
-        key: str,
-        *,
-        kept: timedelta | None = None,
-        unknown: tuple[type[Exception], ...] = (),
+        self, key: str, *, kept: timedelta | None = None, unknown: tuple[type[Exception], ...] = ()
     ) -> AsyncIterator[Claim]:
         """Take a claim for the block, which checks whether it won: done if that ends, free if it fails.
 

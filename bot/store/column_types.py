@@ -46,5 +46,4 @@ class Stored(TypeDecorator[Any]):
         return None if value is None else self._adapter.validate_python(value)
 
 
-NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))
-"""The query for the database's time."""
+NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))  # the query for the database's time

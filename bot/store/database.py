@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-READERS = 4
-"""Concurrent read transactions of a SQLite database."""
+READERS = 4  # concurrent read transactions of a SQLite database
 Age = Literal["older", "current", "newer"]
 LATEST = max(path.name for path in (Path(__file__).parent / "migrations/versions").glob("[0-9]*.py"))[:4]
 """The latest revision, from the names of the migration files."""

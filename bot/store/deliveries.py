@@ -19,8 +19,7 @@ from bot.store.processes import Processes
 from bot.store.tables import DeliveryRow
 from bot.store.vault import Vault
 
-ANSWERABLE_FOR = timedelta(minutes=30)
-"""How long Slack accepts answers at a `response_url`."""
+ANSWERABLE_FOR = timedelta(minutes=30)  # how long Slack accepts answers at a `response_url`
 BATCH = 50
 
 

@@ -42,10 +42,8 @@ class RunState(StrEnum):
     CLAIMED = "claimed"
     SENDING = "sending"
     SENT = "sent"
-    EMPTY = "empty"
-    """Nothing was posted, because there was nothing new."""
-    UNKNOWN = "unknown"
-    """The message may have been posted; it isn't repeated."""
+    EMPTY = "empty"  # nothing was posted, because there was nothing new
+    UNKNOWN = "unknown"  # the message may have been posted; it isn't repeated
     DROPPED = "dropped"
     """Nothing was posted and no issue is covered, because the digest was paused or couldn't be read."""
 

@@ -24,30 +24,18 @@ NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
 class Pause(StrEnum):
-    PERSON = "person"
-    """A user paused it."""
-    KEY = "key"
-    """The owner's key no longer works, or the owner unlinked it."""
-    LEFT = "left"
-    """The owner's Slack account is deactivated."""
-    PROJECT = "project"
-    """The owner can no longer see the project."""
-    QUERY = "query"
-    """The owner can no longer see the saved query."""
-    FILTER = "filter"
-    """The service no longer filters by the custom fields."""
-    CLOSED = "closed"
-    """The project is closed."""
-    NOT_PUBLIC = "not_public"
-    """The project isn't public, and the owner hasn't agreed to show it."""
-    CHANNEL = "channel"
-    """The channel is archived or gone, or the bot was removed from it."""
-    OUTSIDERS = "outsiders"
-    """The channel is shared with another company."""
-    REFUSED = "refused"
-    """Slack rejects the message."""
-    SCHEDULE = "schedule"
-    """Its schedule or time zone is no longer valid."""
+    PERSON = "person"  # a user paused it
+    KEY = "key"  # the owner's key no longer works, or the owner unlinked it
+    LEFT = "left"  # the owner's Slack account is deactivated
+    PROJECT = "project"  # the owner can no longer see the project
+    QUERY = "query"  # the owner can no longer see the saved query
+    FILTER = "filter"  # the service no longer filters by the custom fields
+    CLOSED = "closed"  # the project is closed
+    NOT_PUBLIC = "not_public"  # the project isn't public, and the owner hasn't agreed to show it
+    CHANNEL = "channel"  # the channel is archived or gone, or the bot was removed from it
+    OUTSIDERS = "outsiders"  # the channel is shared with another company
+    REFUSED = "refused"  # Slack rejects the message
+    SCHEDULE = "schedule"  # its schedule or time zone is no longer valid
 
     @property
     def told_to_channel(self) -> bool:
@@ -81,8 +69,7 @@ class Digest:
     created_at: datetime
     history: tuple[tuple[datetime, int], ...]
     seen: Mapping[int, datetime] = field(default_factory=dict)
-    agreed_project: int | None = None
-    """The project that isn't public which the owner agreed to show."""
+    agreed_project: int | None = None  # the project that isn't public which the owner agreed to show
 
     @property
     def personal(self) -> bool:
@@ -205,12 +192,7 @@ class StoredDigests:
         await self._set(digest, paused=None, next_due=due, agreed_project=agreed_project, **_NO_NOTICES)
 
     async def take_ownership(
-        self,
-        digest: Digest,
-        owner: Owner,
-        owner_name: str,
-        next_due: datetime,
-        agreed_project: int | None,
+        self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime, agreed_project: int | None
     ) -> None:
         """Change the owner, and resume the digest."""
         changed = {**owner.columns, "owner_name": owner_name, "agreed_project": agreed_project, **_NO_NOTICES}

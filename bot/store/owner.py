@@ -21,8 +21,4 @@ class Owner:
     @property
     def columns(self) -> dict[str, str]:
         """The values of an owner's columns; a missing enterprise is empty, because keys can't be null."""
-        return {
-            "enterprise_id": self.enterprise_id or "",
-            "team_id": self.team_id,
-            "user_id": self.user_id,
-        }
+        return {"enterprise_id": self.enterprise_id or "", "team_id": self.team_id, "user_id": self.user_id}

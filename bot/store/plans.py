@@ -62,5 +62,4 @@ class TemplateContent:
     description: str = ""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """The issue's fields that have a choice, by option key."""
-    required: tuple[str, ...] = ()
-    """The headings of the description under which something must be written."""
+    required: tuple[str, ...] = ()  # the headings of the description under which something must be written

@@ -12,8 +12,7 @@ from bot.store.database import Database, translated_errors
 from bot.store.tables import ProcessRow
 
 NO_HOLDER = ""
-JUMP = timedelta(minutes=1)
-"""How far the clock may be set back before due times are recalculated."""
+JUMP = timedelta(minutes=1)  # how far the clock may be set back before due times are recalculated
 
 
 class Processes:

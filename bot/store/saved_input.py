@@ -34,10 +34,7 @@ class SavedInput:
         saved_id = secrets.token_urlsafe(24)
         content = SecretStr(json.dumps([saved_id, payload]))
         statement = insert(SavedInputRow).values(
-            id=saved_id,
-            **owner.columns,
-            encrypted=self.vault.encrypt(owner, content),
-            created_at=now,
+            id=saved_id, **owner.columns, encrypted=self.vault.encrypt(owner, content), created_at=now
         )
         await self.database.execute(statement)
         return saved_id

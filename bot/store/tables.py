@@ -23,8 +23,7 @@ class Dataclass(Protocol):
 T = TypeVar("T", bound=Dataclass)
 
 
-Seen = Mapping[int, datetime]
-"""Issues with the times of their last updates."""
+Seen = Mapping[int, datetime]  # issues with the times of their last updates
 History = tuple[tuple[datetime, int], ...]
 
 

@@ -26,8 +26,7 @@ MAX_A_MINUTE = 30
 """How many profiles are asked for in a minute: Slack allows about 100 for everything that the bot does."""
 REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})
 """Slack's errors for a token that no longer works. `token_expired` isn't one: the token can be renewed."""
-SECONDS_TO_ANSWER = 2.5
-"""Below Slack's limit of three seconds to acknowledge an event."""
+SECONDS_TO_ANSWER = 2.5  # below Slack's limit of three seconds to acknowledge an event
 
 log = structlog.get_logger(__name__)
 

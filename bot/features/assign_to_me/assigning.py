@@ -14,14 +14,10 @@ from bot.store.owner import Owner
 
 
 class Outcome(Enum):
-    DONE = "done"
-    """It is assigned to the user now."""
-    ALREADY = "already"
-    """It was assigned to the user before."""
-    NEEDS_CONFIRMATION = "asks"
-    """It is assigned to someone else, so nothing was done."""
-    UNCHANGED = "left"
-    """The service accepted the change and kept the assignee."""
+    DONE = "done"  # it is assigned to the user now
+    ALREADY = "already"  # it was assigned to the user before
+    NEEDS_CONFIRMATION = "asks"  # it is assigned to someone else, so nothing was done
+    UNCHANGED = "left"  # the service accepted the change and kept the assignee
 
 
 class Taken(NamedTuple):

@@ -32,12 +32,10 @@ from bot.tasks import Tasks
 
 log = structlog.get_logger(__name__)
 
-SECONDS = 15.0
-"""How long it may take to read an issue for the message about its assignment."""
+SECONDS = 15.0  # how long it may take to read an issue for the message about its assignment
 RETRIES = 8
 """How often a message is tried again if the service fails; the wait doubles, so that this takes two hours."""
-LONGEST_WAIT = timedelta(minutes=30)
-"""How long after its first attempt a message is looked up."""
+LONGEST_WAIT = timedelta(minutes=30)  # how long after its first attempt a message is looked up
 
 
 class TellWhenAssigned(Button):

@@ -26,10 +26,8 @@ MAX_IN_FLIGHT = 200
 MAX_PAGES = 10
 MAX_CHANGES = 20
 """How many changed issues of one user are read one by one in a turn; the others wait for the next."""
-OVERLAP = timedelta(minutes=15)
-"""How late an update may become visible, and how unequal the clocks may be."""
-SAME_SECOND = timedelta(seconds=5)
-"""For how long after an update another one may get the same time."""
+OVERLAP = timedelta(minutes=15)  # how late an update may become visible, and how unequal the clocks may be
+SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one may get the same time
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,9 @@ class Comment:
 @dataclass(frozen=True)
 class Commented:
     issue: Issue
-    certain: bool
-    """False if the service neither answered nor tells the history, but the issue was updated."""
+    certain: bool  # false if the service neither answered nor tells the history, but the issue was updated
     private: bool
-    exposed: bool
-    """Whether others can see it although it was to be private."""
+    exposed: bool  # whether others can see it although it was to be private
 
 
 @dataclass(frozen=True)

@@ -73,5 +73,4 @@ def _carrying(act: Act) -> type[DigestButton]:
     return ActOnDigest
 
 
-ACTS = {act: _carrying(act) for act in Act}
-"""The buttons that act on a digest."""
+ACTS = {act: _carrying(act) for act in Act}  # the buttons that act on a digest

@@ -32,8 +32,7 @@ from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
 MARK = "issuebot_digest"
-SHOWN = 20
-"""The most digests in one notice."""
+SHOWN = 20  # the most digests in one notice
 FRESH = 60.0
 """Seconds for which the digest in a button press is current. It isn't if the user had to link first."""
 

@@ -66,8 +66,7 @@ class OnDigest:
 
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
-MORE = ("query", CUSTOM_FIELD)
-"""The filters that only the service applies."""
+MORE = ("query", CUSTOM_FIELD)  # the filters that only the service applies
 OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), *MORE, "group", "empty", "tz")
 
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}

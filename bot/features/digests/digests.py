@@ -28,8 +28,7 @@ SHOWN_TIMES = 3
 PREVIEWED = timedelta(days=7)
 SHORTEST_GAP = timedelta(minutes=15)
 MAX_IN_A_CHANNEL, MAX_OF_A_PERSON = 20, 50
-PERSONAL = "My issues"
-"""The name of a personal digest, in place of a project's."""
+PERSONAL = "My issues"  # the name of a personal digest, in place of a project's
 
 
 class NotAgreed(UserError):

@@ -33,8 +33,7 @@ SCHEDULES = [
 ]
 STALE_CHOICES = (7, STALE_DAYS, 30, 90)
 LONGEST_STALE = 999 * 7
-TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"
-"""What fields contain when they first appear."""
+TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"  # what fields contain when they first appear
 EXCLUDED = "excluded"
 MORE_HINT = "Custom fields and a saved query, by number or name. For example: cf_7:Acme query:3"
 CHOICE_FIELDS = (*FILTER_KINDS, EXCLUDED)

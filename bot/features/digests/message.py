@@ -36,16 +36,12 @@ from bot.store.digests import Digest
 from bot.store.plans import KINDS, Group, Kind, Plan
 
 NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
-ROWS = 40
-"""The most blocks for group names and rows."""
-SHORT_LINES = 70
-"""The most issues with a short line."""
-ROOM = 11_000
-"""The most characters for rows and short lines together."""
+ROWS = 40  # the most blocks for group names and rows
+SHORT_LINES = 70  # the most issues with a short line
+ROOM = 11_000  # the most characters for rows and short lines together
 RESERVED = (0, 1_000, 2_000, 3_500)
 """How many of them to reserve for short lines: the first value that fits all lines, or the last."""
-BLOCK_WEIGHT = 100
-"""What a block counts in addition to its text (see `blocks.ALL`)."""
+BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.ALL`)
 BARS = "▁▂▃▄▅▆▇█"
 _ROW = re.compile(rf"({'|'.join(KINDS)}):[0-9]+:([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})")
 """A row's block ID: what it shows is worded alike when its issue changes."""

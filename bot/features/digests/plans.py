@@ -42,10 +42,8 @@ FILTERS: Mapping[FilterKind, Filter] = {
     "to": Filter("people", "assigned_to", "Assignee"),
     "version": Filter("every_version", "fixed_version", "Target version"),
 }
-SOON_DAYS = 7
-"""How many days ahead a digest of due issues looks."""
-Section = Literal["overdue", "today", "assigned", "changed"]
-"""A personal digest's sections, in their order."""
+SOON_DAYS = 7  # how many days ahead a digest of due issues looks
+Section = Literal["overdue", "today", "assigned", "changed"]  # a personal digest's sections, in their order
 HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
     "new": lambda issue: issue.created_on,
     "closed": lambda issue: issue.closed_on,

@@ -45,14 +45,11 @@ MINE = IssueFilters(
     status="open",
     sort=(Sort("updated_on", descending=True), Sort("id", descending=True)),
 )
-FEW = 5
-"""Up to this many projects are read one by one; for more, the list of all projects is read."""
-MAX_COUNTED = 2000
-"""If the history needs more issues than this, it starts empty."""
+FEW = 5  # up to this many projects are read one by one; for more, the list of all projects is read
+MAX_COUNTED = 2000  # if the history needs more issues than this, it starts empty
 AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
-LATE = timedelta(minutes=15)
-"""How late a digest has to be to say so."""
+LATE = timedelta(minutes=15)  # how late a digest has to be to say so
 FOREVER = timedelta(days=36_500)
 
 

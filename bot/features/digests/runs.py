@@ -26,22 +26,15 @@ from bot.store.digest_runs import Run, RunClaim, RunState
 from bot.store.digests import Digest, Notice, Pause
 from bot.store.owner import Owner
 
-MAX_IN_FLIGHT = 2000
-"""How many runs one process may have claimed at a time."""
-BATCH = 200
-"""How many digests are claimed or rescheduled at a time."""
+MAX_IN_FLIGHT = 2000  # how many runs one process may have claimed at a time
+BATCH = 200  # how many digests are claimed or rescheduled at a time
 FIRST_BACKOFF, LONGEST_BACKOFF = 15.0, 900.0
 """Seconds until a failed run is retried; the wait doubles each time."""
 QUICK_RETRIES = 3
 """How many retries may come as soon as Slack or the service asks for, before the backoff applies."""
-NOTIFY_AFTER = 100
-"""After how many failed attempts, about a day's worth, the owner is notified."""
+NOTIFY_AFTER = 100  # after how many failed attempts, about a day's worth, the owner is notified
 
-CLOSED = {
-    ChannelStatus.GONE: Pause.CHANNEL,
-    ChannelStatus.SHARED: Pause.OUTSIDERS,
-    None: Pause.REFUSED,
-}
+CLOSED = {ChannelStatus.GONE: Pause.CHANNEL, ChannelStatus.SHARED: Pause.OUTSIDERS, None: Pause.REFUSED}
 """Why digests stop whose channel has become so, or whose post Slack refuses for another reason."""
 
 log = structlog.get_logger(__name__)

@@ -40,23 +40,18 @@ _FIELDS = 5
 _STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
 _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
-LONGEST = 200
-"""The most characters in a cron expression."""
+LONGEST = 200  # the most characters in a cron expression
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
-PERIODS = 8
-"""How many periods the chart shows."""
+PERIODS = 8  # how many periods the chart shows
 INSTANT = timedelta(microseconds=1)
 _ONE_MINUTE = timedelta(minutes=1)
-_SET_BACK = timedelta(hours=3)
-"""The most that a clock change sets clocks back."""
+_SET_BACK = timedelta(hours=3)  # the most that a clock change sets clocks back
 _FAR = timedelta(days=50 * 366)
 """Bounds the search: a schedule without a due time for this long never has one."""
-_TIMES_COMPARED = 100
-"""More than a day of a schedule with a due time every 15 minutes."""
+_TIMES_COMPARED = 100  # more than a day of a schedule with a due time every 15 minutes
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _NOT_PLACES = frozenset({"localtime", "Factory"})
-_NEAR = 3
-"""How many time zones to suggest for a mistyped one, and how many letters of a city that takes."""
+_NEAR = 3  # how many time zones to suggest for a mistyped one, and how many letters of a city that takes
 
 
 class ScheduleError(UserError):

@@ -32,10 +32,8 @@ from bot.store.owner import Owner
 from bot.store.plans import Choice, FilterKind, Plan
 
 NAME = 80
-PREVIEWED = 5
-"""The most rows in a preview."""
-SHOWN = 10
-"""More digests would exceed Slack's limits on blocks and text."""
+PREVIEWED = 5  # the most rows in a preview
+SHOWN = 10  # more digests would exceed Slack's limits on blocks and text
 FILTERS = 300
 CHOOSE_PROJECT = "Choose a project first. Then I can show you a preview."
 SET_UP = (

@@ -14,8 +14,7 @@ from bot.slack.language.tokens import Value, split_first_line
 from bot.slack.language.values import Typist
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
-NOTHING = frozenset({"none", "nobody", "empty", "-"})
-"""Values that clear a field."""
+NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a field
 
 
 def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:

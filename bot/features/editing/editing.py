@@ -40,8 +40,7 @@ from bot.spelling import mark, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
-ENOUGH = 3
-"""How many characters of a name are enough in a guess."""
+ENOUGH = 3  # how many characters of a name are enough in a guess
 
 
 class Step(StrEnum):
@@ -255,8 +254,7 @@ class Edited:
     not_taken: tuple[ServiceChange, ...] = ()
     already: tuple[Changed, ...] = ()
     left: tuple[BotError, ...] = ()
-    mine: bool = False
-    """Whether it is assigned to the user now."""
+    mine: bool = False  # whether it is assigned to the user now
 
     @property
     def assigned(self) -> bool:

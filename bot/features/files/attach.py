@@ -63,12 +63,9 @@ class FileState(Enum):
     UPLOADED = auto()
     ATTACHING = auto()
     ATTACHED = auto()
-    FAILED = auto()
-    """Certainly not attached; can be retried."""
-    UNSURE = auto()
-    """It may or may not be attached; a retry checks first."""
-    REFUSED = auto()
-    """The service doesn't accept it because of its size or type; a retry won't help."""
+    FAILED = auto()  # certainly not attached; can be retried
+    UNSURE = auto()  # it may or may not be attached; a retry checks first
+    REFUSED = auto()  # the service doesn't accept it because of its size or type; a retry won't help
     CLAIMED = auto()
     """Another request attached this file to this issue, or with the error InProgress, is doing so now."""
 

@@ -21,8 +21,7 @@ from bot.slack.surfaces.blocks import Message
 from bot.store.followed import Followed
 from bot.store.owner import Owner
 
-Begin = Callable[[], Awaitable[bool]]
-"""Records that a message is about to be sent; False if it must not be."""
+Begin = Callable[[], Awaitable[bool]]  # records that a message is about to be sent; False if it must not be
 
 
 async def built(

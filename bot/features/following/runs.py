@@ -25,16 +25,13 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.followed import Followed, Follower
 
-MAX_IN_FLIGHT = 200
-"""How many followers one process may have claimed at a time."""
+MAX_IN_FLIGHT = 200  # how many followers one process may have claimed at a time
 MAX_CHANGES = 50
 """How many changed issues of one follower are read one by one; the others wait for the next read."""
-ALL_EVERY = 10
-"""Every how many reads all issues are read."""
+ALL_EVERY = 10  # every how many reads all issues are read
 OVERLAP = timedelta(minutes=15)
 """How late an update may become visible, and how far the service's clock may be set back."""
-QUIET = timedelta(days=30)
-"""After this long without a change, an issue isn't followed anymore."""
+QUIET = timedelta(days=30)  # after this long without a change, an issue isn't followed anymore
 LONGEST_TURN = 300.0
 SAME_SECOND = timedelta(seconds=5)
 """For how long after an update another one may get the same time, with some room for unequal clocks."""

@@ -11,8 +11,7 @@ from bot.slack.text.mrkdwn import escape
     f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
 )
 _ISSUE_OPTIONS = " ".join(("project:", "template:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
-SHORT = 4
-"""How many examples of each command the overview shows."""
+SHORT = 4  # how many examples of each command the overview shows
 HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": (
         ("", "Open the form for a new issue"),

@@ -50,8 +50,7 @@ class Created:
     project: KnownProject
     changes: tuple[ServiceChange, ...] = ()
     requested_private: bool = False
-    mention: str | None = None
-    """The assignee's Slack user, if they are to be mentioned."""
+    mention: str | None = None  # the assignee's Slack user, if they are to be mentioned
     similar: tuple[Issue, ...] = ()
 
     @property

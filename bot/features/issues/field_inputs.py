@@ -22,28 +22,19 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Element, option, text_option
 from bot.spelling import carried, is_key
 
-EXAMPLES = 4
-"""How many values a custom field gives as examples."""
+EXAMPLES = 4  # how many values a custom field gives as examples
 PARENT_QUERY, HOURS_LENGTH, STEP = 1, 20, 10
 Written = Callable[[JSON], str]
 T = TypeVar("T")
 
 
 def field_input(
-    field: Field,
-    value: ResolvedValue | None,
-    refs: Sequence[Ref],
-    tag: str,
-    *,
-    needed: bool = False,
+    field: Field, value: ResolvedValue | None, refs: Sequence[Ref], tag: str, *, needed: bool = False
 ) -> Block:
     """A field with its value and choices, also an unlisted value; `tag` makes a refresh forget it."""
     searched = field.choices or field.kind is Kind.ISSUE
     return forms.field(
-        field.name + (tag if searched else ""),
-        field.label,
-        _element(field, value, refs),
-        optional=not needed,
+        field.name + (tag if searched else ""), field.label, _element(field, value, refs), optional=not needed
     )
 
 

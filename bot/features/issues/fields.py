@@ -26,8 +26,7 @@ from bot.store.owner import Owner
 MINUTES, CENTS = 60, 100
 Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
 """A field's value as typed or chosen: choices and people by name, or by ID as `#5`."""
-ResolvedValue = Ref | tuple[Ref, ...] | str | int | date | Decimal
-"""A field's value with names looked up."""
+ResolvedValue = Ref | tuple[Ref, ...] | str | int | date | Decimal  # a field's value with names looked up
 
 
 class Kind(Enum):
@@ -58,28 +57,21 @@ VALUES: dict[Kind, TypeAdapter[Any]] = {
 
 @dataclass(frozen=True)
 class Field:
-    key: str
-    """The command's option."""
+    key: str  # the command's option
     label: str
     kind: Kind
-    sent: str
-    """Its name in a request, as in `service.inputs.NewIssue`."""
+    sent: str  # its name in a request, as in `service.inputs.NewIssue`
     answer: str | None = None
     """Its name in `service.models.Issue`, if it can be changed later and the service's answer is checked.
 
     Privacy isn't here: `issues.Created.exposed` compares it.
     """
-    choices: Part | None = None
-    """Its choices' name in `Catalog`."""
+    choices: Part | None = None  # its choices' name in `Catalog`
     _: KW_ONLY
-    placeholder: str = ""
-    """What its input shows without a value; for a choice it may be left to the form."""
-    in_form: str = ""
-    """Its name in the form, unless that is `key`."""
-    first: bool = False
-    """Whether the form shows it without *More fields*."""
-    always: bool = False
-    """Whether every issue has a value, so that it can't be cleared."""
+    placeholder: str = ""  # what its input shows without a value; for a choice it may be left to the form
+    in_form: str = ""  # its name in the form, unless that is `key`
+    first: bool = False  # whether the form shows it without *More fields*
+    always: bool = False  # whether every issue has a value, so that it can't be cleared
 
     @property
     def name(self) -> str:
@@ -166,10 +158,8 @@ class Draft(BaseModel):
     custom_fields: dict[int, str | tuple[str, ...]] = {}
     template: str | None = None
     """The template to fill it in from, by name, or the one that it was filled in from, by ID as `#5`."""
-    unread: dict[str, str] = {}
-    """Durations that couldn't be read, as typed, by option key."""
-    phrases: tuple[str, ...] = ()
-    """Words after the subject that were read as fields."""
+    unread: dict[str, str] = {}  # durations that couldn't be read, as typed, by option key
+    phrases: tuple[str, ...] = ()  # words after the subject that were read as fields
 
     @field_validator("values", mode="before")
     @classmethod

@@ -32,10 +32,8 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
 from bot.slack.text.message_text import issue_named, text_of
 
-READ = 15
-"""Messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)."""
-LIKELY = 5
-"""How many issues that a message may be about are read."""
+READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
+LIKELY = 5  # how many issues that a message may be about are read
 Announcement = tuple[Announced | None, str | None]
 """Whether an issue was announced, None if that wasn't tried, and the announcement's `ts`."""
 
@@ -52,7 +50,7 @@ class IssueHandlers:
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_pressed,
                 DeleteAnnouncement: self.delete_announcement,
-            },
+            }
         )
 
     async def show_pressed(self, press: ButtonPress[ShowIssue | ShowMore], reply: Reply) -> None:

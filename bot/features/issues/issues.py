@@ -33,17 +33,13 @@ log = structlog.get_logger(__name__)
 
 SUGGESTED = 20
 ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations", "allowed_statuses")
-MAX = 50
-"""How many issues are read by their numbers."""
-WITHOUT_UPDATES = frozenset({404, 405})
-"""The issue was just read, so these mean that the endpoint is missing."""
-HALF_MINUTE = Decimal(30) / 3600
-"""Services round hours to minutes or to two places."""
+MAX = 50  # how many issues are read by their numbers
+WITHOUT_UPDATES = frozenset({404, 405})  # the issue was just read, so these mean that the endpoint is missing
+HALF_MINUTE = Decimal(30) / 3600  # services round hours to minutes or to two places
 ASSIGNEE = FIELDS["to"].name
 DERIVED = ("priority", "start", "due", "done")
 """What a parent may get from its subtasks (docs/service.md, Issues)."""
-NAMED = 5
-"""How many open subtasks a sentence names."""
+NAMED = 5  # how many open subtasks a sentence names
 Read = Callable[[Session, int], Awaitable[Issue]]
 
 

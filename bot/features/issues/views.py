@@ -55,8 +55,7 @@ PROJECT, ROW = 200, 600
 KILOBYTE = 1000
 SHARE, ASSIGN = "Share here", "Assign to me"
 FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
-FOLLOWS = "follows"
-"""The ID of the block that says so."""
+FOLLOWS = "follows"  # the ID of the block that says so
 Action = tuple[str, Button]
 
 

@@ -24,8 +24,7 @@ EDITABLE = {
     "due_date": FIELDS["due"],
 }
 """The fields that can be edited in the details, by Slack's names."""
-CHOICES = 100
-"""As many as a select takes (docs/slack.md, Sizes)."""
+CHOICES = 100  # as many as a select takes (docs/slack.md, Sizes)
 DETAILS: tuple[IssueDetailInclude, ...] = ("journals", "allowed_statuses")
 
 

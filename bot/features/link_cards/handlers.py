@@ -33,8 +33,7 @@ from bot.store.claims import Claim, State
 
 log = structlog.get_logger(__name__)
 
-LINKS, COMMENTS = 3, 20
-"""How many links of a message are unfurled, and how many comments are on a page."""
+LINKS, COMMENTS = 3, 20  # how many links of a message are unfurled, and how many comments are on a page
 REPEAT = timedelta(minutes=30)
 WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "invalid_arg_name"})
 

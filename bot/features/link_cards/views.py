@@ -31,8 +31,7 @@ from bot.slack.text.wording import Wording
 TASK = "slack#/entities/task"
 REFERENCE = "issue"
 DESCRIPTION, NAME = 2000, 255
-PRIMARY = 2
-"""How many buttons Slack shows outside *More actions*."""
+PRIMARY = 2  # how many buttons Slack shows outside *More actions*
 
 
 def card(issue: Issue, style: Wording) -> JSON:

@@ -66,8 +66,7 @@ ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "conne
 ACCOUNT = frozenset({"projects", "project", "default", "user"})
 TEMPLATES = frozenset({"template", "templates"})
 GREETINGS = frozenset({"hi", "hello", "hey", "thanks", "thank you", "?", "what can you do"})
-FEW = 3
-"""How many words may follow a noun of `/tracker`, since more are a sentence."""
+FEW = 3  # how many words may follow a noun of `/tracker`, since more are a sentence
 _FIRST = re.compile(r"(<[^<>\n]*>|\S+)(.*)", re.DOTALL)
 _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _AN_ISSUE = re.compile(r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?:\s*:\s*|\s*$)", re.IGNORECASE)

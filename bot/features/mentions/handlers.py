@@ -29,8 +29,7 @@ from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.forms import loading
 from bot.slack.workspaces.messages import names_of
 
-SHORT = 12
-"""How many words a search has that needs no verb."""
+SHORT = 12  # how many words a search has that needs no verb
 _UNNAMED = re.compile(r"<([@#])([A-Z0-9]{2,30})\|?>")
 _KINDS = {"@": "user", "#": "channel"}
 

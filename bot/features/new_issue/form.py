@@ -115,11 +115,7 @@ def _template_select(templates: Sequence[Template], chosen: int) -> Block:
 
 
 def project_fields(
-    draft: Draft,
-    meant: Mapping[str, ResolvedValue],
-    catalog: Catalog,
-    required: Required,
-    shown: FormState,
+    draft: Draft, meant: Mapping[str, ResolvedValue], catalog: Catalog, required: Required, shown: FormState
 ) -> list[Block]:
     """The fields of a project, with *More fields* if some aren't shown; `required` are custom fields."""
     tag = shown.tag(catalog.project_id or "")

@@ -71,10 +71,7 @@ class CreateFormHandlers:
                 DiscardDraft: self.discard_pressed,
             },
             forms={create_form.CALLBACK_ID: Form(self.submit, doing, looks=True)},
-            options={
-                ChooseProject.action: self.project_options,
-                ChooseValue.action: self.value_options,
-            },
+            options={ChooseProject.action: self.project_options, ChooseValue.action: self.value_options},
         )
 
     # While a user fills it in

@@ -30,8 +30,7 @@ from bot.slack.text.mrkdwn import without_keys
 from bot.slack.workspaces.messages import in_words
 
 SUBJECT = 120
-OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)
-"""Errors that another try in the form may avoid."""
+OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)  # errors that another try in the form may avoid
 
 
 class OpenDraft(SavedDraft):

@@ -29,16 +29,13 @@ from bot.slack.workspaces.threads import MAX, Thread
 FIELD = "thread"
 FILES, NAMES = 40, 1000
 """How many files of a thread are attached, and how long the list of the others' names may be."""
-ENDING = 500
-"""Bytes that are kept free for the link to the rest of a thread."""
+ENDING = 500  # bytes that are kept free for the link to the rest of a thread
 
 
 class Unread(StrEnum):
     NOT_MEMBER = auto()
-    DIRECT = auto()
-    """The bot can't be invited to direct messages."""
-    LEFT = auto()
-    """The user is no longer in the conversation."""
+    DIRECT = auto()  # the bot can't be invited to direct messages
+    LEFT = auto()  # the user is no longer in the conversation
     SCOPE = auto()
     LIMITED = auto()
     FAILED = auto()

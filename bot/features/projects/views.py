@@ -27,8 +27,7 @@ from bot.slack.text.wording import Wording
 from bot.store.channels import Channel
 
 SHOWN = 40
-NAME_TYPED = "project.name"
-"""The action of the name's input, which Slack reports at every keystroke."""
+NAME_TYPED = "project.name"  # the action of the name's input, which Slack reports at every keystroke
 
 
 class MakeDefault(Button):

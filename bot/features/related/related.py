@@ -21,15 +21,11 @@ from bot.service.models import Issue, Page
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
-ASKED = 6
-"""Words that are searched for; further words only rank what these find."""
-NAMED = 5
-"""Issues that the message names and that are read."""
-CANDIDATES = 50
-"""Issues that are read for each word, the most recently updated ones."""
+ASKED = 6  # words that are searched for; further words only rank what these find
+NAMED = 5  # issues that the message names and that are read
+CANDIDATES = 50  # issues that are read for each word, the most recently updated ones
 SHOWN = 10
-NEAR = 0.5
-"""Issues that fit less well than this share of the best one aren't shown."""
+NEAR = 0.5  # issues that fit less well than this share of the best one aren't shown
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
 
-LETTERS = 3
-"""A shorter word tells nothing, unless it is a code."""
+LETTERS = 3  # a shorter word tells nothing, unless it is a code
 STEM = 3
 LONG_NUMBER = 4
-READ = 6_000
-"""How many characters of a text are read."""
-MAX = 200
-"""How many words of a text count."""
-IN_SUBJECT = 2.0
-"""How much more a word counts in a subject than in a description."""
+READ = 6_000  # how many characters of a text are read
+MAX = 200  # how many words of a text count
+IN_SUBJECT = 2.0  # how much more a word counts in a subject than in a description
 _COMMON = """
 about above after again all also and another any anybody anyone anything are aren around ask asked
 asks back because been before being below between both bug but call came can cannot cant come comes

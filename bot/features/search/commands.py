@@ -56,8 +56,7 @@ ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
     **dict.fromkeys(("anybody", "any"), "anybody"),
 }
 EVERY_PROJECT = ("all", "any", "*")
-MAX_SORTS = 3
-"""The service uses only the first three (docs/service.md, Lists)."""
+MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
 def issues_command(

@@ -27,8 +27,7 @@ NAMED: Mapping[str, tuple[str, Part]] = {
     "fixed_version_ids": ("version", "every_version"),
 }
 """The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
-ME: tuple[int | str, str] = ("me", "me")
-"""The service resolves it, for assignees with the user's groups."""
+ME: tuple[int | str, str] = ("me", "me")  # the service resolves it, for assignees with the user's groups
 PERSON: tuple[str, Part] = ("person", "people")
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
@@ -57,14 +56,12 @@ class Query:
     query: int | None = None
     sort: tuple[Sort, ...] = ()
     custom_fields: Mapping[int, str] = field(default_factory=dict)
-    everything: str = field(default="", compare=False)
-    """All words, also those of phrases."""
+    everything: str = field(default="", compare=False)  # all words, also those of phrases
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
     """Phrases in the text, as typed, and the filters that each stands for."""
     unnamed: frozenset[str] = field(default=frozenset(), compare=False)
     """The kinds of names that the text may hold besides."""
-    half: bool = field(default=False, compare=False)
-    """Whether the text is half a phrase."""
+    half: bool = field(default=False, compare=False)  # whether the text is half a phrase
 
 
 Change = str
@@ -72,8 +69,7 @@ Change = str
 to drop such as `drop=due today`, or another name in a filter such as `tracker:bgu=Bug`.
 """
 WORDS = "words"
-MAX_DROPS = 3
-"""How many phrases are tried to be left out."""
+MAX_DROPS = 3  # how many phrases are tried to be left out
 
 
 def changed(query: Query, change: Change) -> Query:

@@ -40,8 +40,7 @@ from bot.slack.text.wording import Wording
 from bot.spelling import series
 
 DESCRIPTION_LENGTH = 1000
-TRAIL = 50
-"""How many earlier offsets a page button carries. Its value is limited to 2,000 characters."""
+TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
 PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {

@@ -93,10 +93,7 @@ def template_form(
             hint="Put each heading in bold on a line of its own.",
         ),
         forms.field(
-            "required",
-            "Required sections",
-            required,
-            hint="Headings that must be filled in, one per line.",
+            "required", "Required sections", required, hint="Headings that must be filled in, one per line."
         ),
     ]
     title = "Edit template" if metadata.template else "New template"

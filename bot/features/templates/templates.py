@@ -22,10 +22,8 @@ from bot.store.owner import Owner
 from bot.store.plans import Choice, TemplateContent
 from bot.store.templates import Template
 
-MAX = 10
-"""How many templates a project may have, and a channel for a project."""
-NAME_LENGTH, LONGEST = 60, 3000
-"""How long a name and a description may be, so that a form can hold it."""
+MAX = 10  # how many templates a project may have, and a channel for a project
+NAME_LENGTH, LONGEST = 60, 3000  # how long a name and a description may be, so that a form can hold it
 
 
 def _template_gone() -> UserError:

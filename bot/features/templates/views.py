@@ -55,12 +55,7 @@ def _entry(template: Template) -> str:
 
 
 def _buttons(template: Template) -> Block:
-    question = confirm(
-        f"Remove {shortened(template.name, NAME)}?",
-        THEN,
-        "Remove",
-        style="danger",
-    )
+    question = confirm(f"Remove {shortened(template.name, NAME)}?", THEN, "Remove", style="danger")
     return actions(
         [
             button("Use template", UseTemplate(project=template.project_id, template=template.id)),

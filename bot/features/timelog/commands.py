@@ -30,21 +30,17 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | Help
-"""A draft opens the form."""
-Read = tuple[TimeDraft, UserError | None]
-"""What was understood, and what is wrong with the rest."""
+TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | Help  # a draft opens the form
+Read = tuple[TimeDraft, UserError | None]  # what was understood, and what is wrong with the rest
 
 OPTIONS = ("project", "activity", "on")
 EDIT = ("edit", "change", "delete", "remove", "undo")
 LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book")
 LINKING = ("for", "on", "to", "in", "issue")
 """Words between a duration and its issue, as in `2 hours on issue 42`."""
-MAX_DURATION_WORDS = 4
-"""As in `1 h 30 min`."""
+MAX_DURATION_WORDS = 4  # as in `1 h 30 min`
 
-MAX_WORDS_BEFORE = 5
-"""How many words may stand before a duration."""
+MAX_WORDS_BEFORE = 5  # how many words may stand before a duration
 _WITH_UNIT = re.compile(
     r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?)(?![a-z])|[0-9]{1,2}:[0-9]{2}$"
 )

@@ -33,8 +33,7 @@ log = structlog.get_logger(__name__)
 MINUTES = 60
 DAY = 24 * MINUTES
 DELETE = "delete_time_entry"
-LATEST = 20
-"""How many of a user's latest entries decide which activities come first."""
+LATEST = 20  # how many of a user's latest entries decide which activities come first
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
 
@@ -81,8 +80,7 @@ class Loggable:
     project: DetailedProject
     activities: tuple[Ref, ...]
     usual: Ref | None = None
-    requested_private: bool = False
-    """Whether the issue was created as private and the service ignored that."""
+    requested_private: bool = False  # whether the issue was created as private and the service ignored that
     read_at: float = field(default_factory=time.monotonic)
 
     @property

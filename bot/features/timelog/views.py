@@ -40,8 +40,7 @@ from bot.store.activity import Entry, Spent
 
 NAME, TITLE = 60, 150
 LOGGED, CHANGED = "Logged {time} on {on}.", "Changed the entry on {on} to {time}."
-PRIVATE = "I didn't post this because the issue or its project isn't public."
-"""Why time wasn't announced."""
+PRIVATE = "I didn't post this because the issue or its project isn't public."  # why time wasn't announced
 
 
 class TimeMetadata(Metadata):

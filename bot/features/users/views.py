@@ -23,10 +23,7 @@ from bot.slack.text.wording import Wording
 
 MEMBERSHIPS = 15
 NAME = 60
-STATUSES: dict[int, str] = {
-    UserStatus.REGISTERED: "Not activated",
-    UserStatus.LOCKED: ":lock: Locked",
-}
+STATUSES: dict[int, str] = {UserStatus.REGISTERED: "Not activated", UserStatus.LOCKED: ":lock: Locked"}
 
 
 def user(shown: User, wording: Wording) -> Message:

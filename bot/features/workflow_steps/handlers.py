@@ -30,8 +30,7 @@ from bot.slack.text.mrkdwn import prose, without_keys
 from bot.slack.text.to_service import FORMATS, inert, to_plain
 from bot.slack.workspaces.messages import names_in
 
-SECONDS = 50.0
-"""How long a step may work: Slack gives up after a minute."""
+SECONDS = 50.0  # how long a step may work: Slack gives up after a minute
 OVER = frozenset({"execution_not_in_running_state", "function_execution_not_found"})
 """Slack's errors for an execution that was answered before, or ended."""
 SUBJECT, SENTENCE = 255, 1000

@@ -14,8 +14,7 @@ from bot.slack.surfaces.forms import FormResult
 
 Handled = TypeVar("Handled", bound=interaction.Interaction)
 
-Handler = Callable[[Handled, Reply], Awaitable[JSON | None]]
-"""May return a saved request, which runs next."""
+Handler = Callable[[Handled, Reply], Awaitable[JSON | None]]  # may return a saved request, which runs next
 Press = Handler[interaction.ButtonPress[Any]]
 Submit = Callable[[interaction.FormSubmission, Reply], Awaitable[FormResult]]
 Options = Callable[[interaction.OptionsRequest, Reply], Awaitable[list[JSON]]]

@@ -33,8 +33,7 @@ from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
-MESSAGES = ("app_mention", "message")
-"""The events that are messages to the bot."""
+MESSAGES = ("app_mention", "message")  # the events that are messages to the bot
 NEW_MESSAGES = frozenset({None, "file_share", "thread_broadcast"})
 """The subtypes of messages that a person has just written."""
 COMMAND_LENGTH = 8_000

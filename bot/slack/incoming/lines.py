@@ -8,8 +8,7 @@ from weakref import WeakValueDictionary
 
 from bot.store.owner import Owner
 
-MOST = 20
-"""How many messages of one person wait at most, beside the one that is being answered."""
+MOST = 20  # how many messages of one person wait at most, beside the one that is being answered
 
 
 @dataclass(eq=False)

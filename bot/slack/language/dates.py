@@ -39,8 +39,7 @@ _SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week)s?)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
 _AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(_NUMBERS)}) (?:day|week)s? ago")
 _END_OF = re.compile(r"(?:the )?end of (?:the |this )?(week|month|year)")
-_LONGEST_SAID = 4
-"""How many words a day may take: `on 31 Dec 2026`."""
+_LONGEST_SAID = 4  # how many words a day may take: `on 31 Dec 2026`
 _TAKES_DAY = frozenset(
     {
         *("about", "after", "as", "before", "by", "due", "for", "from", "of"),

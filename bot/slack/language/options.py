@@ -17,12 +17,9 @@ CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
-_CONTINUED = 4
-"""How many more words a date may have: `created:7 days ago .. today`."""
-PROBLEMS = 5
-"""How many problems are told at once; what else is wrong comes after those are mended."""
-_SHORT = 3
-"""How many characters of `priority:` are enough."""
+_CONTINUED = 4  # how many more words a date may have: `created:7 days ago .. today`.
+PROBLEMS = 5  # how many problems are told at once; what else is wrong comes after those are mended
+_SHORT = 3  # how many characters of `priority:` are enough
 _ALIASES = {"by": "author", "from": "author", "assignee": "to", "for": "to"}
 """Other names of options, which mean the same."""
 _SYNONYMS = {
@@ -39,8 +36,7 @@ _SYNONYMS = {
 }
 
 
-ByName = Mapping[str, Sequence[Ref]]
-"""Custom fields by their names as option keys."""
+ByName = Mapping[str, Sequence[Ref]]  # custom fields by their names as option keys
 
 
 class UnknownOption(UserError):
@@ -73,8 +69,7 @@ class Parsed:
     words: tuple[Word, ...]
     options: Mapping[str, tuple[Value, ...]]
     problems: tuple[UserError, ...] = ()
-    left: tuple[str, ...] = ()
-    """Options that the command doesn't have, as typed."""
+    left: tuple[str, ...] = ()  # options that the command doesn't have, as typed
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Phrases that were understood, as typed, each with the keys of the options that it stands for."""
 

@@ -27,15 +27,11 @@ from bot.slack.language.phrases import (
 from bot.slack.language.tokens import Atom, Value, Word
 from bot.spelling import GOVERNING
 
-Names = Mapping[str, Collection[str]]
-"""Names that the person may use, by kind."""
+Names = Mapping[str, Collection[str]]  # names that the person may use, by kind
 
-LONGEST = 6
-"""How many words a name or a date may take."""
-MAX_WORDS = 60
-"""How many words are read for phrases; what follows is text."""
-MAX_VALUE = 20
-"""How many words a value takes that isn't looked up."""
+LONGEST = 6  # how many words a name or a date may take
+MAX_WORDS = 60  # how many words are read for phrases; what follows is text
+MAX_VALUE = 20  # how many words a value takes that isn't looked up
 _COMPARED = {"before": "<", "after": ">", "since": ">=", "from": ">="} | dict.fromkeys(
     ("until", "till", "by"), "<="
 )
@@ -362,8 +358,7 @@ def change(parsed: Parsed, today: date) -> Parsed:
     return _with(parsed, tuple(left), found)
 
 
-TAIL = 40
-"""How many words at the end of a subject may be phrases."""
+TAIL = 40  # how many words at the end of a subject may be phrases
 _SLOTS_FIRST = tuple(
     f"{{{slot}}}"
     for slot in ("owner", "urgent", "priority", "tracker", "status", "category", "version", "word", "percent")

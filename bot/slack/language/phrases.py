@@ -5,8 +5,7 @@
 
 from typing import Literal
 
-Where = Literal["search", "new", "change", "time"]
-"""A search, a new issue, a change to one, or time."""
+Where = Literal["search", "new", "change", "time"]  # a search, a new issue, a change to one, or time
 SEARCH: tuple[Where, ...] = ("search",)
 ISSUE: tuple[Where, ...] = ("new", "change")
 CHANGE: tuple[Where, ...] = ("change",)
@@ -133,8 +132,7 @@ VERBS = frozenset({"issues", "tickets", "show", "list", "with", "and", "the", "m
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 """Fillers that stand for what is searched, wherever they are."""
-URGENT = frozenset({"urgent", "immediate"})
-"""Priorities that are understood without their word."""
+URGENT = frozenset({"urgent", "immediate"})  # priorities that are understood without their word
 SELF = frozenset({"me", "myself", "@me"})
 AND = frozenset({"and", "&", ",", "then"})
 NOBODY = frozenset({"nobody", "none", "no-one", "noone"})

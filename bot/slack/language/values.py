@@ -11,8 +11,7 @@ from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest
 from bot.slack.language.tokens import Value
 from bot.store.owner import Owner
 
-MAX = 100
-"""How many values a list takes: as many as a form's select shows."""
+MAX = 100  # how many values a list takes: as many as a form's select shows
 _NUMBER = re.compile(r"(?:#|https?://\S*/issues/)?([0-9]{1,12})(?:[?#/]\S*)?")
 _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "on", "1"), True),

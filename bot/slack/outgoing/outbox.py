@@ -33,16 +33,12 @@ from bot.timings import Delays
 from bot.ttl_cache import TtlCache
 
 POST, UPDATE = "chat.postMessage", "chat.update"
-ATTEMPTS = 5
-"""How many times a write that Slack delays is tried."""
-FIRST = datetime.min.replace(tzinfo=UTC)
-"""When direct messages and notices are due: before everything else."""
+ATTEMPTS = 5  # how many times a write that Slack delays is tried
+FIRST = datetime.min.replace(tzinfo=UTC)  # when direct messages and notices are due: before everything else
 TYPES = "public_channel,private_channel,mpim,im"
 CONVERSATIONS, PAGES = 999, 20
-MESSAGES = 15
-"""The largest page that every app may request (docs.slack.dev, conversations.history)."""
-MARGIN = timedelta(seconds=10)
-"""How inaccurate the estimate of Slack's clock may be."""
+MESSAGES = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
+MARGIN = timedelta(seconds=10)  # how inaccurate the estimate of Slack's clock may be
 GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
 )

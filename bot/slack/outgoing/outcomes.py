@@ -6,12 +6,9 @@ from enum import Enum
 
 class ChannelStatus(Enum):
     OPEN = "open"
-    GONE = "gone"
-    """Archived, deleted, or the bot is not in it."""
-    SHARED = "shared"
-    """People outside the company are in it."""
-    UNKNOWN = "unknown"
-    """Slack doesn't tell at the moment."""
+    GONE = "gone"  # archived, deleted, or the bot is not in it
+    SHARED = "shared"  # people outside the company are in it
+    UNKNOWN = "unknown"  # Slack doesn't tell at the moment
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ RESPONSE_URL_SECONDS = 10
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 """What a call to Slack raises if it is refused or the connection breaks."""
 MENU_OPTIONS = 5
-LOOK_BACK = 100
-"""How many seconds and messages back an answer is looked for that Slack didn't confirm."""
+LOOK_BACK = 100  # how many seconds and messages back an answer is looked for that Slack didn't confirm
 NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
 OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 """Slack's errors, or none at all, after which the outcome is unknown."""

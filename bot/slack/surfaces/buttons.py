@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bot.errors import UserError
 from bot.spelling import LONGEST_VALUE
 
-MENU = "menu"
-"""The action ID of every overflow menu; an option's value names the action."""
+MENU = "menu"  # the action ID of every overflow menu; an option's value names the action
 BUTTON_VALUE, OPTION_VALUE = 2000, LONGEST_VALUE
 """https://docs.slack.dev/reference/block-kit/block-elements/button-element and
 https://docs.slack.dev/reference/block-kit/composition-objects/option-object

@@ -33,13 +33,11 @@ class SavedDraft(Button):
     """What a user typed, and `said` what was wrong with it; saved for them alone: the button has its ID."""
 
     expired: ClassVar[str] = "This form has expired."
-    command: ClassVar[str | None] = None
-    """Starts over when it has expired."""
+    command: ClassVar[str | None] = None  # starts over when it has expired
     gone: ClassVar[type[UserError] | None] = None
     """Says that it has expired where nothing can be started over."""
     lifetime: ClassVar[timedelta] = LIFETIME
-    once: ClassVar[bool] = False
-    """Whether only the first press gets it."""
+    once: ClassVar[bool] = False  # whether only the first press gets it
     id: str = Field(default="", exclude=True)
     said: str = ""
 

@@ -20,8 +20,7 @@ LIST = 100
 BOXES = 10
 TEXT = 3000
 T = TypeVar("T")
-Choice = tuple[str, str]
-"""A choice: its value and its text."""
+Choice = tuple[str, str]  # a choice: its value and its text
 
 
 @dataclass(frozen=True)

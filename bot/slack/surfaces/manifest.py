@@ -105,10 +105,7 @@ STEPS = (
         "comment_on_issue",
         "Comment on an issue",
         "Add a comment to an issue in your tracker",
-        {
-            "issue": Input("Issue number", "Such as 42"),
-            "text": Input("Comment", "Plain text"),
-        },
+        {"issue": Input("Issue number", "Such as 42"), "text": Input("Comment", "Plain text")},
     ),
 )
 
@@ -181,10 +178,7 @@ def manifest(
         "features": _features(address, prefix, service_url),
         "oauth_config": {
             **({"redirect_urls": [root + REDIRECT_PATH]} if several else {}),
-            "scopes": {
-                "bot": list(SCOPES),
-                "bot_optional": [scope for scope in SCOPES if scope in OPTIONAL],
-            },
+            "scopes": {"bot": list(SCOPES), "bot_optional": [scope for scope in SCOPES if scope in OPTIONAL]},
         },
         "functions": {step.callback_id: step.definition for step in STEPS},
         "settings": {

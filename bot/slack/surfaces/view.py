@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired
 
-LONGEST = 3000
-"""https://docs.slack.dev/reference/views/modal-views"""
+LONGEST = 3000  # https://docs.slack.dev/reference/views/modal-views
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ _TASK = re.compile(r"\[([ xX])\]\s+")
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)  # Slack's quotes don't nest
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 
-_CELLS = 1_000
-"""How many table cells are shown: more than fit into a message."""
+_CELLS = 1_000  # how many table cells are shown: more than fit into a message
 
 
 def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's

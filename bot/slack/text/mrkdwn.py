@@ -166,8 +166,7 @@ def without_keys(text: str) -> str:
     return KEY_LIKE.sub("…", text)
 
 
-LONGEST = 5_000
-"""How many characters of a text are converted: twice what a card shows."""
+LONGEST = 5_000  # how many characters of a text are converted: twice what a card shows
 
 RULE = "─" * 10
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]{0,2000}[^\s<>|\"`.,:;!?')\]}*_~]", re.IGNORECASE)
@@ -245,8 +244,7 @@ def _outside_links(text: str) -> str:
     return re.sub(r"<[^<>]*>|`[^`]*`", "", text)
 
 
-_HOUR = time(10, 30, tzinfo=UTC)
-"""The hour at which it is the same day from Honolulu to Auckland."""
+_HOUR = time(10, 30, tzinfo=UTC)  # the hour at which it is the same day from Honolulu to Auckland
 
 
 def day(value: date) -> str:

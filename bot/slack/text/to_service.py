@@ -21,8 +21,7 @@ _LIVE = re.compile(
     r"(?<=[@#])(?=\w)|(?<=[a-z]:)(?=[\w/\"])|(?<=www)(?=\.)|(?<=\[)(?=\[)|(?<=\{)(?=\{)", re.IGNORECASE
 )
 """Where services see a mention, a link or a macro."""
-TextFormat = Literal["markdown", "textile"]
-"""The values of `SERVICE_TEXT_FORMAT`."""
+TextFormat = Literal["markdown", "textile"]  # the values of `SERVICE_TEXT_FORMAT`
 _HIDDEN = "\u200b"
 _KEPT = "\x00"  # surrounds the number of a part that is already converted
 _KEPT_AT = re.compile(f"{_KEPT}([0-9]+){_KEPT}")

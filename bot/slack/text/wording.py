@@ -18,8 +18,7 @@ from bot.slack.text.to_service import TextFormat
 
 T = TypeVar("T")
 
-PLACE = re.compile(r"\{(/?)([\w ]+)\}")
-"""A place in a template: a name, or a command after a slash."""
+PLACE = re.compile(r"\{(/?)([\w ]+)\}")  # a place in a template: a name, or a command after a slash
 CONVERSION_SECONDS = 1.0
 
 

@@ -21,11 +21,9 @@ class Profile:
     name: str
     zone: ZoneInfo
     first_name: str = ""
-    locale: str = ""
-    """Language and region, such as `es-ES`; empty if unknown."""
+    locale: str = ""  # language and region, such as `es-ES`; empty if unknown
     mail: str = ""
-    company: str = ""
-    """The ID of the person's organization, or else of their workspace; empty if unknown."""
+    company: str = ""  # the ID of the person's organization, or else of their workspace; empty if unknown
     is_bot: bool = False
 
     def works_with(self, owner: Owner) -> bool:

@@ -29,8 +29,7 @@ WHY = {
 }
 TEAM = re.compile(r"[TE][A-Z0-9]{1,30}")
 NO_TEAM = "That isn't a Slack workspace ID. Open this page again without `team`."
-REASON_LENGTH = 100
-"""How much of Slack's error is shown: anyone can put anything there."""
+REASON_LENGTH = 100  # how much of Slack's error is shown: anyone can put anything there
 
 log = structlog.get_logger(__name__)
 

@@ -23,10 +23,8 @@ from bot.slack.outgoing.posting import reason
 from bot.store.store import Store
 from bot.tasks import Tasks
 
-EARLY = 120
-"""How many minutes before its expiration a token is renewed (tokens last 12 hours)."""
-AT_LEAST = 60.0
-"""With fewer seconds than this left on a token, callers wait for the new one."""
+EARLY = 120  # how many minutes before its expiration a token is renewed (tokens last 12 hours)
+AT_LEAST = 60.0  # with fewer seconds than this left on a token, callers wait for the new one
 WAIT, LONGEST_WAIT = 0.25, 10.0
 LOST = "a workspace's token can no longer be renewed: reinstall the app there from /slack/install"
 
