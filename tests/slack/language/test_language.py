@@ -92,7 +92,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "prioirty:high": "There's no `prioirty:` option. Did you mean `priority:`?",
         "Projcet:web": "There's no `projcet:` option. Did you mean `project:`?",
         "cf_blue:1": "Use the field's name or number, such as `cf_7:`.",
-        "localhost:3000": "`project:`, `priority:`, `to:`, `watch:`, `desc:`, `start:`, `cf_<id>:`. If",
+        "localhost:3000": "`project:`, `priority:`, `to:`, `watch:`, `desc:`, `start:`, or `cf_<id>:`. If",
         **same("`project:` needs a value", "project:", 'project:""'),
         **same("Close the quote", 'desc:"never ends', "a “quote"),
     },
