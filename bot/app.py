@@ -53,7 +53,11 @@ log = structlog.get_logger()
 
 
 class Bot:
-    """The bot and all its parts, on a running event loop; after `start`, `port` is the HTTP port in use."""
+    """The bot and all its parts: call `start`, then `stop`. aiohttp needs a running event loop to build it.
+
+    `slack` is the Web API client (without a token if there are several workspaces), and `ready` is true from
+    `start` to `stop`. After `start`, `port` is the HTTP port in use.
+    """
 
     port: int
 
@@ -147,9 +151,10 @@ class Bot:
         return Web(app, self._pending, Readiness(probes), secret, installing, self._delays)
 
     async def start(self) -> None:
-        """Open everything and connect to Slack.
+        """Open the database and the HTTP listener, and connect to Slack.
 
-        Raises DatabaseUnavailableError, OSError for a port in use.
+        Doesn't fail if Slack or the service is down: the bot keeps retrying. Raises
+        DatabaseUnavailableError, or OSError if the port is taken, after closing whatever was opened.
         """
         try:
             await self._start()
@@ -256,7 +261,11 @@ def stop_signal() -> Iterator[asyncio.Event]:
 
 
 def tune_garbage_collection() -> None:
-    """Exclude what is loaded at startup from garbage collection, half the time of long reads."""
+    """Exclude everything loaded at startup from garbage collection, and collect less often.
+
+    Otherwise Python scans all the libraries over and over, which takes half the time of reading a long list.
+    The little garbage among it stays: looking for it would take a fifth of the time to start.
+    """
     gc.freeze()
     gc.set_threshold(COLLECTION_THRESHOLD, 10, 10)
     gc.enable()

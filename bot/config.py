@@ -216,7 +216,10 @@ AnyStorage = TypeVar("AnyStorage", bound=Storage)
 
 
 def load() -> Settings:
-    """Read the environment and `.env`. Raises ConfigError with every invalid variable, never a value."""
+    """Read the settings from the environment and `.env`.
+
+    Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
+    """
     found = given()
     several = found.keys() & NEEDED_FOR_OAUTH.keys()
     missing = _missing(found, {**(NEEDED_FOR_OAUTH if several else NEEDED_IN_ONE_WORKSPACE), **NEEDED_TO_RUN})

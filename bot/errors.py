@@ -120,7 +120,10 @@ class StoredTextError(UserError):
 
 
 class ServiceError(BotError):
-    """A request to the service failed; `path` has no host and query, `status` is None without an answer."""
+    """A request to the service failed.
+
+    `method` and `path` identify the request, without host and query; `status` is the HTTP status or None.
+    """
 
     def __init__(self, method: str, path: str, status: int | None = None, detail: str = "") -> None:
         self.method = method

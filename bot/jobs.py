@@ -14,7 +14,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class PeriodicJob:
-    """A function that runs every `seconds`, or `at_once` first; at shutdown canceled unless it `finishes`."""
+    """A function that runs every `seconds`, first after one interval or `at_once`.
+
+    At shutdown a run is canceled unless it `finishes`.
+    """
 
     name: str
     run: Callable[[], Awaitable[object]]
@@ -24,7 +27,10 @@ class PeriodicJob:
 
 
 class PeriodicJobs:
-    """Runs jobs until they are stopped, none over itself: the heartbeat from first to last."""
+    """Runs jobs until they are stopped: the heartbeat from first to last, the others while the bot works.
+
+    A job never overlaps with itself, and no job waits for another.
+    """
 
     def __init__(self, heartbeat: PeriodicJob, others: Sequence[PeriodicJob]) -> None:
         self._heartbeat = heartbeat
@@ -80,7 +86,9 @@ class PeriodicJobs:
             del self._running[job.name]
 
     async def _watch_clock(self) -> None:
-        """Run a job now if the wall clock was set back, since APScheduler would wait for it to catch up."""
+        """Run a job now if the wall clock was set back: APScheduler compares due times with it, and would
+        wait for it to catch up. Without heartbeats other replicas would take over this one's work.
+        """
         while True:
             await asyncio.sleep(self._heartbeat.seconds)
             now = datetime.now(UTC)

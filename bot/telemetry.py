@@ -1,7 +1,8 @@
 """Logging with secrets redacted, and metrics.
 
 Log with `structlog.get_logger().info("what happened", action="stable.name", …)`: the text may change,
-`action` never does.
+`action` never does. `structlog.contextvars.bind_contextvars` adds the reference, team and user to later
+lines.
 """
 
 import io
@@ -142,7 +143,10 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
 def configure(
     form: Literal["console", "json"], level: str, known: Iterable[SecretStr] = (), stream: TextIO = sys.stderr
 ) -> None:
-    """Send all logs to `stream`, one line per event, with the `known` secrets redacted everywhere."""
+    """Send all logs, including the standard library's, to `stream`, one line per event.
+
+    `known` holds secrets that no pattern recognizes, to be redacted everywhere.
+    """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -197,7 +201,10 @@ def _on_console(known: Sequence[str], *, colors: bool) -> list[Processor]:
         return _UNSAFE.sub(_escaped, _cut(known, value))  # some values come from users
 
     def traceback(stream: TextIO, error: structlog.types.ExcInfo) -> None:
-        """Write a plain traceback, indented; a pretty one prints local variables, maybe with secrets."""
+        """Write a plain traceback, indented so that no line of an error's text looks like a log entry.
+
+        The pretty ones print local variables, which may hold secrets.
+        """
         buffer = io.StringIO()
         structlog.dev.plain_traceback(buffer, error)
         lines = _UNSAFE_IN_TRACEBACK.sub(_escaped, _cut(known, buffer.getvalue()))
@@ -229,6 +236,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Log an uncaught exception like everything else instead of printing it."""
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:

@@ -18,7 +18,11 @@ class _Entry(NamedTuple, Generic[V]):
 
 
 class TtlCache(Generic[K, V]):
-    """A cache of values valid for `seconds`; `weigh` returns how many items one holds, of `size` in all."""
+    """A cache of values that are valid for `seconds` and together weigh at most `size`.
+
+    `weigh` returns how many items a value holds. Include the user in the key of anything that depends on
+    permissions.
+    """
 
     def __init__(self, seconds: float, size: int = 500, weigh: Callable[[V], int] | None = None) -> None:
         self._seconds = seconds
@@ -39,7 +43,10 @@ class TtlCache(Generic[K, V]):
             self.weight -= kept.weight
 
     async def get(self, key: K, read: Callable[[], Awaitable[V]]) -> V:
-        """The value for `key`, from `read` if it's absent or expired; simultaneous callers share one read."""
+        """Return the value for `key`; calls `read` if it's absent or expired, and passes on its errors.
+
+        Simultaneous callers share one read.
+        """
         if (kept := self._kept.get(key)) and not self._expired(kept):
             return kept.value
         if (reading := self._reading.get(key)) is None:

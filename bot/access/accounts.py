@@ -2,7 +2,10 @@
 
 A key can stop working without an error: the service then answers lists as for an anonymous visitor. So every
 operation verifies its key with `GET /users/current.json`, right before a write and right after the last reads
-were sent. A refusal may be temporary, so it only suspends background work with the key; the key is forgotten
+were sent, while their answers are still on their way.
+
+A refused key may be fine: the service or a proxy may refuse all of them for a while. So a refusal only
+suspends background work with the key, for longer each time, until the next success. The key is forgotten
 after refusals over hours, but not while other people's keys are refused as well (`bot.timings.KeyTimings`).
 """
 
@@ -98,8 +101,9 @@ class Accounts:
     async def reading(self, owner: Owner, *, background: bool = False) -> AsyncIterator[Session]:
         """A session for reads, whose key is checked beside the reads and verified on exit.
 
-        Exiting raises KeyRejected if the key no longer works. A write that depends on these reads comes right
-        after the block. In the `background` the key is checked only on exit, which takes fewer requests, and
+        Exiting raises KeyRejected if the key no longer works, so that an anonymous visitor's view is never
+        returned as the user's own. A write that depends on these reads comes right after the block. In the
+        `background`, where nobody waits, the key is checked only on exit, which takes fewer requests, and
         KeySuspended is raised instead until the key is forgotten.
         """
         link = await (self.background_link(owner) if background else self.store.links.required(owner))
@@ -152,7 +156,11 @@ class Accounts:
     async def _verify(
         self, link: Link, check: Awaitable[User] | None = None, *, background: bool = False
     ) -> User:
-        """The user the key belongs to, by `check` if it was sent already; two refusals in a row count."""
+        """The user the key belongs to, by `check` if it was sent already.
+
+        Counts a refusal only if the key is refused twice in a row. Raises AccountChanged if the user has
+        linked another account in the meantime.
+        """
         try:
             user = await (check or self.owner_of(link.key))
         except errors.Unauthorized:
@@ -209,8 +217,9 @@ def full_name(user: User) -> str:
 class KeyChecks:
     """Sends a check right after each round of reads, and returns the one that was sent last.
 
-    A check proves that the key was good for the reads sent before it. Reads that start after it are the next
-    round and get a check of their own; after `most` rounds only one more is sent, at the end.
+    A check proves that the key was good for the reads sent before it, unless it overtook them on the network.
+    Reads that start after a check has started are the next round and get a check of their own. After `most`
+    rounds only one more check is sent, at the end.
     """
 
     def __init__(self, check: Callable[[], Coroutine[Any, Any, User]], most: int) -> None:

@@ -134,7 +134,10 @@ class Catalogs:
         parts: Collection[Part] = PARTS,
         fields: Collection[int] = (),
     ) -> Catalog:
-        """These parts of the catalog, for None of all projects; `fields` get values from issues with them."""
+        """These parts of the catalog of a project, or of all projects for None.
+
+        The values of the custom `fields` are learned from the issues that have one.
+        """
         names = [part for part in parts if part != "custom_fields"]
         every = "custom_fields" in parts or len(fields) > MAX_LEARNED
         reads = [self._custom_fields(session, project_id)] if every else []
@@ -256,6 +259,8 @@ class Catalogs:
         return await self._list(session, project_id, "members", read)
 
     async def _own(self, session: Session, project_id: int | None) -> tuple[Ref, ...]:
+        """The user, if they are a member."""
+
         async def read() -> tuple[Ref, ...]:
             user = await self._client.get_user(session.key, include={"memberships"})
             projects = {membership.project.id for membership in user.memberships if membership.project}

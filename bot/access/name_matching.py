@@ -81,7 +81,10 @@ class Names:
         self._folded = [(ref.name.casefold(), ref) for ref in known]
 
     def pick(self, wanted: str) -> Ref:
-        """What `wanted` names by full name, ID, prefix or substring. Raises UnknownName, AmbiguousName."""
+        """The item that matches `wanted` by full name, ID, prefix or substring, ignoring case.
+
+        Raises UnknownName or AmbiguousName.
+        """
         query = wanted.strip().casefold()
         containing = [(name, ref) for name, ref in self._folded if query in name]
         matches = [ref for name, ref in containing if name == query]
@@ -137,7 +140,10 @@ def name_at_edge(text: str, names: Sequence[str]) -> tuple[str, str] | None:
 
 
 def identifier_of(name: str) -> str:
-    """A project identifier from a name: `Web Shop (new)` becomes `web-shop-new`; empty if none is valid."""
+    """A project identifier derived from a name: `Web Shop (new)` becomes `web-shop-new`.
+
+    Empty if the name yields no valid identifier: lowercase letters, digits and dashes, not only digits.
+    """
     ascii_only = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     identifier = re.sub(r"[^a-z0-9]+", "-", ascii_only)[:IDENTIFIER_LENGTH].strip("-")
     return "" if identifier.replace("-", "").isdigit() else identifier

@@ -70,7 +70,10 @@ class People:
 async def has_permission(
     client: Client, session: Session, project: KnownProject | Ref, any_of: Collection[str]
 ) -> bool | None:
-    """Whether the user has one of the permissions there; None if the service tells no roles of theirs."""
+    """Whether the user has one of the service's permissions in the project; None if the service doesn't tell.
+
+    Only a member's roles can be read: the service lists no permissions for anyone else.
+    """
     with suppress(ServiceError):
         user = await client.get_user(session.key, include={"memberships"})
         if user.admin:

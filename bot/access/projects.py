@@ -66,6 +66,8 @@ class KnownProject:
 
 @dataclass(frozen=True, slots=True)
 class DetailedProject(KnownProject):
+    """A project with the choices in it that every service lists."""
+
     time_entry_activities: tuple[Ref, ...]
     trackers: tuple[Ref, ...]
     issue_categories: tuple[Ref, ...]
@@ -169,7 +171,11 @@ class Projects:
             return await self._client.get_project(session.key, found.id, DETAILS)
 
     async def create(self, owner: Owner, new: NewProject, attempted_at: datetime | None = None) -> Project:
-        """Create the project once, after a lookup if an earlier attempt may have. Raises OutcomeUnknown."""
+        """Create the project once. Raises OutcomeUnknown only if it can't be found either.
+
+        `attempted_at` is the time of an earlier attempt with an unknown outcome: the project is then
+        looked up first, by its unique identifier.
+        """
         session = await self._accounts.writing(owner)
         if attempted_at:
             if found := await self._created_since(session, new, attempted_at):

@@ -27,7 +27,10 @@ PARTS: Mapping[str, Part] = {
 async def vocabulary(
     access: Access, owner: Owner, project: str | None, channel: Channel | None, kinds: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
-    """The names of these kinds, `PARTS` or `project`, in the named project or the channel's."""
+    """The names of these kinds, `PARTS` or `project`, in the named project or the channel's.
+
+    What the service doesn't answer is left out. Raises NotLinked.
+    """
     link = await access.store.links.required(owner)
     # What is done with the names verifies the key.
     session = Session(owner, link.key, link.user_id, link.name)

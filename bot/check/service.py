@@ -26,6 +26,7 @@ async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterato
 
 
 async def _check_address(client: Client) -> Finding:
+    """Check the address. Unauthorized is a good sign: the API is there and asks for a key."""
     name = "SERVICE_BASE_URL"
     try:
         await client.list_projects(NO_KEY, limit=1)

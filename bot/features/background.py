@@ -1,4 +1,8 @@
-"""The loop for work that nobody waits for: claim what is due, read it with its owner's key, post, settle."""
+"""The loop for work that nobody waits for: claim what is due, read it with its owner's key, post and settle.
+
+Digests and followed issues are two kinds of such work. Each has a table in which one process claims what is
+due (`bot.store`), and posts through the outbox.
+"""
 
 import asyncio
 import secrets

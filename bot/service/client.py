@@ -1,6 +1,7 @@
 """The service's client: one method per operation of its interface (docs/service.md, Operations).
 
-Every method takes the API key of the user it acts for and raises the ServiceErrors of `bot.errors`.
+Every method takes the API key of the user it acts for and raises the ServiceErrors of `bot.errors`. The
+client stores no key. `protocol` builds requests and decodes answers; `transport` sends them.
 """
 
 import time
@@ -60,7 +61,10 @@ ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list of everything; a 403 is ab
 
 
 class Client:
-    """A client for the service at `base_url`; `on_answer` gets each operation, status and seconds."""
+    """A client for one service, whose `base_url` may have a path. Raises ValueError for an invalid one.
+
+    `on_answer` is called with each request's operation, status (None without an answer), and seconds.
+    """
 
     def __init__(
         self,
@@ -127,7 +131,10 @@ class Client:
     async def list_issues(
         self, key: SecretStr, filters: IssueFilters, offset: int = 0, limit: int = PAGE
     ) -> models.Page[models.Issue]:
-        """A page of issues. Truncates descriptions unless `limit` is 1. Raises FilterIgnored."""
+        """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
+
+        Raises FilterIgnored.
+        """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
         page = (await self._transport.send(key, call)).page("issues", models.Issue)
         for issue in page.items:
@@ -144,7 +151,10 @@ class Client:
         return replace(page, items=tuple(cut))
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[models.Issue, None]:
-        """All issues in the order of their IDs, with truncated descriptions; see `pagination`."""
+        """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.
+
+        Truncates descriptions.
+        """
         return pagination.iterate_issues(partial(self.list_issues, key), filters, ISSUES)
 
     # Projects
@@ -183,9 +193,10 @@ class Client:
         filename: str | None = None,
         size: int | None = None,
     ) -> models.Upload:
-        """Upload a file in constant memory.
+        """Upload a file in constant memory. The returned token attaches it to an issue, once.
 
-        Raises ValueError for a wrong `size`, TimeoutError for a stall.
+        Raises ValueError if the content doesn't match `size`, TimeoutError if `content` stalls, and any error
+        of `content`.
         """
         call = Call("upload_file", "POST", "/uploads.json", {"filename": filename or ""})
         return (await self._transport.send(key, call, UploadContent(content, size))).one(
@@ -212,7 +223,8 @@ class Client:
 class OptionalOperations:
     """Operations that a service may not have (docs/service.md, Optional operations).
 
-    A read returns None if the endpoint is missing, which is remembered for some minutes if it is certain.
+    A read returns None if the endpoint is missing. That is remembered for some minutes if it is certain that
+    the endpoint is missing, and not just this resource or this user's permission.
     """
 
     def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
@@ -221,7 +233,10 @@ class OptionalOperations:
         self._missing: dict[str, float] = {}
 
     def note_missing(self, operation: str) -> None:
-        """Treat an existing resource's endpoint as missing for some minutes from the first note on."""
+        """Treat the endpoint as missing for some minutes; for callers who know that the resource exists.
+
+        Then it is called again, however often a caller noted it meanwhile: it may only have failed once.
+        """
         if not self.is_missing(operation):
             self._missing[operation] = time.monotonic() + self.remembered
 
@@ -297,6 +312,7 @@ class OptionalOperations:
     async def _list(
         self, key: SecretStr, call: Call, model: type[M], lasting: frozenset[int] = ABOUT_THE_ENDPOINT
     ) -> tuple[M, ...] | None:
+        """Return the rows of a list whose operation is named like its wrapper."""
         answer = await self._ask(key, call, lasting)
         return None if answer is None else answer.rows(call.operation, model)
 

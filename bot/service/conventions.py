@@ -1,6 +1,7 @@
 """Conventions that the interface leaves open, as Redmine has them (docs/service.md).
 
-Another service needs others here. Optional fields of requests are in `inputs`, operations in `client`.
+To support another service, change them here. Optional fields of requests are in `inputs`, optional operations
+in `client`.
 """
 
 import asyncio
@@ -91,7 +92,10 @@ class ProjectStatus(IntEnum):
 
 
 def stored_name(name: str) -> str:
-    """A file's name as the service stores it, as Redmine's Attachment#sanitize_filename makes it."""
+    """Return a file's name as the service stores it, without path and special characters.
+
+    Mirrors Redmine's Attachment#sanitize_filename.
+    """
     return _UNSAFE.sub("_", re.sub(r"\A.*[\\/]", "", name, flags=re.DOTALL))
 
 
@@ -100,7 +104,10 @@ def issue_url(base_url: str, issue_id: int) -> str:
 
 
 def issues_url(base_url: str, filters: Mapping[str, str]) -> str:
-    """The address of the issue list's page; `filters` are the parameters of the REST API's list."""
+    """Return the address of the issue list's page; `filters` are the parameters of the REST API's list.
+
+    Redmine's page accepts them only together with `set_filter`.
+    """
     return f"{base_url}/issues?{urlencode({'set_filter': '1', **filters})}"
 
 
@@ -135,7 +142,10 @@ CLOCK_SKEW = timedelta(minutes=5)  # how far the service's clock may be behind t
 
 
 async def poll_until_found(find: Callable[[], Awaitable[T | None]], delays: Sequence[float]) -> T | None:
-    """The first thing that `find` returns after one of the delays; an error counts as nothing."""
+    """The first thing that `find` returns after one of the delays, in seconds; None if it finds nothing.
+
+    The service may be too slow to answer, so an error counts as nothing found.
+    """
     for wait in delays:
         await asyncio.sleep(wait)
         with suppress(ServiceError, UserError):

@@ -1,7 +1,8 @@
 """The issue list's filters, as a validated value.
 
-A service silently ignores or misreads some filters (docs/service.md, Lists). Those raise ValueError here, and
-`mismatch` detects an answer in which the service ignored one anyway.
+A service silently ignores filters that it doesn't know or can't apply, and misreads some values
+(docs/service.md, Lists). Such filters raise ValueError here, and `mismatch` detects an answer in which the
+service ignored one anyway.
 """
 
 import typing
@@ -62,7 +63,10 @@ class DateRange:
         return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
 
     def to_param(self) -> str:
-        """The range as times at midday, which have the same date in every time zone."""
+        """Return the range as times in the middle of the day, which have the same date in every time zone.
+
+        Redmine converts a bare date from the user's time zone to the server's, which can shift it by a day.
+        """
         day_before = self.since - timedelta(days=1) if self.since else None
         return _between(_midday(day_before), _midday(self.until))
 
@@ -71,10 +75,13 @@ class DateRange:
 class IssueFilters:
     """Filters, sort order, and includes of an issue list. Fields left at their default don't filter.
 
-    `status`: None means open issues, or any status if `issue_ids` is set. `subject` has all the words; see
-    `searchable`. `query_id`: a saved query, combined only with a project and a sort order. A value in
-    `custom_fields` that starts like an operator doesn't match long text fields. `having`: a custom field that
-    has a value, which isn't checked. Raises ValueError for values that the service would ignore or misread.
+    `status`: None means open issues, or any status if `issue_ids` is set. `subject`: matches issues whose
+    subject contains all the words; see `searchable`. `query_id`: a saved query, combined only with a project
+    and a sort order. `custom_fields`: pairs of ID and value; a value that starts like an operator doesn't
+    match long text fields. `having`: a custom field that has a value, which isn't checked, as not every field
+    is a filter.
+
+    Raises ValueError for values that the service would ignore or misread.
     """
 
     include: frozenset[IssueInclude] = frozenset()
@@ -160,10 +167,11 @@ class IssueFilters:
         return {name: value for name, value in params.items() if value}
 
     def mismatch(self, issue: Issue) -> str | None:
-        """The name of a filter that the service ignored, as the issue doesn't match it, or None.
+        """Return the name of a filter that the service ignored, as the issue doesn't match it, or None.
 
         Checks the filters that depend on configuration: a tracker may lack a category, a version, an
-        assignee, or dates; a project may have no subprojects; a custom field may not be a filter.
+        assignee, or dates; a project may have no subprojects; a custom field may not be a filter. Doesn't
+        check `me`, which includes the user's groups.
         """
         choices: tuple[tuple[str, object, Callable[[Issue], Ref | None]], ...] = (
             ("tracker", self.tracker_ids, lambda row: row.tracker),
@@ -198,7 +206,11 @@ class IssueFilters:
 
 
 def searchable(text: str) -> str:
-    """The words of a text that the service searches for: the first few with two letters or more."""
+    """Return the words of a text that the service searches for: the first few with two letters or more.
+
+    Treats `|` and quotes as spaces, because the service gives them a meaning. A text of one-letter words
+    returns the first of them.
+    """
     words = _words(text)
     return " ".join([word for word in words if len(word) > 1][:SEARCHED_WORDS] or words[:1])
 

@@ -146,7 +146,10 @@ class Membership(Resource):
 
 
 class User(Resource):
-    """A user. `login`, `mail`, `api_key`, and `status` (`UserStatus`) are absent without permission."""
+    """A user. `login`, `mail`, `api_key`, and `status` are absent without permission.
+
+    `status`: see conventions.UserStatus.
+    """
 
     id: int
     login: str | None = None
@@ -169,6 +172,8 @@ class User(Resource):
 
 
 class Parent(ServiceValue):
+    """A reference to an issue by its number."""
+
     id: int
 
 
@@ -225,7 +230,11 @@ def _oldest_first(journals: tuple[Journal, ...]) -> tuple[Journal, ...]:
 
 
 class Issue(Resource):
-    """An issue; lists depend on the request's `include`, hours on permission, and lines end with CRLF."""
+    """An issue. Which of the lists are filled depends on the request's `include`.
+
+    Absent if unset: category, assigned_to, fixed_version, parent. Absent without permission: spent_hours,
+    total_spent_hours. Descriptions have CRLF line endings.
+    """
 
     id: int
     project: Ref | None = None
@@ -270,6 +279,8 @@ class Issue(Resource):
 
 
 class Project(Resource):
+    """A project; `status`: see conventions.ProjectStatus."""
+
     id: int
     name: Text = ""
     identifier: Text = ""
@@ -312,6 +323,8 @@ class Upload(ServiceValue):
 
 
 class Version(Ref):
+    """A version of a project; `status` is open, locked or closed in Redmine."""
+
     status: str | None = None
 
 

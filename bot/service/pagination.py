@@ -1,9 +1,10 @@
 """Reads all rows of a list exactly once, with parallel prefetching, even if the list changes meanwhile.
 
-Inserted and deleted rows shift the offsets of later rows. So each page overlaps the previous one by one row:
-if it starts with a row that was already yielded, none is missing between the two; else reading steps back
-until a page does, with less prefetching. Offsets are computed from the rows received, because a service may
-cap its pages. Pages of a single row can't overlap and are refused.
+Inserted and deleted rows shift the offsets of later rows, so plain pagination by offset skips and repeats
+rows. Here each page overlaps the previous one by one row. If a page starts with a row that was already
+yielded, no row is missing between the two. If it doesn't, rows have moved forward, and reading steps back
+until a page starts with a known row, with less prefetching while rows keep moving. Offsets are computed from
+the rows received, because a service may cap its pages. Pages of a single row can't overlap and are refused.
 """
 
 import asyncio
@@ -49,6 +50,8 @@ class Below:
 
 
 class ReadAhead(Generic[R]):
+    """Prefetches pages at regular offsets in parallel."""
+
     def __init__(self, read: ReadPage[R]) -> None:
         self._read: ReadPage[R] = read
         self._coming: deque[tuple[int, asyncio.Task[Page[R]]]] = deque()
@@ -73,7 +76,11 @@ class ReadAhead(Generic[R]):
 
 
 async def iterate(read: ReadPage[R], known: Known, path: str) -> AsyncGenerator[R, None]:
-    """Yield every row of a list, by offset; `path` identifies it in errors. Raises ServiceBroken."""
+    """Yield every row of a list, by offset.
+
+    `known` must be empty. `path` identifies the list in errors. Raises ServiceBroken if the list doesn't end,
+    and any error of `read`.
+    """
     ahead = ReadAhead(read)
     offset, back, fruitless, width, furthest = 0, PAGE, 0, AHEAD, 0
     page = await read(offset)

@@ -46,7 +46,10 @@ GATEWAY = frozenset({502, 503, 504})  # sent by a proxy in front of the service
 
 @dataclass(frozen=True)
 class Call:
-    """A request; `operation` names it in metrics. `path` starts with a slash, empty `params` aren't sent."""
+    """A request. `operation` is its name in metrics; `path` starts with a slash and has no query.
+
+    Empty `params` aren't sent.
+    """
 
     operation: str
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -104,14 +107,20 @@ class Answer:
 
 
 def item_path(collection: str, item: int | str, below: str = "") -> str:
-    """The path of an item, or of the collection `below` it. Raises ValueError for an empty identifier."""
+    """Return the path of an item, or of the collection `below` it. Quotes the identifier.
+
+    Raises ValueError for an empty identifier.
+    """
     if item == "":
         raise ValueError("an identifier can't be empty")
     return f"/{collection}/{quote(str(item), safe='')}{below}.json"
 
 
 def read_page(operation: str, path: str, params: Mapping[str, str], offset: int, limit: int) -> Call:
-    """A GET request for one page, always with its limit. Raises ValueError for one out of bounds."""
+    """Return a GET request for one page. Always sends the limit, because services have different defaults.
+
+    Raises ValueError for an offset or a limit out of bounds.
+    """
     if offset < 0 or not 1 <= limit <= conventions.PAGE:
         raise ValueError(f"offset from 0, limit from 1 to {conventions.PAGE}")
     return Call(operation, "GET", path, {**params, "offset": str(offset), "limit": str(limit)})
@@ -129,7 +138,11 @@ def write(operation: str, method: Literal["POST", "PUT", "PATCH"], path: str, wh
 
 
 def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str | None) -> Answer:
-    """The answer to a call; `defect` says why its body is incomplete. Raises ServiceError."""
+    """Return the answer to a call; `defect` says why the body is incomplete, empty if it isn't.
+
+    An update is answered by any 2xx without content (docs/service.md, Answers), or with JSON. HTML comes from
+    a proxy and confirms nothing. Raises the ServiceError that the status or the body stands for.
+    """
     _check_status(call, status, body, retry_after)
     if defect:
         raise call.error(AnswerTooLarge if defect == TOO_LARGE else ServiceBroken, defect, status)
@@ -147,7 +160,11 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
 
 
 def _check_status(call: Call, status: int, body: bytes, retry_after: str | None) -> None:
-    """Raise the ServiceError for the status, unless it's 2xx. After any 5xx a write may be saved."""
+    """Raise the ServiceError for the status, unless it's 2xx.
+
+    After any 5xx the outcome of a write is unknown: a proxy can't tell, and the service itself may fail after
+    saving the change, for example while sending email.
+    """
     where = (call.method, call.path)
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return

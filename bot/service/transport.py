@@ -1,7 +1,8 @@
 """Sends requests to the service and reads the answers. The only module that imports httpx.
 
-There are limits for everything. Redirects aren't followed, because the key would go with them. No error
-raised here contains a request, a header, or a body, directly or as its cause or context.
+There are limits for everything: waiting for a free connection, connecting, each read and write, the whole
+call, the size of the answer, and the number of attempts. Redirects aren't followed, because the key would go
+with them. No error raised here contains a request, a header, or a body, directly or as its cause or context.
 """
 
 import asyncio
@@ -50,7 +51,11 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds: `free` to wait for a connection, `read` to read or write a chunk, `total` for all attempts."""
+    """Timeouts in seconds.
+
+    `free`: wait for a free connection. `read`: read or write one chunk. `total`: the call with all its
+    attempts. Uploads have their own `upload_free` and, as the total, `upload`.
+    """
 
     free: float = 5.0
     connect: float = 5.0
@@ -62,6 +67,8 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Limits:
+    """Limits on concurrent calls, concurrent uploads in all and per user, and the bytes of an answer."""
+
     calls: int = 50
     uploads: int = 20
     uploads_each: int = 3
@@ -76,7 +83,9 @@ class UploadContent:
     size: int | None
 
     async def pieces(self, timeout: float) -> AsyncGenerator[bytes, None]:  # noqa: ASYNC109 - for each piece
-        """Yield the content. Raises TimeoutError if it stalls, ValueError if it doesn't match `size`."""
+        """Yield the content. Raises TimeoutError if a chunk takes too long, ValueError if the content doesn't
+        match `size`, and any error of `content`.
+        """
         pieces = aiter(self.content)
         sent = 0
         while True:
@@ -108,13 +117,18 @@ def watched_reads(on_read: Callable[[], None]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Probe:
+    """How the service answers a request without a key."""
+
     status: int
     authenticate: str
     date: str | None
 
 
 class Connections:
-    """Limits concurrent requests; in httpx's own pool, one canceled while waiting can leak a connection."""
+    """Limits concurrent requests, so that slow uploads don't block other calls.
+
+    httpx's own pool isn't used for this: a request canceled while waiting there can leak a connection.
+    """
 
     def __init__(self, limits: Limits, timeouts: Timeouts) -> None:
         self._calls = asyncio.Semaphore(limits.calls)
@@ -141,7 +155,11 @@ class Connections:
 
 
 class Transport:
-    """Sends calls to one service, without cookies, which all would share, or the environment's proxy."""
+    """Sends calls to one service. Raises ValueError for an invalid address.
+
+    It uses httpx below its client, where no redirect is followed, no cookie kept (a session cookie would be
+    shared by all users), and no proxy taken from the environment.
+    """
 
     def __init__(
         self,
@@ -169,9 +187,10 @@ class Transport:
         await self._http.aclose()
 
     async def send(self, key: SecretStr, call: Call, source: UploadContent | None = None) -> Answer:
-        """Send the call with this key, again if that's safe.
+        """Send the call with this key and return the answer. Retries if that's safe.
 
-        Raises a ServiceError, KeyInRequest, or `source`'s.
+        Reads are retried after temporary failures, writes only if no connection was made. Raises a
+        ServiceError, or KeyInRequest if the call itself contains the key. Errors of `source` pass through.
         """
         secret = key.get_secret_value()
         if not secret or not all("!" <= character <= "~" for character in secret):
@@ -260,6 +279,7 @@ def _ssl_context() -> ssl.SSLContext:
 
 
 async def _body(response: httpx.Response, largest: int) -> tuple[bytes, str]:
+    """Return the body, or why it is incomplete."""
     plain = response.headers.get("Content-Encoding", "identity").lower() == "identity"
     pieces: list[bytes] = []
     size = 0
@@ -277,7 +297,11 @@ async def _body(response: httpx.Response, largest: int) -> tuple[bytes, str]:
 
 
 async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield the body decompressed, in bounded chunks, unlike httpx. Raises zlib.error for invalid data."""
+    """Yield the body in bounded chunks, decompressed: a proxy may compress it against our request, and httpx
+    would expand each chunk up to a thousand times its size.
+
+    Raises zlib.error for invalid or incomplete data.
+    """
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or deflate, by their headers
     async for piece in response.aiter_raw():
         packed = piece

@@ -1,4 +1,6 @@
-"""What users did with the bot: the issues they created, with their messages, and the time they logged."""
+"""What users did with the bot: the issues they created, with the messages they came from, and the time they
+logged, which the service may be unable to list.
+"""
 
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
@@ -16,6 +18,8 @@ MAX_FROM_MESSAGE = 5
 
 @dataclass(frozen=True)
 class CreatedIssue:
+    """An issue created with the bot, with its original subject."""
+
     issue_id: int
     subject: str
     created_at: datetime
@@ -35,9 +39,10 @@ class CreatedIssues:
         *,
         privacy_refused: bool = False,
     ) -> None:
-        """Record an issue created by `owner`, and its message.
+        """Record an issue created by `owner`, and the message it was created from, if any.
 
-        `privacy_refused`: should be private but isn't.
+        `privacy_refused` marks an issue that should be private but isn't. Replaces an earlier issue with this
+        number, which belonged to another service.
         """
         values = {
             **owner.columns,
@@ -93,7 +98,9 @@ class Spent:
 
 @dataclass(frozen=True)
 class EntryPost:
-    """The message that announced an entry; `ts` is None if Slack didn't confirm it."""
+    """The message that announced an entry; `ts` is None if Slack didn't confirm it, `thread_ts` outside of
+    threads.
+    """
 
     channel_id: str
     ts: str | None

@@ -21,7 +21,9 @@ ROOM = 1.2  # how much faster than evenly turns may come, to catch up after a pa
 
 @dataclass(frozen=True)
 class Assignee:
-    """A user whose turn it is; assignments are handled up to `since`, but for `seen` issues' last updates."""
+    """A user whose turn it is. `since` is up to when all assignments are handled, by the database's clock,
+    and `seen` has the issues that were read since then, with their last updates.
+    """
 
     owner: Owner
     since: datetime
@@ -50,7 +52,10 @@ class Assignees:
     async def claim(
         self, now: datetime, most: int, *, every: timedelta, tick: timedelta
     ) -> tuple[Assignee, ...]:
-        """Claim users whose turn it is, in each `tick` a share of all; their next turn is `every` later."""
+        """Claim users whose turn it is, the longest overdue first; their next turn is `every` later.
+
+        In each `tick`, all processes together get a share of all users, and each at most `most`.
+        """
         due = and_(LinkRow.assigned_next_at <= now, _wanted())
         lately = and_(LinkRow.assigned_next_at > now + every - tick, LinkRow.assigned_next_at <= now + every)
         if not await self._count(due):
@@ -76,5 +81,6 @@ class Assignees:
 
 
 def _wanted() -> ColumnElement[bool]:
+    """Match the users who didn't turn the messages off."""
     same = (getattr(AssignmentMessagesOffRow, name) == getattr(LinkRow, name) for name in OWNER)
     return ~exists().where(*same)

@@ -12,6 +12,8 @@ from bot.store.tables import ChannelDefaultRow, ChannelEmojiRow
 
 @dataclass(frozen=True)
 class Channel:
+    """A Slack channel, which may have a default project."""
+
     team_id: str
     channel_id: str
 

@@ -1,7 +1,8 @@
 """Claims on work that must be done once, however often it is requested and by whichever process.
 
-A claim's lease is its holder's heartbeat (`store/processes.py`). A dead process's claim can be taken; whether
-the work was done is unknown then, so look it up before you do it again.
+A claim's lease is its holder's heartbeat, by the database's clock (`store/processes.py`): a live process
+keeps what it holds, however long the work takes. A dead process's claim can be taken; whether the work was
+done is unknown then, as it is when a write wasn't answered, so look it up before you do it again.
 """
 
 import asyncio
@@ -32,7 +33,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """The result of taking a claim; look the work up first if an attempt was `tried_at`."""
+    """The result of taking a claim.
+
+    Not `won` means that another request does the work now, or has `done` it. `tried_at` is when an earlier
+    attempt began that may have done the work: look it up before you do it again.
+    """
 
     key: str
     won: bool
@@ -53,9 +58,10 @@ class Claims:
     async def hold(
         self, key: str, *, kept: timedelta | None = None, unknown: tuple[type[Exception], ...] = ()
     ) -> AsyncIterator[Claim]:
-        """Take a claim for the block, which checks whether it won: done if that ends, free if it fails.
+        """Take a claim for the block: done if that ends, free if it fails. The block checks whether it won.
 
-        After a cancellation, OutcomeUnknown, or an error in `unknown` the next attempt looks first.
+        After a cancellation, OutcomeUnknown, or an error in `unknown` the next attempt looks first. `kept` is
+        that of `take`.
         """
         claim, state = await self.take(key, kept), None
         outcome_unknown = (asyncio.CancelledError, OutcomeUnknown, *unknown)
@@ -80,7 +86,10 @@ class Claims:
         return claim
 
     async def settle(self, claim: Claim, state: State | None) -> None:
-        """Record what became of the work, None to free the claim; never fails, since the work is over."""
+        """Record what became of the work: None frees the claim, unless an earlier attempt may have done it.
+
+        Does nothing for a claim that wasn't won. Never fails, since the work is over.
+        """
         if not claim.won:
             return
         if state is None and claim.tried_at:

@@ -59,7 +59,13 @@ class DatabaseUnavailableError(Exception):
 
 
 class Database:
-    """The database at `sqlite:///path` or `postgresql://…`. Raises ValueError for any other URL."""
+    """The database at `sqlite:///path` or `postgresql://…`.
+
+    A PostgreSQL URL may have libpq's options (`sslmode`, `host`, …), as far as asyncpg supports them.
+    `insert` makes a statement with `on_conflict_do_nothing` and `on_conflict_do_update`. `lock_seconds` is
+    the longest a transaction waits for SQLite's write lock, `batch` the number of rows per delete statement.
+    Raises ValueError for any other URL.
+    """
 
     def __init__(self, url: str, *, lock_seconds: float = 10, batch: int = 1000) -> None:
         parsed = _parse(url)
@@ -75,10 +81,11 @@ class Database:
         self.insert = self._driver.insert
 
     async def open(self, on_migration: Callable[[str], object] = lambda _: None) -> None:
-        """Connect, and migrate to this version's schema.
+        """Connect, and migrate to this version's schema. Raises DatabaseUnavailableError.
 
-        Raises DatabaseUnavailableError, also for a newer schema. Calls `on_migration` with each migration's
-        number and title before it runs, possibly in another thread.
+        Calls `on_migration` with each migration's number and title before it runs, possibly in another
+        thread. One process migrates at a time. A newer schema is refused; a replica that has opened the
+        database before goes on working with it.
         """
 
         def migrate(connection: Connection) -> None:
@@ -105,7 +112,9 @@ class Database:
             await self.read(lambda connection: connection.scalar(text("select 1")))
 
     async def check_writable(self) -> None:
-        """Check that a table could be created. Raises DatabaseUnavailableError."""
+        """Check that the database is writable, by creating a table and rolling back. Raises
+        DatabaseUnavailableError.
+        """
 
         def make(connection: Connection) -> None:
             connection.execute(text("create table issuebot_tried (id integer)"))
@@ -120,16 +129,18 @@ class Database:
             return await self.read(_age)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a short read-only transaction, maybe in another thread, and return its result.
+        """Run `work` in a short read-only transaction and return its result.
 
-        Raises SQLAlchemyError, and any error of `work`.
+        Never waits for SQLite's write lock. `work` may run in another thread and can't await. Raises
+        SQLAlchemyError, and any error of `work`.
         """
         return await self._driver.transact(work, writes=False)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a short read-write transaction, as `read`; rolled back on an error.
+        """Run `work` in a short read-write transaction and return its result; otherwise as `read`.
 
-        If the caller is canceled, one that has begun may still be committed.
+        The transaction is committed at the end and rolled back on an error. If the caller is canceled, a
+        transaction that has begun may still be committed.
         """
         return await self._driver.transact(work, writes=True)
 
@@ -173,7 +184,10 @@ class Database:
         await self.execute(update(column.class_).where(column > latest).values({column: now}))
 
     async def delete_in_batches(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
-        """Delete the rows that match `old`, in batches, but for those that another process is deleting."""
+        """Delete the rows that match `old`, in batches, so that other transactions don't wait long.
+
+        Skips rows that another process is deleting.
+        """
         key = inspect(row).primary_key
         some = select(*key).where(old).limit(self._batch).with_for_update(skip_locked=True)
         statement = delete(row).where(tuple_(*key).in_(some))
@@ -183,7 +197,11 @@ class Database:
 
 
 class _Sqlite:
-    """Runs transactions in threads, each with its own connection, writes in a single one."""
+    """Runs transactions in threads, so that the event loop never delays.
+
+    A single writer thread avoids lock contention within the process. Each thread keeps its connection,
+    because opening one takes as long as a read.
+    """
 
     def __init__(self, url: URL, lock_seconds: float) -> None:
         self._lock_seconds = lock_seconds
@@ -264,7 +282,10 @@ def _sqlite(url: URL, lock_seconds: float) -> Engine:
 
 
 def _create_private(database: str) -> None:
-    """Create a missing database file, whose mode the WAL gets, with mode 0600; never open an existing one."""
+    """Create a missing database file with mode 0600; SQLite would use 0644. The WAL gets the same mode.
+
+    Never opens an existing file: closing it would release this process's locks on it.
+    """
     if database.startswith("file:"):
         return
     with suppress(OSError):  # SQLite reports what's wrong with the path
@@ -281,7 +302,10 @@ def _age(connection: Connection) -> Age:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Turn database errors into DatabaseUnavailableError, with the driver's message only."""
+    """Turn database errors into DatabaseUnavailableError, with the driver's message.
+
+    SQLAlchemy's message would include the statement and a link to its manual.
+    """
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:

@@ -1,6 +1,7 @@
 """Claims on Slack's deliveries, so that repeated ones are handled once across all replicas.
 
-A delivery's row also holds its request while that is in flight, encrypted.
+A delivery's row also holds its request while that is in flight, encrypted because it contains what the user
+typed. If a process crashes, another one notifies the users whose requests were lost.
 """
 
 import json
@@ -25,7 +26,11 @@ BATCH = 50
 
 @dataclass(frozen=True)
 class UnfinishedRequest:
-    """A request in flight: what is needed to answer it, and the enterprise and team that it came to."""
+    """A request in flight: the parts of Slack's payload that are needed to answer it.
+
+    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
+    users from another company.
+    """
 
     owner: Owner
     installed: tuple[str | None, str | None]
@@ -41,7 +46,10 @@ class Deliveries:
     processes: Processes
 
     async def claim(self, key: str, asked: UnfinishedRequest | None = None) -> bool:
-        """Claim a delivery; True for exactly one caller. If `asked`, its request is then in flight."""
+        """Claim a delivery; returns True for exactly one caller across all processes.
+
+        With `asked`, the request is recorded as in flight in this process until it's finished.
+        """
         row: dict[str, Any] = {"key": key, "claimed_at": self.processes.clock.scalar_subquery()}
         if asked:
             owner = asked.owner
@@ -56,9 +64,10 @@ class Deliveries:
         await self.database.execute(done)
 
     async def take_abandoned(self) -> dict[str, UnfinishedRequest | None]:
-        """Take over the in-flight requests of dead processes, by delivery; only one caller gets each.
+        """Take over the in-flight requests of dead processes; only one caller gets each.
 
-        None stands for one that is too old to answer or can't be decrypted.
+        Returns the requests by delivery. The caller notifies the user and then calls `finish`. None stands
+        for a request that is too old to answer or can't be decrypted.
         """
         now = await self.processes.now()
         dead = and_(DeliveryRow.holder.is_not(None), self.processes.dead(DeliveryRow.holder, now))

@@ -1,7 +1,8 @@
 """The runs of digests: one for each digest and due time, held by one process at a time.
 
-A run is `claimed`, then `sending`, with the issues that its message covers, and ends when the post is
-confirmed. After a crash another process takes it over once `lease_until` has passed.
+A run is `claimed`. It becomes `sending`, with the issues that its message covers, before the message is
+posted, and ends when the post is confirmed. If a process crashes, another one takes over its runs once the
+process counts as dead and `lease_until` has passed: until then a message may still be in flight.
 """
 
 import time
@@ -96,7 +97,10 @@ class StoredRuns:
         self._processes = processes
 
     async def due(self, now: datetime, limit: int) -> tuple[Digest, ...]:
-        """The due digests of one owner, the longest overdue first, without those with an unfinished run."""
+        """Return the due digests of one owner, whose digest is the longest overdue; that one comes first.
+
+        Leaves out digests with an unfinished run.
+        """
         due = and_(DigestRow.next_due <= now, DigestRow.paused.is_(None), ~_unfinished_of(DigestRow.id))
         in_order = select(DigestRow).where(due).order_by(DigestRow.next_due, DigestRow.id)
 
@@ -110,7 +114,10 @@ class StoredRuns:
         return await self.database.read(work)
 
     async def claim(self, claims: Sequence[RunClaim], lease_until: datetime) -> tuple[Run, ...]:
-        """Claim due times and set the schedule to `next_due`; returns the runs that this process won."""
+        """Claim due times; returns the runs that this process won.
+
+        A claim without `next_due` doesn't change the schedule.
+        """
 
         def work(connection: Connection) -> tuple[Run, ...]:
             claimed = (self._claim_one(connection, claim, lease_until) for claim in claims)
@@ -146,7 +153,11 @@ class StoredRuns:
         return Run(digest=digest, **about) if won else None
 
     async def abandoned(self, now: datetime, limit: int, *, excluding: Collection[int]) -> tuple[Run, ...]:
-        """Unfinished runs that no live process holds, or this one lost, but for those of `excluding`."""
+        """Return unfinished runs that no live process holds, the longest overdue first.
+
+        Leaves out the digests in `excluding`. Includes runs that this process holds but lost track of, for
+        example in a database outage.
+        """
         statement = (
             select(DigestRow, DigestRunRow.state, *RUN_COLUMNS.values())
             .join(DigestRunRow, DigestRow.id == DigestRunRow.digest_id)
@@ -186,7 +197,11 @@ class StoredRuns:
         sending_at: datetime,
         lease_until: datetime,
     ) -> bool:
-        """Record that a message with these issues is about to be sent; False if it must not be anymore."""
+        """Record that the message is about to be sent, and the issues it covers.
+
+        Returns False if it must not be sent: another process took over the run, or the digest was paused or
+        removed.
+        """
         begins = (
             _update(run)
             .where(exists().where(DigestRow.id == DigestRunRow.digest_id, DigestRow.paused.is_(None)))
@@ -255,7 +270,10 @@ class StoredRuns:
         period_from: datetime,
         history: Sequence[tuple[datetime, int]],
     ) -> bool:
-        """Finish a run and advance its digest, without the issues before `forget_before`; False if lost."""
+        """Finish a run and advance its digest. Returns False if another process took over the run.
+
+        Deletes covered issues created before `forget_before`, which can't appear again.
+        """
         ended = _update(run).values(state=state, ts=ts, lease_until=None, seen=None)
         forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
         if seen is not None:
@@ -311,6 +329,7 @@ class StoredRuns:
 
 
 def _is(run: Run) -> ColumnElement[bool]:
+    """Match the run while its holder still holds it."""
     return and_(
         DigestRunRow.digest_id == run.digest.id,
         DigestRunRow.due_at == run.due_at,

@@ -24,6 +24,8 @@ NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
 class Pause(StrEnum):
+    """Why a digest is paused."""
+
     PERSON = "person"  # a user paused it
     KEY = "key"  # the owner's key no longer works, or the owner unlinked it
     LEFT = "left"  # the owner's Slack account is deactivated
@@ -52,9 +54,11 @@ _NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
 class Digest:
     """A digest. Times are in UTC.
 
-    `covered_to` is by the service's clock: issues opened, or closed, since then that aren't covered are
-    listed next. `history` has the number of issues in each past period, by its end, oldest first. `seen` has
-    the owner's issues at the last personal digest, with the times of their last updates.
+    `covered_to` is by the service's clock: issues opened, or closed, since then (with some overlap) that
+    aren't covered are listed next. `period_from` is the time of the last digest, or when it was added.
+    `history` has the number of issues opened, or closed, in each past period, by the due time at the period's
+    end, oldest first. `seen` has the owner's issues at the last personal digest, with the times of their last
+    updates.
     """
 
     id: int
@@ -91,7 +95,9 @@ class Covered:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """Where a digest starts: how far its issues go, those it leaves out, its history, and what was seen."""
+    """Where a digest starts: how far the service's issues go, the last ones, which it leaves out, the history
+    before it, and what a personal digest's owner has seen.
+    """
 
     covered_to: datetime | None = None
     covered: Sequence[Covered] = ()
@@ -100,6 +106,8 @@ class Start:
 
 
 class StoredDigests:
+    """The stored digests. For their runs see `StoredRuns`."""
+
     def __init__(self, database: Database, processes: Processes) -> None:
         self._database = database
         self._processes = processes
@@ -165,7 +173,10 @@ class StoredDigests:
         start: Start | None = None,
         now: datetime | None = None,
     ) -> None:
-        """Replace the settings, except the project, and the history; `start` and `now` begin it anew."""
+        """Replace the settings, except the project, and the history by the new periods.
+
+        `next_due` is ignored if the digest is paused. With `start` and the time `now`, it begins anew.
+        """
         changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
         changed["history"] = history
         if start:
@@ -213,7 +224,10 @@ class StoredDigests:
         return replace(digest_of(row), paused=Pause(row.removed_paused) if row.removed_paused else None)
 
     async def restore(self, digest: Digest, next_due: datetime | None) -> bool:
-        """Undo a removal; False if the owner has another personal digest by now."""
+        """Undo a removal; False if the owner has another personal digest by now.
+
+        A digest that was paused before stays paused.
+        """
         removed = sa.update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
         before = {"paused": digest.paused, "next_due": next_due}
         try:
@@ -230,7 +244,10 @@ class StoredDigests:
     async def stop(
         self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
     ) -> None:
-        """Pause active digests of the owner, with a notice for the owner and maybe one for the channel."""
+        """Pause active digests of the owner, with a notice for the owner.
+
+        Some reasons leave a notice for the channel, too.
+        """
         statement = (
             sa.update(DigestRow)
             .where(DigestRow.id.in_(digests), DigestRow.of(owner), DigestRow.paused.is_(None))
@@ -256,7 +273,9 @@ class StoredDigests:
     async def claim_notice(
         self, excluding: Collection[int] = ()
     ) -> tuple[tuple[Digest, ...], Notice | None] | None:
-        """Claim an owner's digests with the same pending notice, or a channel's, until `clear_notice`."""
+        """Claim an owner's digests with the same pending notice, or else a channel's, for which None stands,
+        until `clear_notice`. Returns None if no notice is pending, except those of digests in `excluding`.
+        """
         holder, me = DigestRow.notice_holder, self._processes.name
         dead = self._processes.dead(holder, await self._processes.now())
         free = sa.and_(

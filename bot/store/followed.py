@@ -20,7 +20,11 @@ LINE = ("telling", "telling_at", "searched_to", "told", "quoting")
 
 @dataclass(frozen=True)
 class Follower:
-    """A user who follows issues, claimed by this process; changes are handled up to `covered_to`."""
+    """A user who follows issues, claimed by this process.
+
+    `covered_to`: by the service's clock, up to when changes of their issues are handled. `reads` counts how
+    often they were read. `followed` is what they follow, once that is read.
+    """
 
     owner: Owner
     covered_to: datetime | None
@@ -34,6 +38,8 @@ class Follower:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
+    """A followed issue; see `FollowedIssueRow`."""
+
     owner: Owner
     issue_id: int
     channel_id: str
@@ -121,7 +127,10 @@ class StoredFollowed:
         next_at: datetime,
         excluding: Collection[Owner],
     ) -> tuple[Follower, ...]:
-        """Claim followers whose issues are due, but for `excluding`; they are due again at `next_at`."""
+        """Claim followers whose issues are due to be read, the longest overdue first.
+
+        Leaves out those in `excluding`. They are due again at `next_at`, even if this process crashes.
+        """
         key = sa.tuple_(*sa.inspect(FollowerRow).primary_key)
         others = key.not_in([tuple(owner.columns.values()) for owner in excluding])
         due = sa.and_(
@@ -142,7 +151,11 @@ class StoredFollowed:
         await self.database.execute(held.values(holder=NO_HOLDER, lease_until=None, **read))
 
     async def begin_writing(self, followed: Followed, lease_until: datetime) -> bool:
-        """Renew the lease, and record the line that is about to be sent; False if it must not be anymore."""
+        """Renew the lease, and record the line that is about to be sent, if any.
+
+        Returns False if this process lost the lease, the issue isn't followed anymore, or its comments aren't
+        quoted anymore.
+        """
         renews = sa.update(FollowerRow).where(self._held(followed.owner)).values(lease_until=lease_until)
         line = {name: getattr(followed, name) for name in LINE}
         tells = sa.update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id).values(line)
@@ -155,7 +168,10 @@ class StoredFollowed:
         return await self.database.write(work)
 
     async def record(self, followed: Followed, **values: object) -> None:
-        """Record what the post shows and what the thread was told, unless this process lost its lease."""
+        """Record what the post shows and what the thread was told, unless this process lost its lease.
+
+        `quoted_to` is recorded only where comments are still included, and never goes back.
+        """
         held = sa.and_(FollowedIssueRow.id == followed.id, sa.exists().where(self._held(followed.owner)))
         if (to := values.get("quoted_to")) is not None:
             before = FollowedIssueRow.quoted_to

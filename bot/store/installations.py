@@ -1,7 +1,8 @@
-"""Installations of the Slack app, in slack_sdk's tables with encrypted tokens, bound to their row.
+"""Installations of the Slack app, in slack_sdk's tables with encrypted tokens.
 
-Team IDs are unique across Slack, so a team is found by its ID alone: it may join an enterprise later, and
-users from other companies have another enterprise ID.
+A token is bound to its enterprise, team, and column, so that rows can't be swapped. User tokens and incoming
+webhooks are never requested or stored. Team IDs are unique across Slack, so a team is found by its ID alone:
+it may join an enterprise later, and users from other companies have another enterprise ID.
 """
 
 import secrets
@@ -55,7 +56,11 @@ class Installations(AsyncInstallationStore):
         await self._database.write(work)
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
-        """The installation of a team, or without a `team_id` the organization's. Raises StoredSecretError."""
+        """Return the installation of a team, or None.
+
+        Without a `team_id`, returns the organization's. The row's ID is the custom value `id`. Raises
+        StoredSecretError if the tokens can't be decrypted.
+        """
         organizations = and_(_ROW.enterprise_id == (enterprise_id or ""), _ROW.team_id.is_(None))
         found = (
             select(INSTALLATIONS)
@@ -82,7 +87,10 @@ class Installations(AsyncInstallationStore):
         await self._database.execute(statement)
 
     async def remove(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """Delete the installation of a team, or for None the organization's, with uncovered teams' data."""
+        """Delete the installation of a team, or of an organization if `team_id` is None, with all its data.
+
+        Keeps the data of teams that are still covered: by their organization's installation, or by their own.
+        """
 
         def work(connection: Connection) -> None:
             connection.execute(delete(INSTALLATIONS).where(self._there(enterprise_id, team_id)))
@@ -96,7 +104,10 @@ class Installations(AsyncInstallationStore):
         await self._database.write(work)
 
     async def forget_team(self, team_id: str) -> None:
-        """Delete the data of a team that its organization no longer covers, unless it has its own."""
+        """Delete the data of a team that its organization's installation no longer covers.
+
+        Keeps it if the team has an installation of its own.
+        """
         own = select(_ROW.id).where(self._there(None, team_id)).limit(1)
 
         def work(connection: Connection) -> None:
@@ -145,7 +156,10 @@ class OAuthStates(AsyncOAuthStateStore):
         return state
 
     async def async_consume(self, state: str) -> bool:
-        """Whether the state is valid, once: True for one caller only, unlike slack_sdk's version."""
+        """Return whether the state is valid, and consume it: True for one caller only.
+
+        slack_sdk's own version can return True twice.
+        """
         column = OAUTH_STATES.c
         theirs = and_(column.state == state, column.expire_at > _moment(time.time()))
         return await self._database.changes(delete(OAUTH_STATES).where(theirs).returning(column.id))

@@ -35,9 +35,11 @@ class FieldValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A digest's settings; a personal one has `project_id` 0, and its name as `project`.
+    """A digest's settings. `schedule` is the canonical text of a schedule, `zone` a time zone's name.
 
-    Only the service knows which issues have the `custom_fields` and are in the saved `query`.
+    `filters` and `excluded` have no kind without choices. `stale_days` counts for kind `stale` only. A
+    personal digest has no project: its `project_id` is 0, and `project` is the digest's name. Only the
+    service knows which issues have the `custom_fields` and are in the saved `query`.
     """
 
     project_id: int = 0

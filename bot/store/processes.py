@@ -16,7 +16,11 @@ JUMP = timedelta(minutes=1)  # how far the clock may be set back before due time
 
 
 class Processes:
-    """Sends this process's heartbeats as `name`, and detects processes without any for `timeout` seconds."""
+    """Sends this process's heartbeats, and detects dead processes.
+
+    `name` identifies this process as the holder of its claims. `timeout`: seconds without a heartbeat after
+    which a process is dead. `clock`: the query for the time that all processes share.
+    """
 
     def __init__(self, database: Database, *, timeout: float, clock: sa.Select[datetime] = NOW) -> None:
         self._database = database
@@ -52,7 +56,11 @@ class Processes:
         return sa.and_(lease_until <= now, sa.or_(holder.in_(mine), self.dead(holder, now)))
 
     def dead(self, holder: sa.SQLColumnExpression[Any], now: datetime) -> sa.ColumnElement[bool]:
-        """Match rows whose holder is dead; none unless this process's own heartbeats are steady."""
+        """Match rows whose holder is dead.
+
+        Matches none until this process's own heartbeats have been steady for the whole timeout: after a
+        database outage or a clock change every process looks dead for a moment.
+        """
         steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
         if not steady:
             return sa.false()
@@ -69,7 +77,11 @@ class Processes:
 
 
 class Clock:
-    """The time read from the database plus that since; `suspect` while due times may be from a wrong one."""
+    """The last time read from the database plus the time since; this machine's clock until the first read.
+
+    `suspect`: due times and leases may be from a clock that was ahead, as at the start and when the
+    database's clock was set back.
+    """
 
     def __init__(self) -> None:
         self._last_read: tuple[datetime, float] | None = None

@@ -1,4 +1,6 @@
-"""What users entered and may need again, saved for a day: requests, forms, files, time, a key to confirm."""
+"""What users entered and may need again, saved for a day: requests made before linking, forms that Slack
+didn't open, files to attach, time to log, and a key whose account they are asked to confirm.
+"""
 
 import json
 import secrets
@@ -20,9 +22,10 @@ LIFETIME = timedelta(days=1)
 
 @dataclass(frozen=True)
 class SavedInput:
-    """Saved input by random ID, or one of a name for each user, accessible to its owner only, and encrypted.
+    """Saved input by random ID, or one of a name for each user, each accessible to its owner only.
 
-    Raises StoredTextError if it can't be decrypted.
+    It is encrypted, because it contains what users typed and Slack's response URLs. Raises
+    StoredTextError if it can't be decrypted.
     """
 
     database: Database

@@ -33,7 +33,11 @@ ACTIVITY_RETENTION = timedelta(days=400)
 
 
 class Store:
-    """The stored data of an open database. `client_id`, the Slack app's, selects its installations."""
+    """The stored data of an open database.
+
+    `client_id` is the Slack app's client ID, which selects its installations. `clock` is the query for the
+    time that all processes share.
+    """
 
     def __init__(
         self,

@@ -92,6 +92,8 @@ class LinkRow(OnePerOwner, Table):
 
 
 class ChannelDefaultRow(Owned, Table):
+    """A channel's default project, and who set it."""
+
     __tablename__ = "channel_defaults"
 
     team_id: Mapped[str] = mapped_column(primary_key=True)
@@ -101,6 +103,8 @@ class ChannelDefaultRow(Owned, Table):
 
 
 class ChannelEmojiRow(Owned, Table):
+    """The emoji that creates issues in a channel, and who turned it on."""
+
     __tablename__ = "channel_emoji"
 
     team_id: Mapped[str] = mapped_column(primary_key=True)
@@ -110,7 +114,9 @@ class ChannelEmojiRow(Owned, Table):
 
 
 class TemplateRow(Owned, Table):
-    """A template for new issues; `channel_id` is empty for the whole project's, `name_key` without case."""
+    """A template for new issues, and who changed it last. `channel_id` is empty for the whole project's;
+    `name_key` is the name without case.
+    """
 
     __tablename__ = "issue_templates"
     __table_args__ = (
@@ -128,6 +134,8 @@ class TemplateRow(Owned, Table):
 
 
 class DeliveryRow(Table):
+    """A claimed delivery. `holder` and `encrypted`, the encrypted request, are set while it is in flight."""
+
     __tablename__ = "deliveries"
 
     key: Mapped[str] = mapped_column(primary_key=True)
@@ -141,7 +149,9 @@ class DeliveryRow(Table):
 
 
 class ClaimRow(Table):
-    """A claim (`store.claims`); `claimed_at` is when the unknown attempt began, or the work was done."""
+    """A claim on work that is done once; see `store.claims`. `claimed_at` is when the first attempt began
+    whose outcome is unknown, or when the work was done.
+    """
 
     __tablename__ = "claims"
 
@@ -159,6 +169,8 @@ class ProcessRow(Table):
 
 
 class SavedInputRow(Owned, Table):
+    """What a user entered and may need again, encrypted."""
+
     __tablename__ = "saved_input"
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -167,6 +179,8 @@ class SavedInputRow(Owned, Table):
 
 
 class CreatedIssueRow(Owned, Table):
+    """An issue created with the bot, and the message it was created from, if any."""
+
     __tablename__ = "created_issues"
     __table_args__ = (
         sa.Index("ix_created_issues_owner", "enterprise_id", "team_id", "user_id", "created_at"),
@@ -183,7 +197,10 @@ class CreatedIssueRow(Owned, Table):
 
 
 class TimeEntryRow(Owned, Table):
-    """A time entry logged with the bot; `minutes` as entered, `post_ts` null if it isn't confirmed."""
+    """A time entry logged with the bot; `minutes` as entered by the user.
+
+    `post_channel_id` is the channel where it was announced, `post_ts` the message, if Slack confirmed it.
+    """
 
     __tablename__ = "time_entries"
     __table_args__ = (
@@ -207,11 +224,15 @@ class TimeEntryRow(Owned, Table):
 
 
 class AssignmentMessagesOffRow(OnePerOwner, Table):
+    """A user who turned off the messages about issues that someone assigns to them."""
+
     __tablename__ = "assignment_messages_off"
 
 
 class AssignmentMessageRow(OnePerOwner, Table):
-    """A message to the owner about an issue that `by`, empty for somebody in the service, assigned."""
+    """A message that the owner is to get about an issue that the user `by` assigned to them; empty for
+    somebody in the service.
+    """
 
     __tablename__ = "assignment_messages"
 
@@ -225,7 +246,13 @@ _PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.col
 
 
 class DigestRow(Owned, Table):
-    """A digest, kept as paused for a while once removed; `next_due` is null while it is paused."""
+    """A digest. `next_due` is null while it is paused. The notices are pending, and `notice_holder` is the
+    process that is sending them. `seen` has a personal digest's issues and their last updates, by issue ID.
+    `agreed_project` is the project that isn't public which the owner agreed to show.
+
+    A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
+    of `paused` before the removal.
+    """
 
     __tablename__ = "digests"
     __table_args__ = (
@@ -298,7 +325,9 @@ class DigestRunRow(Table):
 
 
 class DigestIssueRow(Table):
-    """An issue that a digest won't list again; `created_on` is when it was opened, or closed."""
+    """An issue that a digest has covered and won't list again. `due_at` is that of the run; null for issues
+    from before the digest. `created_on` is when it was opened, or closed in a digest of closed issues.
+    """
 
     __tablename__ = "digest_issues"
 
@@ -311,6 +340,8 @@ class DigestIssueRow(Table):
 
 
 class FollowerRow(OnePerOwner, Table):
+    """A user who follows issues, and the process that is reading them; see `store.followed`."""
+
     __tablename__ = "followers"
 
     next_at: Mapped[datetime] = mapped_column(index=True)
@@ -323,11 +354,14 @@ class FollowerRow(OnePerOwner, Table):
 class FollowedIssueRow(Owned, Table):
     """An issue that a thread or a direct message follows, and the post there that is kept up to date.
 
-    `posted_by` is the Slack user who caused the post. `seen_on` is the `updated_on` of the issue that it
-    shows, `shown` a hash of the post, `closed` what the thread was last told. While a line about that is
-    being sent, `telling` is what it says, `telling_at` when it was sent, and `searched_to` how far the thread
-    was searched for it; `told` counts those lines. Where comments are included, those after the journal
-    `quoted_to` are quoted, and `quoting` is the one being sent.
+    The owner's key reads the issue. `posted_by` is the Slack user who caused the post, `created` whether by
+    creating the issue. `agreed_project` is the project that isn't public which the owner agreed to show.
+    `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
+    the thread was last told. While a line about that is being sent, `telling` is what it says, and
+    `telling_at` when it was sent, by Slack's clock if that's known, and `searched_to` how far the thread was
+    searched for it, Slack's `ts`; `told` counts those lines. `direct` is whether the post is in the owner's
+    direct messages with the bot. Where comments are included, those after the journal `quoted_to` are quoted,
+    and `quoting` is the one being sent.
     """
 
     __tablename__ = "followed_issues"

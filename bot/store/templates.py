@@ -49,7 +49,10 @@ class StoredTemplates:
         return from_row(Template, row) if row else None
 
     async def put(self, owner: Owner, template: Template) -> bool:
-        """Add a template, or change the one with its ID, as `owner`; False if the name is taken there."""
+        """Add a template, or change the one with its ID, as `owner`.
+
+        Return whether it was stored: the project or the channel may have another one with that name.
+        """
         where = {
             "team_id": owner.team_id,
             "project_id": template.project_id,

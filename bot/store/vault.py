@@ -1,4 +1,6 @@
-"""Encrypts secrets at rest, bound to their owner so that rows can't be swapped, and re-encrypts them."""
+"""Encrypts secrets at rest, bound to their owner so that rows can't be swapped, and re-encrypts all of them
+with the first encryption key while the bot runs.
+"""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -18,7 +20,10 @@ BATCH = 100
 
 
 class Vault:
-    """Seals with the first key and opens with all. Raises ValueError unless there are Fernet keys."""
+    """Seals and opens secrets. The first key encrypts; all keys decrypt.
+
+    Raises ValueError if there is no key, or if one isn't a Fernet key.
+    """
 
     def __init__(self, keys: Sequence[SecretStr]) -> None:
         if not keys:
@@ -90,7 +95,11 @@ class EncryptedValues:
     vault: Vault
 
     async def rotate(self, batch_size: int = BATCH) -> AsyncIterator[Rotation]:
-        """Re-encrypt what the first key doesn't open and any other does; yields the progress."""
+        """Re-encrypt everything with the first encryption key; yields the progress after each batch.
+
+        Skips values that already use the first key, so an interrupted rotation can simply be started again.
+        Leaves values that no key can decrypt.
+        """
         progress = Rotation()
         for column in ENCRYPTED:
             async for batch in self._batches(column, batch_size):
@@ -111,6 +120,7 @@ class EncryptedValues:
         return found
 
     async def _batches(self, column: Column[str], size: int) -> AsyncIterator[Sequence[Row[Any]]]:
+        """Yield the rows that have a value: their primary key, and the value."""
         identity = tuple(column.table.primary_key)
         after: tuple[object, ...] = tuple(part.type.python_type() for part in identity)
         while True:

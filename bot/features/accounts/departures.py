@@ -33,9 +33,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Departures:
-    """Stops what runs with the key of a user whom Slack has deactivated, and deletes the key.
+    """Stops everything that runs with the key of a user whom Slack has deactivated, and deletes the key.
 
-    Slack's event may get lost, so background work also asks for its owner's profile now and then.
+    Slack sends an event, which may get lost; so background work also asks for its owner's profile now and
+    then.
     """
 
     parts: Parts
@@ -98,13 +99,18 @@ class Departures:
 
 
 def _moment_of(event: Event) -> datetime:
+    """When Slack says that it happened; now if it doesn't."""
     at = event.payload.get("event_time")
     return datetime.fromtimestamp(at, UTC) if isinstance(at, int) else datetime.now(UTC)
 
 
 @dataclass(frozen=True)
 class Uninstall:
-    """Deletes a workspace's data once Slack, which may repeat old events, refuses its token."""
+    """Deletes a workspace's data once Slack confirms that the app was removed from it.
+
+    Slack may repeat an event even after the app was reinstalled, so the handler tries the workspace's token
+    first and deletes data only if Slack refuses it. It raises any other failure, and Slack retries the event.
+    """
 
     parts: Parts
 
@@ -141,7 +147,10 @@ class Uninstall:
         await asyncio.gather(*map(handle_workspace, event.event["team_ids"]))
 
     async def tokens_revoked(self, event: Event, _: Reply) -> None:
-        """Log it and delete nothing: the token may be replaced; a removed app gets `app_uninstalled`."""
+        """Log that the bot's token no longer works, without deleting anything.
+
+        The token may have been replaced, and a removed app gets its own event, `app_uninstalled`.
+        """
         if not (event.event.get("tokens") or {}).get("bot"):
             return
         enterprise_id, team_id = _installation_of(event.payload)
@@ -157,7 +166,10 @@ class Uninstall:
     async def _token_works(
         self, enterprise_id: str | None, team_id: str | None, *, within: str | None = None
     ) -> bool:
-        """Whether Slack accepts the token, in the workspace `within` if given. Raises other Slack errors."""
+        """Whether Slack accepts the installation's token, in the organization's workspace `within` if given.
+
+        Raises any Slack error that doesn't settle the question.
+        """
         try:
             slack = await self.parts.workspaces.client(enterprise_id, team_id)
         except TokenUnusable:

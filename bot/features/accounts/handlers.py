@@ -89,7 +89,10 @@ class AccountHandlers:
         await reply.privately(views.whoami(await self.accounts.whoami(reply.owner)))
 
     async def submit_link(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Verify and store the key, then resume the saved request. Asks first if the emails differ."""
+        """Verify and store the key, then resume the saved request.
+
+        Asks first if the account's email isn't the user's in Slack; the key is saved encrypted meanwhile.
+        """
         key = (forms.Values(form.view.json).text(views.KEY) or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:
             return FormResult(errors={views.KEY: views.NOT_A_KEY})

@@ -36,7 +36,11 @@ def link_form(
     waiting: str | None = None,
     offered: bool = False,
 ) -> JSON:
-    """The form for an API key; `saved` is the request that resumes, `waiting` what was typed for it."""
+    """The form for an API key. `said` is why it opened.
+
+    `saved` is the ID of the request that resumes after linking, `waiting` what the user typed for it, and
+    `offered` whether the form was opened from a *Link account* button.
+    """
     page = link(account_url(wording.base_url), f"{wording.service} account page")
     blocks: list[Block] = [section(prose(said))] if said else []
     blocks += [

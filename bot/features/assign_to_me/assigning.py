@@ -35,8 +35,9 @@ class Assigning:
     async def take(self, owner: Owner, number: int, *, agreed: int | None) -> Taken:
         """Assign an issue to the user; repeating it is safe.
 
-        It is reassigned only from `agreed`, the assignee that the user confirmed. Raises UserError, and
-        OutcomeUnknown when it can't be read afterwards.
+        It is reassigned only from `agreed`, the assignee that the user confirmed. Raises UserError when the
+        person can't see the issue, may not be its assignee, or the service can't change issues, NotLinked,
+        IssueRefused and the other ServiceErrors; OutcomeUnknown when the issue can't be read afterwards.
         """
         issues = Issues(self.access)
         async with self.access.accounts.reading(owner) as session:

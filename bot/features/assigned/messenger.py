@@ -39,6 +39,8 @@ LONGEST_WAIT = timedelta(minutes=30)  # how long after its first attempt a messa
 
 
 class TellWhenAssigned(Button):
+    """Turns messages about newly assigned issues on or off."""
+
     action = "home.tell_when_assigned"
     on: bool
 
@@ -63,7 +65,10 @@ class AssignmentMessenger:
         await reply.refresh_home()
 
     async def told(self, by: Owner, issue: Issue) -> None:
-        """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises."""
+        """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises.
+
+        Nobody is told about a group's issues, since groups aren't linked.
+        """
         try:
             if user_id := await Issues(self.parts).assignee_to_mention(by, issue):
                 message = AssignmentMessage(replace(by, user_id=user_id), by, issue.id)
@@ -108,7 +113,9 @@ class AssignmentMessenger:
         await self.parts.store.assignment_messages.sent(message)
 
     async def _as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
-        """The issue, read with the assignee's key; None if they aren't to be told, or aren't it anymore."""
+        """The issue, read with the assignee's key; None if they want no messages, aren't linked, can't see
+        it, or it isn't theirs anymore. Raises ServiceError.
+        """
         if not await self.parts.store.assignment_messages.wanted(assignee):
             return None
         try:

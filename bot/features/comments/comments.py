@@ -20,7 +20,10 @@ from bot.store.owner import Owner
 
 
 class CommentUnconfirmed(UserError):
-    """The issue doesn't show the comment. `after` is the last entry of its history before it, if known."""
+    """The service didn't answer, and the issue doesn't show the comment, or can't be read.
+
+    `after` is the last entry of the issue's history before it; None if the service doesn't tell the history.
+    """
 
     says = "{service} stopped responding, {why}"
     after: int | None
@@ -34,9 +37,11 @@ class AddedAlready(UserError):
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment in the service's format, with the `permalink` of its message.
+    """A comment in the service's text format.
 
-    It is looked up before it is sent after a `CommentUnconfirmed` (`after`) or a crash (`since`).
+    `permalink` is the message that it adds, if any. `after` is that of an earlier attempt's
+    `CommentUnconfirmed`, `since` the time of one that was lost in a crash: then the comment is looked up
+    before it is sent.
     """
 
     text: str
@@ -79,9 +84,10 @@ class Comments:
             return Target(issue, allowed is True)
 
     async def add(self, owner: Owner, number: int, comment: Comment, batch: Batch) -> Commented:
-        """Add a comment once, with the files of `batch` in the same change.
+        """Add a comment once, and the files with it in the same change; `batch` has the files' outcomes.
 
-        Raises AddedAlready, CommentUnconfirmed, Refused, and UserError if the service kept no comment.
+        Raises AddedAlready, CommentUnconfirmed, IssueNotFound, UpdatesUnsupported, NotLinked, Refused and the
+        other ServiceErrors, and UserError if the service kept no comment.
         """
         async with self.access.accounts.reading(owner) as session:
             before = await self._read(session, number)

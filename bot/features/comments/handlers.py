@@ -44,7 +44,9 @@ DOING = "Adding the comment in {service}…"
 
 
 class CommentMetadata(Metadata):
-    """The `issue` unless it is chosen there, the job `files` of the message, and `after` as in `Comment`."""
+    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added;
+    `after` as in `Comment`; and whether the user was asked to check if the comment is there (`checked`).
+    """
 
     issue: Number | None = None
     files: str | None = None
@@ -202,7 +204,12 @@ class CommentHandlers:
     async def _once(
         self, reply: Reply, job: Job | None, number: int, *, private: bool
     ) -> AsyncIterator[datetime | None]:
-        """Hold the claim, the author's own for a private note; gives when it may have been added."""
+        """Hold the claim on adding a message to this issue; gives when an earlier attempt began that may have
+        added it. Raises AddedAlready and InProgress.
+
+        A private note's claim is its author's own: those who can't see the note mustn't learn of it, and the
+        others find it on the issue.
+        """
         if job is None:
             yield None
             return
@@ -251,13 +258,17 @@ class CommentHandlers:
 
 
 def _linked(view: JSON, number: int, reply: Reply) -> JSON:
+    """The form with buttons for the issue below its warning."""
     row = open_buttons(number, reply.wording)
     banner, *others = (b for b in view["blocks"] if not str(b.get("block_id")).startswith("open-"))
     return view | {"blocks": [banner, row, *others]}
 
 
 async def quoted(reply: Reply, message: JSON) -> str:
-    """A message's author, linked, and its text as a quote; one with a code block isn't quoted in Textile."""
+    """A message's author, with a link to it, and its text as a quote, in the service's format.
+
+    Textile has no code blocks in quotes, so a message with one isn't quoted there.
+    """
     said = await in_words(reply, message)
     if not said.text:
         return said.source

@@ -25,7 +25,9 @@ class CommentWithMessage(Button):
 
 
 class OpenComment(SavedDraft):
-    """Opens the form with a comment; `files` is the job with its message, `after` as in `Comment`."""
+    """Opens the form with a comment. The job `files` has the message that it adds, if any; `after` is as in
+    `Comment`, and `checked` whether the user was asked to look for it on the issue.
+    """
 
     action = "comment.open_saved"
     command = "issue"
@@ -51,7 +53,10 @@ def comment_form(
     files: Sequence[Block] = (),
     said: str | None = None,
 ) -> JSON:
-    """The form for a comment on `target`, if `fixed`, or else on an issue chosen there; `text` is rich."""
+    """The form for a comment on an issue: the one of `target`, if `fixed`, or else one that is chosen in it.
+
+    `text` is a rich text block; `said` is what was wrong before.
+    """
     blocks: list[Block] = [_issue(target, wording, fixed=fixed)]
     written = forms.formatted_text("comment", text, placeholder="Write a comment")
     blocks.append(forms.field("comment", "Comment", written, optional=False))
@@ -79,7 +84,9 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
 
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
-    """The private answer about an added message, with why it wasn't announced; a warning says enough."""
+    """The private answer about an added message; unless it was announced, with why. A warning says enough by
+    itself.
+    """
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
     if done.exposed or not done.certain:

@@ -7,6 +7,8 @@ from bot.slack.surfaces.drafts import SavedDraft
 
 
 class Act(StrEnum):
+    """What a user can do with one digest, by a command or a button."""
+
     CHANGE = "digest.change"
     NOW = "digest.now"
     PAUSE = "digest.pause"
@@ -25,6 +27,8 @@ class SetUpPersonal(Button):
 
 
 class ReplacePersonal(Button):
+    """Gives the user's personal digest another schedule."""
+
     action = "digest.replace"
     zone: str
     schedule: str
@@ -54,7 +58,9 @@ class PreviewForm(Button):
 
 
 class DigestButton(Button):
-    """`owner` is the one that the confirmation named, `agreed` the project that the user agrees to show."""
+    """`owner` is the digest's owner whom the confirmation named; `personal` is what kind it is; `agreed` is
+    the project that isn't public which the user agrees to show.
+    """
 
     digest: Number
     owner: str = ""

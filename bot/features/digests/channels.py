@@ -106,12 +106,17 @@ async def require_member(reply: Reply, channel_id: str) -> None:
 
 
 class DigestPoster:
+    """Writes digests and notices about them, through the outbox."""
+
     def __init__(self, outbox: Outbox, wording: Wording) -> None:
         self._outbox, self._wording = outbox, wording
         self.channel_status, self.slack_time = outbox.channel_status, outbox.slack_time
 
     async def post(self, digest: Digest, due_at: datetime, ready: Ready) -> Outcome | None:
-        """Post what `ready` returns, if anything, when the digest's turn comes, and again after a delay."""
+        """Post what `ready` returns when the digest's turn comes; None if it returns None.
+
+        The channel is checked right before; after a delay `ready` is called again.
+        """
 
         async def message() -> Message | None:
             edition = await ready()
@@ -208,7 +213,11 @@ class DigestRows:
         self._recent: TtlCache[tuple[str, str], _Changes] = TtlCache(seconds=FRESH)
 
     async def show(self, reply: Reply, ts: str, seen: Exposure, message: JSON | None) -> None:
-        """Show an issue's current assignee in its row of a digest, if the channel may be shown it."""
+        """Show an issue's current assignee in its row of a digest.
+
+        `message` is the digest from the button press; None reads it from Slack. The row stays as it is if the
+        channel may not be shown the issue anymore, outsiders have joined it, or Slack refuses the update.
+        """
         slack, channel_id = reply.slack, reply.place.channel_id or ""
         audiences = reply.platform.audiences
         if await audiences.why_not_share(slack, reply.owner.team_id, channel_id) is not None:

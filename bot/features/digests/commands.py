@@ -44,7 +44,11 @@ class ListDigests:
 
 @dataclass(frozen=True)
 class AddDigest:
-    """`/digest add …`, just a schedule, or `/digest me`; the form opens unless it is `scheduled`."""
+    """`/digest add …`, or just a schedule. Unless it is `scheduled`, the form opens.
+
+    `problems` are the errors in the command; the rest is what was understood. `/digest me` sets up a personal
+    digest, and shows it unless it is `scheduled`.
+    """
 
     wanted: WantedPlan = field(default_factory=WantedPlan)
     scheduled: bool = False

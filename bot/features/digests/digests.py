@@ -62,7 +62,11 @@ def owner_lost_access(digest: Digest) -> UserError:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a digest would show now, or would have in the last PREVIEWED; there may be `more`."""
+    """What a digest would show now, or would have shown in the last PREVIEWED: the first issues, and in how
+    many posts, for new and closed issues.
+
+    `more`: there are more issues than were read, so that `posts` is too low.
+    """
 
     plan: Plan
     issues: tuple[Issue, ...]
@@ -78,6 +82,8 @@ class Planned:
 
 
 class Digests:
+    """Channels' digests. Each runs with its owner's key."""
+
     def __init__(self, access: Access, shortest_gap: timedelta = SHORTEST_GAP) -> None:
         self._client, self._store = access.client, access.store
         self._accounts, self._projects = access.accounts, access.projects
@@ -85,7 +91,11 @@ class Digests:
         self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: WantedPlan) -> Planned:
-        """Add a digest; naming its project agrees to show it. Raises UserError, also for the same digest."""
+        """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
+        public agrees to show it, and the answer says so.
+
+        Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
+        """
         self._require_gap(wanted.plan)
         if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
             raise UserError(
@@ -135,7 +145,10 @@ class Digests:
         return next((digest for digest in await self._store.digests.of_owner(owner) if digest.personal), None)
 
     async def set_up_personal(self, owner: Owner, channel: Channel, plan: Plan) -> Planned:
-        """Add the user's personal digest, in their direct messages, or change its schedule."""
+        """Add the user's personal digest, in their direct messages, or change its schedule to that of `plan`.
+
+        Raises UserError, NotLinked and ServiceError.
+        """
         if (digest := await self.personal(owner)) is not None:
             return await self.change(owner, digest, WantedPlan(plan=plan))
         self._require_gap(plan)
@@ -150,7 +163,10 @@ class Digests:
         return planned
 
     async def change(self, user: Owner, digest: Digest, wanted: WantedPlan) -> Planned:
-        """Change a digest's settings, a personal one's schedule only; of another kind, it begins anew."""
+        """Change a digest's settings; of another kind, it begins anew.
+
+        A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
+        """
         self._require_gap(wanted.plan)
         now = await self._store.processes.now()
         times = _times(wanted.plan, now)
@@ -193,7 +209,11 @@ class Digests:
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
     async def one(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """A digest that the user may act on: their own, or one of this channel if they see its project."""
+        """A digest that the user may act on: their own from anywhere, someone else's from its channel if
+        they see its project.
+
+        Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
+        """
         digest = await self._store.digests.get(user.team_id, digest_id)
         unknown = UserError(
             "There's no digest {digest} here. Type `{/digest}` to see this channel's digests.",
@@ -218,9 +238,10 @@ class Digests:
         return await self._reloaded(digest)
 
     async def resume(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
-        """Resume a digest, with the issues opened meanwhile; the user agrees to show `exposed`.
+        """Resume a digest; its next message includes the issues opened while it was paused.
 
-        Raises NotAgreed.
+        `exposed` is the project that isn't public which the user agrees to show. Raises NotAgreed, UserError
+        if its owner can't read the project, and ServiceError.
         """
         agreed = digest.agreed_project
         if (project := await self._readable(digest, user)) is not None:
@@ -233,7 +254,10 @@ class Digests:
         return Planned(await self._reloaded(digest), times)
 
     async def take_ownership(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
-        """Make the user the owner, whose key it then uses; else as `resume`."""
+        """Make the user the owner; the digest runs with their key from now on.
+
+        `exposed` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
+        """
         if digest.personal:
             raise UserError("Digest {digest} is already yours.", digest=digest.id)
         if digest.owner != user:
@@ -361,7 +385,10 @@ class Digests:
 def _agreement(
     digest: Digest, project: Project, agreed: Collection[int | None], owner: str | None = None
 ) -> int | None:
-    """The project that must be agreed to, if any, and is. Raises NotAgreed, or UserError for an owner's."""
+    """The project that has to be agreed to, if it has, and is.
+
+    Raises NotAgreed, or UserError if only someone else can agree: the digest's `owner`.
+    """
     if digest.direct or may_show(project, None):
         return None
     if project.id not in agreed:

@@ -40,9 +40,11 @@ CHOICE_FIELDS = (*FILTER_KINDS, EXCLUDED)
 
 
 class DigestMetadata(Metadata):
-    """Of all forms: the digest that it changes, and its `owner` whom the form names.
+    """Of all forms: the digest that it changes, if any, and its project.
 
-    `replace`: the result replaces the list that opened it. The last ones are the values of hidden fields.
+    `replace`: the result replaces the list that the form was opened from. `owner` is the digest's owner whom
+    the form names, and `shown` is what `forms.shown_in` marked. The others are what the fields that another
+    kind of schedule hides contained.
     """
 
     digest: Number | None = None
@@ -128,6 +130,7 @@ def _lists_field(plan: Plan) -> Block:
 
 
 def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str = CRON) -> list[Block]:
+    """The fields that this kind of schedule has below it."""
     blocks = []
     if kind == "weekly":
         named = [(day[:3], day.capitalize()) for day in DAYS]

@@ -165,7 +165,8 @@ class DigestHandlers:
     ) -> tuple[Message, Digest | None]:
         """Act on a digest; the result as a message, and the digest if its owner is to be told then.
 
-        Someone else's digest needs `agreed` to be its current owner; the user agrees to show `exposed`.
+        Someone else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed`
+        is the project that isn't public which the user agrees to show.
         """
         user, wording = reply.owner, reply.wording
         digest = await find_digest(reply, self.digests, digest_id)
@@ -204,6 +205,7 @@ class DigestHandlers:
         return views.text_message(views.ownership_taken(taken, reply.wording.service))
 
     async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
+        """Post a digest's new issues without waiting for the next due time."""
         if digest.paused:
             raise UserError(
                 "Digest {digest} is paused. To resume it: `{/digest} resume {digest}`.", digest=digest.id
@@ -220,7 +222,10 @@ class DigestHandlers:
     # Adding
 
     async def add(self, reply: Reply, request: AddDigest, typed: str, *, replace_asked: bool = False) -> None:
-        """Add a digest straight from a command. An error offers the form, filled from what was `typed`."""
+        """Add a digest straight from a command, and confirm its settings privately.
+
+        An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
+        """
         reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
         if request.problems:
             raise request.problems[0]

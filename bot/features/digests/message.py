@@ -1,4 +1,8 @@
-"""A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded."""
+"""A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded.
+
+As many issues as fit get a row with a menu; the next ones get a short line, and a link leads to the service's
+list for the rest.
+"""
 
 import math
 import re

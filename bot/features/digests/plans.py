@@ -67,7 +67,10 @@ OTHERS = 0
 
 @dataclass(frozen=True, kw_only=True)
 class WantedPlan:
-    """`plan` with names as typed in place of its project and choices (`#5` for an ID)."""
+    """A plan that a user asks for: `plan`, but with these names as typed in place of its project and choices.
+
+    An ID is typed as `#5`; a kind that is typed without names has no choices.
+    """
 
     plan: Plan = field(default_factory=Plan)
     project: str | None = None
@@ -88,6 +91,8 @@ def collected(problems: list[UserError] | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Plans:
+    """Resolves settings with the caller's key."""
+
     catalogs: Catalogs
     people: People
 
@@ -98,7 +103,10 @@ class Plans:
         wanted: WantedPlan,
         problems: list[UserError] | None = None,
     ) -> Plan:
-        """The wanted plan; what it has already stays, and unknown names raise UserError or are `problems`."""
+        """The wanted plan, of a project. With `problems`, names that can't be resolved are left out, and why
+        is appended there. Choices that the plan has already stay as they are, even if the project lacks them
+        by now. Raises UserError, ServiceError.
+        """
         project_id = project.id if project else 0
         new = {one.id: one.value for one in wanted.plan.custom_fields if not one.name}
         named = await self.catalogs.field_values(session, project_id or None, new)
@@ -151,7 +159,10 @@ def happened(kind: Kind, issue: Issue) -> datetime | None:
 
 
 def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
-    """Filters for what a digest lists at `now`, or was opened or closed in `span`, without exclusions."""
+    """Filters for the issues that a digest lists at `now`, apart from what it excludes.
+
+    `span` is when they were opened or closed, for the kinds that list each issue once.
+    """
 
     def ids(kind: FilterKind) -> tuple[int, ...]:
         return tuple(choice.id for choice in plan.filters.get(kind, ()))

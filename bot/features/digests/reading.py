@@ -1,7 +1,9 @@
-"""Reads what an owner's digests list: the new issues for all of them together, the other kinds one by one.
+"""Reads what an owner's digests list: the new issues for all of them together, so that the number of requests
+depends on the new issues, and the other kinds one by one.
 
 Each read of new or closed issues overlaps the last one by OVERLAP and skips issues already covered, by their
-numbers, so that none is missed or posted twice. `covered_to` is in the service's own time.
+numbers. So an issue that becomes visible late is still found, and none is posted twice. `covered_to` is in
+the service's own time, which may differ from every other clock.
 """
 
 import asyncio
@@ -55,10 +57,11 @@ FOREVER = timedelta(days=36_500)
 
 @dataclass(frozen=True, kw_only=True)
 class Edition:
-    """The content of a digest's message, oldest issues first; there may be `more`.
+    """The content of a digest's message. `issues` are the new ones, oldest first; there may be `more`.
 
-    `missed` is how many due times before `due_at` it covers as well. `periods` has the issues in each of the
-    last periods, if they can be compared. `asked`: a user requested it.
+    `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
+    posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
+    if they can't be compared. `asked` is true if a user requested it between two due times.
     """
 
     digest: Digest
@@ -83,8 +86,9 @@ Ready = Callable[[], Awaitable[Edition | None]]
 class Content:
     """What a digest lists, in order, and its project's current name.
 
-    `covered_to` and `covered` are how far the issues go, and those not to be listed again. `seen` is that of
-    `updates`, `read_at` a monotonic time.
+    `more`: there may be more issues. `covered_to` and `covered` are how far the issues go, and those not to
+    be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `read_at` is the
+    monotonic time when it was read.
     """
 
     project: str
@@ -98,7 +102,10 @@ class Content:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads what digests list with one user's key, as it is `now`, without the issues in `hidden`."""
+    """Reads what digests list with one user's key, as it is `now`. Its methods raise ServiceError.
+
+    Issues in `hidden` are left out of channels.
+    """
 
     client: Client
     session: Session
@@ -306,6 +313,7 @@ class Reader:
         return rows, newest
 
     async def _projects(self, digests: Sequence[Digest]) -> dict[int, Project | Pause]:
+        """Each project by its number, or why it can't be read anymore."""
         numbers = {digest.plan.project_id for digest in digests if not digest.personal}
         listed = {}
         if len(numbers) > FEW:

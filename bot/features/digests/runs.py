@@ -1,7 +1,8 @@
 """Runs digests: each due time once, even if processes crash, and each new issue in exactly one message.
 
-One process claims a due time (`store/digest_runs.py`). Before a message is posted, its run is marked as
-sending; one still marked so is looked up in the channel before anything is posted again.
+One process claims a due time in the database (`store/digest_runs.py`); an owner's are read together. Before a
+message is posted, its run is marked as sending, with the issues that the message covers. A run still marked
+so is looked up in the channel before anything is posted again.
 """
 
 import asyncio
@@ -42,7 +43,11 @@ OnFinished = Callable[[RunState, timedelta], None]
 
 
 class DigestRuns(Background[Run, Content | Pause]):
-    """Runs digests in one process. `on_finished` gets each run's final state and how late it was."""
+    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
+
+    A user waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the
+    background.
+    """
 
     name = "digest"
     readers = 4
@@ -89,7 +94,11 @@ class DigestRuns(Background[Run, Content | Pause]):
                     await self._digests.reschedule(digest, coming)
 
     async def run_now(self, digest: Digest) -> RunState | None:
-        """Run a digest between two due times; its final state, None if it isn't known yet."""
+        """Run a digest between two due times; its final state, None if another run is in flight or this one
+        continues in the background.
+
+        Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
+        """
         now = await self.access.store.processes.now()
         self.clock.set(now)
         claim = RunClaim(digest=digest, due_at=now, missed=0, next_due=None)
@@ -126,7 +135,11 @@ class DigestRuns(Background[Run, Content | Pause]):
             self._sending = self.start(self._send_notices())
 
     async def _send_notices(self) -> None:
-        """Send one message for each owner and channel with a notice, which is cleared only afterwards."""
+        """Send all notices that are pending, one message for each owner and channel.
+
+        One is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
+        One that Slack doesn't take now holds up no other.
+        """
         waiting: set[int] = set()
         try:
             while (pending := await self._digests.claim_notice(excluding=waiting)) is not None:
@@ -273,9 +286,10 @@ class DigestRuns(Background[Run, Content | Pause]):
         return content
 
     async def _listed_again(self, run: Run, content: Content) -> Content | RunState | None:
-        """As `_listed`, of what of it is still public; None if the run is postponed or stopped.
+        """As `_listed`, of what of it is still public. None if the run is postponed or stopped.
 
-        The key isn't verified: the channel's turn has come, and what a dead key shows is public.
+        Reads little, since the channel's turn has come: the key isn't verified, and shows what everyone can
+        see if it no longer works.
         """
         await self._runs.undo_sending(run)
         now = await self.read_or_put_off([run], self._as_public(run.digest, content))

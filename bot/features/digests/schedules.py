@@ -89,7 +89,11 @@ class Schedule:
 
 
 def parse(text: str) -> Schedule:
-    """`daily 09:00`, `weekdays 9am`, `hourly :30`, `every mon`, `cron 0 9 * * 1-5`. Raises ScheduleError."""
+    """`daily 09:00`, `weekdays 9am`, `weekly mon,thu 9.30`, `hourly`, `hourly :30`, `cron 0 9 * * 1-5`.
+
+    Reads `every weekday at 9:00 AM` too. Ignores case; the default time is 9:00. Raises ScheduleError, which
+    never repeats the input: that may be a secret.
+    """
     kind, *rest = text.lower().translate(QUOTES).split() or [""]
     if kind == "cron":
         return _cron(rest)
@@ -112,7 +116,10 @@ def parse(text: str) -> Schedule:
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
-    """The next `count` due times after `after`, in UTC; fewer if there are no more within 50 years."""
+    """The next `count` due times after `after`, in UTC; fewer if there are no more within 50 years.
+
+    `zone` is a time zone's name, and `after` is timezone-aware.
+    """
     found = dropwhile(lambda due: due <= after, _around(schedule, zone, after, ahead=True))
     return tuple(islice(found, count))
 
@@ -160,7 +167,10 @@ def shortest_gap(schedule: Schedule) -> timedelta:
 
 
 def zone_named(text: str) -> str:
-    """`europe/paris`, `America/New York` → the time zone's name. Raises ScheduleError with suggestions."""
+    """`europe/paris`, `America/New York`, `utc` → ZoneInfo's name for the time zone.
+
+    Raises ScheduleError with suggestions; it never repeats the input.
+    """
     zones = _zones()
     typed = "_".join(text.lower().split())
     if typed in zones:
@@ -327,6 +337,7 @@ def _in_utc(wall: datetime, place: ZoneInfo, fold: int = 0) -> datetime:
 
 @cache
 def _zones() -> dict[str, str]:
+    """The time zones' names by their lowercase names."""
     return {name.lower(): name for name in sorted(available_timezones() - _NOT_PLACES)}
 
 

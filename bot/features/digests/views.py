@@ -69,7 +69,9 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Action:
-    """A thing to do with a digest: its button, its confirmation's question and text, and a notice's words."""
+    """One thing to do with a digest: its button's label, what the confirmation asks (`{it}` is the digest)
+    and says will happen, and what the owner's notice says was done.
+    """
 
     label: str
     ask: str
@@ -120,6 +122,7 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
 
 
 def _below(said: Message | None, text: str, blocks: Sequence[Block]) -> Message:
+    """A list below the result of the last action."""
     return Message(f"{said.text} {text}" if said else text, (*(said.blocks if said else ()), *blocks))
 
 

@@ -18,7 +18,10 @@ NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a fie
 
 
 def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:
-    """The change to issue `number` in `/issue <text>`; empty for the form. Raises NotUnderstood."""
+    """The change to issue `number` in `/issue <text>`; empty for the form.
+
+    `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
+    """
     first_line, below = split_first_line(text)
     asked = _about(understand(first_line, OPTIONS, fields), number)
     parsed = phrase_reader.change(asked, typist.today)
@@ -79,5 +82,6 @@ def _never_empty(field: Field) -> UserError:
 
 
 def _about(parsed: Parsed, number: int) -> Parsed:
+    """The same without the issue's number."""
     at = next(n for n, word in enumerate(parsed.words) if values.issue_number(word.text) == number)
     return parsed.without(at, 1)

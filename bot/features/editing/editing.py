@@ -44,12 +44,18 @@ ENOUGH = 3  # how many characters of a name are enough in a guess
 
 
 class Step(StrEnum):
+    """A change of status by what it does."""
+
     CLOSE = "close"
     REOPEN = "reopen"
 
 
 class Edit(Draft):
-    """Changes to an issue; fields that aren't in it keep their values, those in `cleared` are emptied."""
+    """Changes to an issue; fields that aren't in it keep their values.
+
+    `cleared` are the names of fields to empty, as in `held`, and `guessed` the fields whose names were typed
+    without their option.
+    """
 
     cleared: tuple[str, ...] = ()
     guessed: frozenset[str] = frozenset()
@@ -107,6 +113,7 @@ class Editable:
                 yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
 
     def _several(self, field: CustomFieldInput) -> CustomFieldInput:
+        """The same with its values apart, if the field takes several."""
         several = {held.id for held in self.issue.custom_fields if held.multiple}
         if field.id not in several or not isinstance(field.value, str):
             return field
@@ -147,7 +154,10 @@ class Editable:
         return WrongField("status", refused)
 
     def _stepped(self, step: Step) -> Ref:
-        """The first status that closes or reopens the issue, or its own if it has one. Raises UserError."""
+        """The first status in the service's order that closes or reopens the issue.
+
+        That is the current one if it is closed or open already. Raises UserError.
+        """
         closes, current, allowed = step is Step.CLOSE, self.issue.status, self.catalog.lists["statuses"]
         fitting = [
             status for status in allowed if isinstance(status, IssueStatus) and status.is_closed is closes
@@ -172,7 +182,10 @@ class Editable:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Values by option key, None to clear one. `unread` are durations that couldn't be read, as typed."""
+    """Values for an issue's fields by option key, None to clear one.
+
+    `unread` are durations that couldn't be read, as typed.
+    """
 
     values: Mapping[str, ResolvedValue | None]
     custom: tuple[CustomFieldInput, ...]
@@ -218,6 +231,7 @@ def marks(issue: Issue) -> dict[str, str]:
 
 
 def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
+    """What a form's field holds for a value."""
     match value:
         case Ref():
             return (str(value.id),)
@@ -245,7 +259,8 @@ class Changed:
 class Edited:
     """An issue before and after a change: what changed, and what the service didn't take.
 
-    `already` are the values that it had before, `left` is why fields weren't changed.
+    `already` are the values that the issue had before, if there was nothing to change. `left` is why fields
+    weren't changed, or changed back.
     """
 
     before: Issue
@@ -265,9 +280,10 @@ class Edited:
 
 
 class EditConflict(UserError):
-    """Somebody changed the same fields after the form was opened: `fields` has their value and this user's.
+    """Somebody else changed the same fields after the form was opened.
 
-    `editable` is the issue as it is now, and `wanted` is what the user wants.
+    `editable` is the issue as it is now, and `wanted` is what the user wants; `fields` are those that differ,
+    with the value of the other user and that of this one.
     """
 
     says = "Someone else changed {labels} while you were editing. Check below, then save again."
@@ -284,7 +300,10 @@ class Editing:
     async def editable(
         self, owner: Owner, number: int, edit: Edit, parts: Collection[Part] = PARTS
     ) -> tuple[Editable, Wanted, list[UserError]]:
-        """An issue with these choices, what `edit` means for it, and what can't be done of that."""
+        """An issue with these choices, what `edit` means for it, and what can't be done of that.
+
+        Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
+        """
         Issues(self.access).check_supported(number)
         async with self.access.accounts.reading(owner) as session:
             editable = await self._editable(session, number, edit, parts)
@@ -294,10 +313,11 @@ class Editing:
     async def apply(
         self, owner: Owner, number: int, edit: Edit, opened: Mapping[str, str] | None = None
     ) -> Edited:
-        """Change an issue; only what differs is sent.
+        """Change an issue; only what differs from it is sent.
 
-        `opened` are the `marks` that the form was opened with. Raises EditConflict, WrongField, IssueRefused
-        and the errors of `Issues.update`.
+        `opened` are the `marks` of the issue that the form was opened with. Raises EditConflict if somebody
+        changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
+        `Issues.update`.
         """
         async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
@@ -349,9 +369,10 @@ class Editing:
         return await Issues(self.access).kept_by_subtasks(session, number, wanted)
 
     async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
-        """Change fields back, except those changed since `after`, the marks.
+        """Change fields back to the values that they had, except those that somebody changed since.
 
-        Raises as `apply`, and UserError.
+        `after` are the `marks` of the values that were changed. Raises what `apply` raises, and UserError if
+        no field can be changed back.
         """
         left: list[BotError] = []
         while True:

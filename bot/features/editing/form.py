@@ -51,7 +51,10 @@ def edit_form(
     notes: Sequence[Block] = (),
     wrong: Sequence[str] = (),
 ) -> JSON:
-    """The form with the issue's values, and over them the wanted ones; `said` is about the `wrong` fields."""
+    """The form with the issue's values, and over them the wanted ones.
+
+    `said` and `notes` are what is wrong, and `wrong` names the fields that it is about.
+    """
     issue, catalog = editable.issue, editable.catalog
     values: dict[str, ResolvedValue | None] = {
         key: field.answered(issue) for key, field in CHANGEABLE.items()
@@ -98,6 +101,7 @@ def _description(text: str, url: str, service: str) -> Block:
 
 
 def _choices(field: IssueField, editable: Editable) -> tuple[Ref, ...]:
+    """A field's choices, with the one that the issue has."""
     known, held = field.offered(editable.catalog), field.answered(editable.issue)
     if isinstance(held, Ref) and held.id not in {ref.id for ref in known}:
         return (held, *known)
@@ -111,7 +115,11 @@ def _tag(editable: Editable) -> str:
 
 
 def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
-    """What the user changed in the form since it showed `opened`, the marks. Raises what `entered` raises."""
+    """What the user changed in the form; `opened` are the marks of the issue that it was opened with.
+
+    What comes back as the issue has it isn't read: the form may show values that it doesn't take. Raises what
+    `entered` raises.
+    """
     values = forms.Values(view)
     changed = {name for name in names_in(view) if values.changed(name, opened)}
     found = {

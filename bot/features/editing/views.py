@@ -20,7 +20,10 @@ def edited(
     notes: Sequence[str] = (),
     back: bool = False,
 ) -> Message:
-    """What changed, before → after, or `back`, and what the service didn't take; `undo` are buttons."""
+    """What changed, before → after, or `back`, and what the service didn't take.
+
+    `notes` say more in plain text, and `undo` are the first buttons.
+    """
     issue, linked = edited.issue, title(edited.issue, wording)
     did = "Nothing changed in" if not edited.changed else "Undid the change to" if back else "Updated"
     text = f"{did} {linked}"

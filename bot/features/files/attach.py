@@ -1,7 +1,8 @@
 """Attaches files to issues: several at a time, in constant memory, and none of them twice.
 
-A file is claimed for an issue before it is uploaded, and freed only when it is certainly not attached.
-Otherwise the issue's attachments are checked before anything is sent again. An upload token works once.
+A file is claimed for an issue before it is uploaded, and the claim is freed only when the file is certainly
+not attached. Otherwise the issue's attachments are checked before anything is sent again. An upload token
+works once, so repeating the same change of an issue can't attach a file twice.
 """
 
 import asyncio
@@ -32,6 +33,8 @@ PARALLEL_UPLOADS = 3
 
 
 class FileToAttach(BaseModel):
+    """A file by its ID in Slack, and the name to attach it under."""
+
     model_config = ConfigDict(frozen=True)
 
     id: str
@@ -105,7 +108,10 @@ class BatchFile:
 
 @dataclass(eq=False)
 class Batch:
-    """Files that are attached together. `since` is the first attempt; `again` is set on later ones."""
+    """Files that are attached together. `since` is the first attempt; `again` is set on later ones.
+
+    `in_order` uploads one after the other, since the service lists files in the order of their uploads.
+    """
 
     files: tuple[BatchFile, ...]
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -152,9 +158,10 @@ class Files:
         self.access, self.issues = access, Issues(access)
 
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
-        """Upload the files and attach them in one change of the issue; `batch` has the outcomes.
+        """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
 
-        Raises UserError, CantAttach, and ServiceError if the issue can't be read.
+        Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
+        can't be read or the key can't be verified.
         """
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
@@ -171,7 +178,11 @@ class Files:
 
     @asynccontextmanager
     async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
-        """Hold the waiting files for this issue; afterwards free those that are certainly not attached."""
+        """Hold the waiting files for this issue; afterwards free those that are certainly not attached.
+
+        Files that are on the issue already, or that another request attaches, end at once. Raises
+        ServiceError.
+        """
         claims: dict[BatchFile, Claim] = {}
         try:
             for file in batch.in_state(FileState.WAITING):
@@ -198,7 +209,10 @@ class Files:
         return tuple(file.upload for file in batch.in_state(FileState.UPLOADED) if file.upload)
 
     async def attached(self, owner: Owner, number: int, batch: Batch) -> None:
-        """Record that an issue was created with the uploaded files; earlier ones are looked up there."""
+        """Record that an issue was created with the uploaded files.
+
+        Files still waiting belong to an issue that an earlier attempt created; they are looked up there.
+        """
         if not batch.files:
             return
         for file in batch.in_state(FileState.UPLOADED):
@@ -222,7 +236,10 @@ class Files:
     async def describe(
         self, owner: Owner, number: int, attachment_id: int, name: str, description: str
     ) -> None:
-        """Rename or describe a file that this user attached. Raises UserError if someone else did."""
+        """Rename or describe a file that this user attached.
+
+        Raises UserError if someone else attached it, NotLinked, and ServiceError.
+        """
         async with self.access.accounts.reading(owner) as session:
             await self._own_attachment(session, number, attachment_id)
         changes = AttachmentChanges(filename=name, description=description)

@@ -190,7 +190,10 @@ class FileHandlers:
         return result
 
     async def _announce(self, reply: Reply, number: int, count: int, message: JSON) -> None:
-        """Tell the thread what was attached if everyone may see that, read anew; else the user why not."""
+        """Tell the message's thread what was attached if everyone may see that; else the user alone why not.
+
+        The upload may have taken minutes, so who may see the issue is read again.
+        """
         try:
             seen = await self.publicity.of(reply.owner, number)
         except (ServiceError, UserError) as error:
@@ -209,6 +212,7 @@ class FileHandlers:
 
 
 def _chosen(files: Sequence[FileToAttach], values: forms.Values) -> tuple[FileToAttach, ...]:
+    """The checked files, with the names and descriptions given in the form."""
     checked = values.all_chosen("files")
     return tuple(
         FileToAttach(

@@ -1,4 +1,8 @@
-"""The files that a user wants attached: their IDs, saved between two interactions, and their download."""
+"""The files that a user wants attached: their IDs, saved between two interactions, and their download.
+
+Slack's file objects are looked up again whenever they are needed, so a job can wait for a day. The token is
+sent to Slack's file hosts only, and redirects are never followed.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -33,7 +37,11 @@ UPLOAD = "Download it, then upload it to Slack."
 
 
 class Job(BaseModel):
-    """Files, the issue that they are for, and their message; `own` accepts only the user's uploads."""
+    """Files, the issue that they are for, and the message that they come from, where known.
+
+    `since` is the first attempt. With `own`, only files that the user uploaded to Slack are accepted, since a
+    forged form can name any file. `rows` are the results of files that an earlier attempt settled.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,6 +62,8 @@ def new_batch(attempted: datetime | None) -> Batch:
 
 @dataclass(frozen=True)
 class FileJobs:
+    """Saves jobs, and makes batches of their files."""
+
     parts: Parts
 
     async def from_message(self, reply: Reply, message: JSON) -> Job:
@@ -104,7 +114,10 @@ class FileJobs:
         *,
         own: bool = False,
     ) -> None:
-        """Set the batch's files; `own` as in a job. Slack is asked for those not in `known`, by ID."""
+        """Set the batch's files, ready to be uploaded; `own` as in a job.
+
+        `known` are complete file objects by ID; Slack is asked for the others.
+        """
         uploader, known = reply.owner.user_id if own else None, known or {}
         stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in wanted]
         downloads = (download(reply.slack, self.parts.platform.file_hosts, stub, uploader) for stub in stubs)
@@ -132,7 +145,9 @@ class FileJobs:
         await self.fill(reply, batch, files, known, own=job.own)
 
     async def results(self, reply: Reply, number: int, batch: Batch, job: Job | None = None) -> Message:
-        """The result of each file, below the `job`'s settled ones, with a button that retries failed ones."""
+        """The result of each file, below those of the `job` settled before, with a button that retries the
+        failed ones.
+        """
         job = job or Job(files=())
         retryable = batch.in_state(FileState.FAILED, FileState.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
@@ -209,7 +224,10 @@ async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
 async def download(
     slack: AsyncWebClient, hosts: frozenset[str], file: JSON, uploader: str | None = None
 ) -> Download:
-    """A file to download when it is read. `uploader` must own it, as the token can read others'."""
+    """A file of a message or form that is downloaded when its content is read, which raises UserError.
+
+    `uploader` must own the file: the token can read files of every conversation that the bot is in.
+    """
     [found] = await look_up(slack, [file])
     if uploader is not None and not isinstance(found, UserError) and found.get("user") != uploader:
         found = UserError("Someone else uploaded it to Slack. Use “Attach files” on their message.")
@@ -251,7 +269,10 @@ async def _fetch(
 
 
 def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
-    """Raises UserError unless the answer is the file; Slack may answer with an HTML page (docs/slack.md)."""
+    """Raises UserError unless the answer is the file.
+
+    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
+    """
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
         raise UserError("Slack redirected the download, so I stopped. {how}", how=UPLOAD)
     match answer.status:

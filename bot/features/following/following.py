@@ -22,6 +22,8 @@ MAX_FOLLOWED = 500
 
 @dataclass(frozen=True)
 class Seen:
+    """An issue, and who can see it."""
+
     issue: Issue
     exposure: Exposure
     closed: bool
@@ -72,7 +74,10 @@ class Following:
             return await self.read(session, number, {})
 
     async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
-        """Several issues, None for those that the user can't see, without those that fail to come."""
+        """Several issues, None for those that the user can't see. Raises ServiceError.
+
+        Leaves out those that the service fails to send, so that the others don't wait for them.
+        """
         found: dict[int, Seen | None] = {}
         projects: dict[int | None, Exposure] = {}
         for number in numbers:
@@ -127,7 +132,11 @@ class Following:
         posted_by: str | None = None,
         created: bool = False,
     ) -> Followed:
-        """Keep the post with this `ts` up to date; `agreed` is the project agreed to. Raises UserError."""
+        """Keep the post with this `ts` up to date from now on. Raises UserError, TooManyFollowed too.
+
+        `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
+        issue, and `agreed` the project that isn't public which the owner agreed to show.
+        """
         await self.make_room(owner)
         followed = Followed(
             owner=owner,
@@ -159,7 +168,11 @@ class Following:
         return bool(followed)
 
     async def include_comments(self, owner: Owner, number: int, thread: ThreadPlace, *, on: bool) -> bool:
-        """Quote public comments from now on, or no more; False if it isn't followed. Raises UserError."""
+        """Quote the public comments from now on, or no more; returns False if the issue isn't followed there.
+
+        Only those who can see the issue can, and where not everyone can, only the one who follows it. Raises
+        as `seen`, and UserError.
+        """
         seen = await self.seen(owner, number)
         followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
         if followed is None:

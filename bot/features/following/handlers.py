@@ -1,4 +1,6 @@
-"""Handles the start and stop of following, its comments, and follows what a message created."""
+"""Handles `/issue 42 follow`, *Follow*, *Stop following* and *Include comments*, and follows what was created
+from a message.
+"""
 
 from contextlib import suppress
 from functools import partial
@@ -71,7 +73,10 @@ class FollowHandlers:
         agreed: int | None = None,
         press: ButtonPress[FollowIssue] | None = None,
     ) -> None:
-        """`/issue 42 follow`: in the thread, where it was said, or directly; `press` updates its post."""
+        """`/issue 42 follow`: in the thread, or where that was said, else in a direct message.
+
+        `press` is that of the post to keep up to date, if it isn't a new one.
+        """
         place = await _place_of(reply, thread)
         seen = await self.following.may_follow(reply.owner, number, place)
         there = await self.following.there(reply.owner, number, place)

@@ -1,7 +1,9 @@
 """Keeps the posts that follow issues up to date: one process for each follower, however many replicas run.
 
-A follower's issues are read in pages of 100: those updated since the last read, and at times all, to notice
-lost ones. Only issues that changed are read one by one. A change is shown in its thread once.
+A follower's issues are read in pages of 100, at most once in `Timings.follow_every`: those updated since the
+last read, and from time to time all of them, to notice the ones that aren't visible anymore. Only issues that
+changed are then read one by one, with a key that is verified before anything is posted. A change is shown in
+its thread once, or the issue isn't followed anymore.
 """
 
 import asyncio
@@ -40,7 +42,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Poll:
-    """The followed issues that have to be shown, as they are now, and up to when all changes are known."""
+    """The followed issues that have to be shown, as they are now, and up to when all changes are known.
+
+    `seen` lacks those that the service failed to send, and has None for those that aren't visible.
+    """
 
     changed: Sequence[Followed]
     covered_to: datetime | None
@@ -48,6 +53,8 @@ class Poll:
 
 
 class FollowRuns(Background[Follower, Poll]):
+    """Updates posts and adds lines below them in one process."""
+
     name = "follow"
     readers = 8
 
@@ -116,7 +123,10 @@ class FollowRuns(Background[Follower, Poll]):
         await self._stored.release(follower, covered_to)
 
     async def _changed(self, follower: Follower) -> tuple[Sequence[Followed], datetime | None]:
-        """What has to be read, by a request for each hundred issues, and when changes are known up to."""
+        """What has to be read, by one request for each hundred issues, and up to when changes are known then.
+
+        Raises NotLinked, KeyRejected, ServiceError.
+        """
         followed = follower.followed
         everything = follower.covered_to is None or follower.reads % ALL_EVERY == 0
         since = follower.covered_to

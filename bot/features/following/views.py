@@ -27,7 +27,10 @@ def post(
     direct: bool = False,
     quotes: bool = False,
 ) -> Message:
-    """The post that `by` caused; `follow` is in its menu, `quotes` shows comments, `direct` is private."""
+    """The post that `by` caused, as the issue is now; `follow` is in its menu.
+
+    `quotes` is whether comments are included. A `direct` one is the user's own.
+    """
     issue = seen.issue
     project = f" in {line(issue.project.name)}" if issue.project else ""
     did = "created" if follow.created else "shared"

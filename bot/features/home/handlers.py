@@ -37,7 +37,10 @@ class HomeHandlers:
             await self.show(reply, (event.event.get("view") or {}).get("private_metadata"))
 
     async def show(self, reply: Reply, shown: str | None, *, again: bool = False) -> None:
-        """Publish the user's tab from the database, unless `again` or `shown` matches, then with issues."""
+        """Publish the user's tab twice: right away from the database, then with their open issues.
+
+        The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
+        """
         stored = await self._stored(reply.owner)
         if stored is None:
             await self._publish(reply, None)

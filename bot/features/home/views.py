@@ -38,6 +38,8 @@ LOADING = ":hourglass_flowing_sand: Loading…"
 
 @dataclass(frozen=True)
 class StoredItems:
+    """A linked user's link, issues, time entries and digests in the bot's database."""
+
     link: Link
     created: tuple[CreatedIssue, ...]
     entries: tuple[Entry, ...]
@@ -52,7 +54,10 @@ def home(
     today: date,
     said: str | None = None,
 ) -> JSON:
-    """A user's tab; `stored` is None without a link, `open_issues` while they are read, `said` the error."""
+    """A user's tab. `stored` is None if they aren't linked.
+
+    `open_issues` is None while the service is being read, and `said` is the error if that failed.
+    """
     if stored is None:
         blocks = [context(f":warning: {prose(said)}")] if said else []
         blocks += accounts.invitation(wording)

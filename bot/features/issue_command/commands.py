@@ -100,6 +100,8 @@ class FollowIssue:
 
 @dataclass(frozen=True)
 class ListTemplates:
+    """`/issue template`, of the named project or of the channel's."""
+
     project: str | None
 
 
@@ -112,6 +114,8 @@ class OpenTemplateForm:
 
 @dataclass(frozen=True)
 class OnTemplate:
+    """`/issue template edit bug`, `delete bug`."""
+
     name: str
     project: str | None
     remove: bool
@@ -119,6 +123,8 @@ class OnTemplate:
 
 @dataclass(frozen=True)
 class SaveTemplate:
+    """`/issue template save 42 as bug-report`."""
+
     issue: int
     name: str
 
@@ -141,7 +147,11 @@ IssueRequest = (
 def issue_command(
     text: str, typist: Typist, fields: Collection[Ref] = (), names: Names | None = None
 ) -> IssueRequest:
-    """The request in `/issue <text>`; phrases may hold `names`. Raises NotUnderstood for a new issue."""
+    """The request in `/issue <text>`; `fields` are the project's custom fields, and `names` those that
+    phrases in a new issue's subject may hold.
+
+    Raises UserError, and NotUnderstood for a new issue.
+    """
     if comment := _comment(text, typist.base_url):
         return comment
     first_line, below = split_first_line(text)

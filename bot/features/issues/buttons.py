@@ -9,6 +9,8 @@ class ShowIssue(Button):
 
 
 class ShowMore(Button):
+    """Shows an issue's card with the whole description."""
+
     action = "issue.more"
     issue: Number
 
@@ -50,6 +52,8 @@ class TakeIssue(AssignToMe):
 
 
 class SetStatus(Button):
+    """An option of the *Status* select on a card."""
+
     action = "issue.set_status"
     issue: Number
     status: Number
@@ -76,9 +80,11 @@ class OpenFilesForm(Button):
 
 
 class FollowIssue(Button):
-    """In a thread, its post is kept up to date; `created` is whether it announces the issue.
+    """On a post in a thread, which is then kept up to date; `created` is whether it announces the issue.
 
-    Elsewhere a new post goes to `thread` or the user. `agreed` is the project that its question asks about.
+    On a card, and on a post about something else, `thread` is where a new post goes, or without one, the
+    user's direct messages. `agreed` is the project that isn't public which its question asks about, if it
+    asks.
     """
 
     action = "issue.follow"
@@ -132,6 +138,8 @@ class MoreFields(Button):
 
 
 class NewIssueWithFiles(Button):
+    """`job` is the ID of the saved files."""
+
     action = "files.new"
     job: str
 

@@ -47,8 +47,9 @@ def card(
 ) -> Message:
     """An issue for one person, with its buttons; a form can't share it (`shareable`).
 
-    `description` is mrkdwn; its start is shown, or with `whole` all that fits. With `asks_first`, the card
-    says why sharing asks first. `thread` is the thread where it was opened, which can follow it.
+    `description` is the issue's own, as mrkdwn; its start is shown, or with `whole` all that fits. With
+    `asks_first`, the card says why sharing asks first. `thread` is the thread where it was opened, which can
+    follow it; else a direct message does.
     """
     issue, project = shown.issue, shown.project
     blocks: list[Block] = [

@@ -40,6 +40,8 @@ SIMILAR_SECONDS = 1.0
 
 
 class Source(NamedTuple):
+    """The Slack message that an issue is created from."""
+
     channel_id: str
     ts: str
 
@@ -81,10 +83,12 @@ class IssueCreator:
     ) -> Created:
         """Create the issue once, and record who created it, and from which message (`source`).
 
-        `attempted_at` is when an earlier attempt ended with an unknown outcome: the issue is then searched
-        for first. `upload` sends the files once the rest is resolved. `similar` looks for issues like it
-        meanwhile. Raises UserError, IssueRefused; OutcomeUnknown only if a search didn't find the issue
-        either.
+        `attempted_at` is when an earlier attempt at the same draft ended with an unknown outcome: then the
+        service is searched for the issue first. `upload` sends the files once the rest is resolved. `similar`
+        looks for issues like it meanwhile.
+
+        Raises UserError, NotLinked, IssueRefused and the other ServiceErrors; OutcomeUnknown only if a search
+        didn't find the issue either.
         """
         if not draft.subject.strip():
             raise UserError("Add a subject: `{/issue} new The login page is blank`.")

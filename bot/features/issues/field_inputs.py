@@ -31,7 +31,10 @@ T = TypeVar("T")
 def field_input(
     field: Field, value: ResolvedValue | None, refs: Sequence[Ref], tag: str, *, needed: bool = False
 ) -> Block:
-    """A field with its value and choices, also an unlisted value; `tag` makes a refresh forget it."""
+    """A field with its value and its choices, also a value that isn't one of them.
+
+    `tag` makes a refresh forget what was chosen.
+    """
     searched = field.choices or field.kind is Kind.ISSUE
     return forms.field(
         field.name + (tag if searched else ""), field.label, _element(field, value, refs), optional=not needed
@@ -123,7 +126,10 @@ def names_in(view: JSON) -> frozenset[str]:
 def entered(
     values: forms.Values, field: Field, locale: str, written: Written | None = None
 ) -> Value | bool | None:
-    """What a field of a submitted form holds, choices by ID. Raises WrongField for a bad duration."""
+    """What a field of a submitted form holds, choices by ID. `locale` is the user's.
+
+    Raises WrongField for a duration that can't be read, ActionExpired for a value that the form didn't offer.
+    """
     match field.kind:
         case Kind.CHOICE | Kind.PERSON:
             chosen = values.chosen(field.name)
@@ -175,7 +181,10 @@ def entered_custom_fields(values: forms.Values) -> dict[int, str | tuple[str, ..
 async def with_custom_fields(
     parse: Callable[..., T], fields_in: Callable[[str | None], Awaitable[Collection[Ref]]]
 ) -> T:
-    """What `parse` returns, given the custom fields `fields_in` a project only if an option may be one."""
+    """What `parse` returns; custom fields are read only if an option may be one of them, and given to it.
+
+    `fields_in` reads those of the project that the command names. Raises what `parse` raises.
+    """
     try:
         return parse()
     except (NotUnderstood, UnknownOption) as error:

@@ -1,6 +1,7 @@
 """The optional fields of an issue, one row each, and a draft of their values with what it means.
 
-The command's options, the form, requests, the check of answers and the help all read this table.
+The command's options, the form, the request to the service, the check of its answer and the help all read
+this table. Project, subject and custom fields aren't in it.
 """
 
 from collections.abc import Mapping
@@ -247,7 +248,11 @@ def fields_of(error: BotError) -> tuple[str, ...]:
 async def resolved(
     draft: Draft, people: People, session: Session, catalog: Catalog
 ) -> tuple[dict[str, ResolvedValue], list[WrongField]]:
-    """The draft's values by option key, the likely ones of misspelled names, and errors for unknown names."""
+    """The draft's values by option key, and an error for each unknown or ambiguous name.
+
+    A misspelled name has the value that it probably means; other such names have none. Of a list, the first
+    `TOLD` such names are told.
+    """
     found: dict[str, ResolvedValue] = {}
     errors: list[WrongField] = []
     parts = draft.parts
@@ -293,7 +298,10 @@ def sent(value: ResolvedValue) -> object:
 
 
 def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...]:
-    """Custom field values spelled as in the service. Raises WrongField for an option that is gone."""
+    """Custom field values spelled as in the service, which refuses list values in another case.
+
+    Raises WrongField for an option of a list that doesn't have it anymore.
+    """
     found = []
     for number, value in draft.custom_fields.items():
         known = catalog.custom_field(number).known

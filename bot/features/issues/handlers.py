@@ -88,7 +88,11 @@ class IssueHandlers:
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
     async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
-        """Post an issue, as the user sees it, or return it if not everyone can, unless `agreed` to."""
+        """Post an issue in the conversation, as seen with the user's key.
+
+        Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
+        show. Raises UserError.
+        """
         seen = await Publicity(self.parts).of(reply.owner, number)
         if (issue := seen.issue) is None or issue.is_private:
             raise UserError("#{number} is private, so it can't be shared.", number=number)
@@ -117,10 +121,12 @@ class IssueHandlers:
         return None
 
     async def about(self, reply: Reply, message: JSON, thread: Sequence[JSON] | None = None) -> Issue | None:
-        """The issue that a message is likeliest about, of those that the user can see.
+        """The issue that a message is likeliest about, of those that the user can see; `thread` is its thread
+        if that was read.
 
-        That is one created from its thread or itself, else one that its thread's first message or the bot's
-        posts in it name, else the one that it names. Raises ServiceError if there is any to read.
+        That is one created from its thread or from itself, else one that its thread's first message or the
+        bot's posts in it name, else the one that it names. Raises NotLinked and ServiceError if
+        there is any to read.
         """
         root, base_url = str(message.get("thread_ts") or message["ts"]), reply.wording.base_url
         likely: list[int] = []
@@ -152,7 +158,10 @@ class IssueHandlers:
         return messages
 
     async def announce(self, reply: Reply, made: Created, *, followed: bool = False) -> Announcement:
-        """Announce a created issue where it was requested, if everyone may see it; `followed` there."""
+        """Announce a created issue in the conversation where it was requested, if everyone may see it.
+
+        `followed` is whether the thread will follow the issue in that post.
+        """
         if made.private:
             return None, None
         seen = exposure_of(made.issue)

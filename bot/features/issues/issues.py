@@ -1,6 +1,7 @@
 """Reads and changes issues with the requesting user's key.
 
-A service may answer 200 and change nothing, so an issue is read again after each change, which is sent once.
+The service may answer 200 and change nothing, or not answer a change that it made. So an issue is read again
+after each change, and a change is never sent twice.
 """
 
 import asyncio
@@ -65,7 +66,9 @@ class UpdateUnconfirmed(UserError):
 
 @dataclass(frozen=True)
 class IssueDetails:
-    """An issue with what its card adds: children, related subjects, its project, and if it is the user's."""
+    """An issue with what its card adds: children, the subjects of related issues, its project, and whether
+    it is assigned to the user (`mine`).
+    """
 
     issue: Issue
     children: tuple[Child, ...]
@@ -110,7 +113,10 @@ class Issues:
     async def suggest(
         self, owner: Owner, text: str, project_id: int | None = None, *, own_first: bool = False
     ) -> tuple[Issue, ...]:
-        """Open issues whose number or subject matches, latest first; `own_first` before anything is typed."""
+        """Open issues whose number or subject matches, most recently updated first.
+
+        With `own_first`, the user's own before anything is typed. Raises NotLinked and ServiceError.
+        """
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
         try:
@@ -157,7 +163,11 @@ class Issues:
         include: Collection[IssueDetailInclude],
         read: Callable[[], Awaitable[T]],
     ) -> Issue | T:
-        """One issue with its details, or what `read` returns if the service doesn't tell them, twice."""
+        """One issue with its details, or what `read` returns if the service doesn't tell them.
+
+        It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
+        refused one request.
+        """
         optional = self.access.client.optional
         if issue := await optional.get_issue(session.key, number, include):
             return issue
@@ -194,9 +204,13 @@ class Issues:
     ) -> Issue:
         """Send `changes` once, and return the issue as read afterwards.
 
-        `before` is the issue as just read. `arrived` tells whether an issue shows the change, if the service
-        didn't answer. `read` reads more of the issue than its entry in the list. Raises UpdatesUnsupported,
-        UpdateUnconfirmed, Refused; OutcomeUnknown when the issue can't be read afterwards.
+        It is sent even if the endpoint was missing a moment ago, since a proxy may have answered then.
+
+        `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
+        only if the service didn't answer. `read` reads more of the issue than its entry in the list.
+
+        Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
+        the issue can't be read afterwards.
         """
         optional = self.access.client.optional
         lost: OutcomeUnknown | None = None
@@ -219,7 +233,10 @@ class Issues:
     async def kept_by_subtasks(
         self, session: Session, number: int, keys: Collection[str]
     ) -> UserError | None:
-        """Why its subtasks keep an issue from a change of these fields (`status`: closing), if they do."""
+        """Why its subtasks keep an issue from a change of these fields, by option key; None if they don't.
+
+        `status` stands for closing it. None, too, if they can't be read.
+        """
         derived = [CHANGEABLE[key].label for key in DERIVED if key in keys]
         if not derived and "status" not in keys:
             return None
@@ -273,7 +290,10 @@ def assigned_to(session: Session, issue: Issue) -> bool:
 async def explained(
     access: Access, owner: Owner, error: Refused, project_id: int | None, assignee: ResolvedValue | None
 ) -> IssueRefused | WrongField:
-    """A refusal with the fields that it names, or the assignee who isn't a member; never raises."""
+    """A refusal with the fields that it names, or the assignee who can't be assigned; never raises.
+
+    The service's messages may be in any language, so its list of members decides about the assignee, too.
+    """
     custom_fields: tuple[CustomField, ...] = ()
     who, project, barred = assignee if isinstance(assignee, Ref) else None, "", False
     parts: list[Part] = ["custom_fields", "assignees"] if who else ["custom_fields"]
@@ -307,7 +327,10 @@ def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField])
 
 @dataclass(frozen=True)
 class ServiceChange:
-    """A value that the service replaced or dropped, `wanted` to clear if None; `kept` is one unchanged."""
+    """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.
+
+    `wanted` is None for a value that should be cleared, and `kept` says that the issue had what is got.
+    """
 
     label: str
     field: Field | None

@@ -1,6 +1,7 @@
 """Decides what may be posted: whether everyone can see it in the service, and who agreed to more.
 
-The answers that decide are never taken from a cache. What the service doesn't say counts as private.
+The answers that decide about a post are read for it, never taken from a cache. What the service doesn't say,
+or can't be asked, counts as private.
 """
 
 import asyncio
@@ -25,7 +26,10 @@ log = structlog.get_logger(__name__)
 
 
 def may_show(project: Project | None, agreed: int | None) -> bool:
-    """Whether a channel may be shown what isn't private in a project, public or `agreed` to (its ID)."""
+    """Whether a channel may be shown what isn't private in a project.
+
+    `agreed` is the ID of the project that a user agreed to show although it isn't public.
+    """
     return project is not None and (project.is_public is True or project.id == agreed)
 
 
@@ -35,7 +39,11 @@ def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
 
 
 async def visible_project(client: Client, session: Session, number: int) -> Project | None:
-    """A project as it is now; None if the user can't see it, as the list of projects confirms."""
+    """A project as it is now; None if the user can't see it. Raises ServiceError.
+
+    One of several servers may refuse everything for a while, so a refusal counts only if the list of projects
+    lacks the project, too.
+    """
     try:
         return await client.get_project(session.key, number)
     except (Forbidden, NotFound):
@@ -48,7 +56,11 @@ async def visible_project(client: Client, session: Session, number: int) -> Proj
 
 @dataclass(frozen=True)
 class Exposure:
-    """Who can see an issue, or what isn't about one; `project` is None if unreadable. Times are monotonic."""
+    """Who can see an issue, or for None what isn't about one, in a project.
+
+    `project` is None if it can't be read. `issue_at` and `read_at` are the monotonic times when the issue and
+    the project were read.
+    """
 
     issue: Issue | None
     project_id: int | None

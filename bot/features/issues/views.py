@@ -117,7 +117,8 @@ def post_menu(
     """The `…` menu of an issue in a post, with room for *Delete post*.
 
     `assign` replaces what *Assign to me* carries. `follow` is for a post that can be kept up to date itself,
-    with or without `quotes`. Any other post names the `thread` it is in, if any, which can follow the issue.
+    and `quotes` whether its comments are included.
+    Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
     """
     if thread and follow is None:
         follow = FollowIssue(issue=number, thread=thread)
@@ -168,7 +169,10 @@ def rich_title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
 def posted(
     does: str, issue: Issue, wording: Wording, mention: str | None, follow: FollowIssue | StopFollowing | None
 ) -> Message:
-    """The post of an issue, such as what `Ana created`, with its menu; `mention` is a Slack user, if any."""
+    """The post of an issue, such as what `Ana created`: one line with its menu.
+
+    `mention` is the assignee's Slack user, if they are to be mentioned; `follow` is for a post in a thread.
+    """
     project = f" in {line(issue.project.name)}" if issue.project else ""
     said = f"{line(does)} {title(issue, wording)}{project}"
     assignee = f"<@{mention}>" if mention else name_of(issue.assigned_to)
@@ -187,9 +191,10 @@ def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Messa
 def with_reason(
     answer: Message, issue: Issue, announced: Announced | None, *, private: bool = False
 ) -> Message:
-    """The private answer with why it wasn't announced, if it should have been.
+    """The private answer with why it wasn't announced, if it should have been. A button shares the issue if
+    that is only a question of who may see its project.
 
-    A button shares the issue if that is only a question of who may see its project.
+    What wasn't tried is private itself, or its issue is, or was meant to be.
     """
     match announced:
         case Announced.YES | Announced.NOWHERE:
@@ -213,7 +218,11 @@ def created(
     delete: DeleteAnnouncement | None = None,
     notes: Sequence[str] = (),
 ) -> Message:
-    """The private confirmation of a created issue, or the warning that others see a private one."""
+    """The private confirmation of a created issue: what was understood, what the service changed, possible
+    duplicates, and why it wasn't announced; or a warning if others can see an issue requested as private.
+
+    `delete` deletes the announcement. `notes` say more in plain text.
+    """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
     first = rich_text.paragraph(
@@ -291,7 +300,10 @@ def listed(
     fixed: Mapping[str, int] = NOTHING,
     menu: Element | None = None,
 ) -> Block:
-    """A list row with its menu or `menu`; values that are `fixed` (an ID, 0 for nobody) aren't repeated."""
+    """A list row, with its menu, or `menu` in its place.
+
+    Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated.
+    """
 
     def name(field: str) -> str:
         ref: Ref | None = getattr(issue, field)
@@ -364,7 +376,9 @@ def share_button(issue: Issue, *, public: bool) -> Element:
 def exposing(
     text: str, carries: ShareIssue | FollowIssue, issue: Issue, verb: str, *, public: bool
 ) -> Element:
-    """A button that shows an issue to others; it asks first if that agrees to show its project."""
+    """A button that shows an issue to others. Unless everyone can see it, it asks first, and carries the
+    project that the user then agrees to show.
+    """
     if public:
         return button(text, carries)
     carries = carries.model_copy(update={"agreed": issue.project.id if issue.project else None})

@@ -55,7 +55,9 @@ class LinkDetails:
             return (await Issues(self.access).detailed(session, number, DETAILS[:1])).public_comments
 
     async def _choices(self, session: Session, issue: Issue) -> dict[str, tuple[Ref, ...]]:
-        """The choices of what the user may edit; a choice of statuses counts if no permission is told."""
+        """The choices of what the user may edit. If the service doesn't tell permissions, having a choice of
+        statuses counts as one.
+        """
         project, statuses = issue.project, issue.allowed_statuses
         if project is None or self.access.client.optional.is_missing(UPDATE_ISSUE):
             return {}

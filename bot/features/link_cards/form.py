@@ -34,7 +34,10 @@ def editable(fields: JSON, shown: Details) -> JSON:
 
 
 def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
-    """What the user changed in the details, and the marks of the fields as they were shown."""
+    """What the user changed in the details, and the marks of the fields as they were shown.
+
+    Raises ActionExpired for a value that the details didn't offer.
+    """
     opened: dict[str, str] = {}
     values: JSON = {}
     for key, inputs in (view.get("state", {}).get("values") or {}).items():

@@ -1,4 +1,7 @@
-"""Unfurls links to issues in conversations, shows each viewer their details, and changes what is edited."""
+"""Unfurls links to issues in conversations, and shows each viewer the details and comments they can see.
+
+Edits of the details change the issue.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -57,7 +60,10 @@ class LinkHandlers:
         )
 
     async def shared(self, event: Event, reply: Reply) -> None:
-        """Unfurl posted links of linked users, except in drafts and in channels of other organizations."""
+        """Unfurl posted links, except in drafts and in channels shared with other organizations.
+
+        Does nothing if the poster isn't linked, since they didn't ask for an unfurl.
+        """
         about = event.event
         channel = about.get("channel")
         if not channel or channel == "COMPOSER" or about.get("source") == "composer":

@@ -39,7 +39,10 @@ class Wordless:
 
 @dataclass(frozen=True)
 class Unclear:
-    """No command: a new issue with this subject and description, or a search; too `long` for a command."""
+    """No command: a new issue with this subject and description, or a search for the subject.
+
+    `long` is whether it has more characters than a command may have.
+    """
 
     subject: str
     description: str = ""

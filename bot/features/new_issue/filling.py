@@ -105,7 +105,11 @@ class FormFilling:
     async def _from_template(
         self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, preset: bool
     ) -> Draft:
-        """The draft of a form that opens, filled in from its template, or the channel's only one."""
+        """The draft of a form that opens, filled in from the template that it names.
+
+        With `preset`, it is filled in from the channel's template if it names none and there is only one.
+        Raises WrongField.
+        """
         text_format = reply.wording.text_format
         if draft.template:
             template = await self.templates.named(session, project, reply.channel, draft.template)
@@ -117,7 +121,10 @@ class FormFilling:
     async def _switched(
         self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, before: int, wanted: str
     ) -> Draft:
-        """The draft of an open form, filled in from the wanted template in place of the one `before`."""
+        """The whole draft of an open form, filled in from the wanted template in place of the one `before`.
+
+        Raises WrongField.
+        """
         text_format = reply.wording.text_format
         if filled_in := await self.templates.stored(reply.owner, before):
             draft = withdrawn(draft, filled_in, text_format)

@@ -38,7 +38,13 @@ CUSTOM_FIELDS = 20
 
 
 class NewIssueMetadata(Metadata):
-    """IDs of saved input, and what tells this form from others, also when it is opened again (`form`)."""
+    """The strings are IDs of saved input: `files` of a job, `thread` of an offered thread, `rest` of a
+    description that is too long for the form, and `draft` of what waits for a project.
+
+    `form` tells a form from others, also when it is opened again. `source` is the message that the issue is
+    created from. `template` is the ID of the one that filled the form in, and `more` is whether *More fields*
+    was pressed. `attempted_at` is when an attempt ended with an unknown outcome.
+    """
 
     form: str = ""
     source: Source | None = None
@@ -55,8 +61,9 @@ class NewIssueMetadata(Metadata):
 class FormState:
     """What the form shows of an issue: the fields behind *More fields* if `more`, or else those in `fields`.
 
-    `said` is what is wrong with the draft, in the `wrong` fields, the first of which gets the focus. `needed`
-    are those that the service requires. `description` is the rich text entered so far.
+    `said` is what is wrong with the draft. `wrong` names the fields that it is about, the first of which gets
+    the focus; `needed` are those that the service requires. `description` is the rich text entered so far.
+    `template` is the ID of the template that it was filled in from, 0 for none.
     """
 
     more: bool = False
@@ -87,7 +94,10 @@ def create_form(
     attached: Sequence[Block] = (),
     metadata: str,
 ) -> JSON:
-    """The create form; `notes` are possible duplicates, `attached` is what else comes from a message."""
+    """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project.
+
+    `description` is rich text, `attached` what else comes from a message: its thread and its files.
+    """
     said = shown.said
     blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
@@ -117,7 +127,10 @@ def _template_select(templates: Sequence[Template], chosen: int) -> Block:
 def project_fields(
     draft: Draft, meant: Mapping[str, ResolvedValue], catalog: Catalog, required: Required, shown: FormState
 ) -> list[Block]:
-    """The fields of a project, with *More fields* if some aren't shown; `required` are custom fields."""
+    """The fields of a project, with *More fields* if some aren't shown.
+
+    `required` are the custom fields that the service is known to require.
+    """
     tag = shown.tag(catalog.project_id or "")
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
@@ -168,7 +181,10 @@ def submitted(view: JSON, written: Written, locale: str) -> Draft:
 
 
 def shown_again(view: JSON) -> Draft:
-    """The draft for another project: choices by name, as their IDs differ, and without rich text."""
+    """The draft for another project: choices by name, since their IDs differ between projects.
+
+    Rich text isn't in it.
+    """
     values = forms.Values(view)
     draft = _draft(values, {key: carried_over(values, field) for key, field in FIELDS.items()})
     return draft.model_copy(update={"unread": hours_as_typed(values)})

@@ -52,7 +52,9 @@ async def _rest(saved: SavedInput, owner: Owner, metadata: NewIssueMetadata) -> 
 
 
 def split(text: str) -> tuple[str, str]:
-    """What of a text fits into the input, and the rest: cut between paragraphs, lines or words."""
+    """What of a text fits into the input, and the rest: cut between paragraphs, lines or words, and not in a
+    block of code.
+    """
     if len(text) <= LONGEST:
         return text, ""
     start = text[:LONGEST]

@@ -34,7 +34,9 @@ OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)  # errors that ano
 
 
 class OpenDraft(SavedDraft):
-    """Opens the form with a draft; the error is about `wrong` fields, some `needed` by the service."""
+    """Opens the form with a draft; `wrong` are the fields that the error is about, `needed` those of them
+    that the service needs.
+    """
 
     action = "issue.open_draft"
     command = "issue"

@@ -42,7 +42,10 @@ class Unread(StrEnum):
 
 
 class OfferedThread(BaseModel):
-    """A thread that a form offers to include; `total` is 0 if unknown, `parent` its description at first."""
+    """A thread that a form offers to include, `checked` at first; `total` is 0 if unknown.
+
+    `parent` is the description that the form starts with, if it is the thread's first message.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -101,7 +104,10 @@ class ThreadInclusion:
         return OfferedThread.model_validate(payload)
 
     async def included(self, reply: Reply, form: FormSubmission, description: str) -> Included:
-        """The description with the thread below it, if chosen, without what repeats its first message."""
+        """The description with the thread below it, if the form's box is checked.
+
+        The thread replaces a description that only repeats its first message. Raises WrongField, FormExpired.
+        """
         offered = await self.offered(reply, NewIssueMetadata.of(form.view))
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
             return Included(description)
@@ -243,7 +249,9 @@ async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tz
 
 
 async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
-    """The files of messages by ID, in order and without deleted ones; complete, unless Slack hides them."""
+    """The files of messages by ID, in order and without deleted ones; complete, unless Slack doesn't show
+    them.
+    """
     given = {
         str(file["id"]): file
         for message in messages

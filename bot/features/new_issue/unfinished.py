@@ -30,6 +30,10 @@ SUBJECT = 60
 
 
 class UnfinishedForm(BaseModel):
+    """What a form held `at` a time; `before` is what it offered to continue, and `sent` the last form whose
+    issue was created.
+    """
+
     form: str = ""
     at: float = 0
     subject: str = ""

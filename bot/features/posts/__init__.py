@@ -10,7 +10,10 @@ from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
 
 
 async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
-    """Delete a post if this user caused it: the post itself says who, whatever the press carries."""
+    """Delete a post. Everyone in the channel sees its menu, so this checks who caused the post.
+
+    The post itself says who, whatever the press carries.
+    """
     by = poster_of(press.message)
     if by is None:
         raise ActionExpired

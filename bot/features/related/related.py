@@ -1,6 +1,7 @@
 """Finds the issues that a message may be about, with the requesting user's key.
 
-Each of its most telling words is searched for by itself. The fewer issues have a word, the more it counts.
+The service searches subjects for all words of a query at once, so each of the message's most telling words is
+searched for by itself, all beside each other. The fewer issues have a word, the more it counts.
 """
 
 import asyncio
@@ -30,7 +31,9 @@ NEAR = 0.5  # issues that fit less well than this share of the best one aren't s
 
 @dataclass(frozen=True)
 class Found:
-    """Issues that a message may be about: those that it names, then the nearest open ones, then closed."""
+    """Issues that a message may be about: those that it names, then open ones, then closed ones, each the
+    nearest first. `project` is the one that was searched, None for all.
+    """
 
     issues: tuple[Issue, ...]
     project: KnownProject | None
@@ -49,7 +52,11 @@ class RelatedIssues:
         *,
         everywhere: bool = False,
     ) -> Found:
-        """The issues that a plain text may be about, and its `numbers`, in one project, else in all."""
+        """The issues that a message in plain text may be about; `numbers` are those that it names.
+
+        Searches the channel's project, and all projects if it has none, nothing is found, or `everywhere` is
+        set. Raises NotLinked, KeyRejected, ServiceError.
+        """
         words = await asyncio.to_thread(telling_words, text)
         async with self.access.accounts.reading(owner) as session:
             project = None if everywhere else await self.access.projects.default_in(session, channel)
@@ -92,7 +99,10 @@ async def with_words(
 
 
 def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, int]) -> tuple[Issue, ...]:
-    """The issues that fit the words, open ones first; `totals` counts a word's issues in the service."""
+    """The issues that fit the words, open ones first and then the nearest first.
+
+    `totals` says how many issues have a word; for other words, the given issues are counted.
+    """
     sought = frozenset(words)
     found = [(stems(issue.subject, issue.description or "", sought), issue) for issue in issues]
     having = Counter(word for stemmed, _ in found for word in stemmed.everywhere)

@@ -30,6 +30,8 @@ SHARING = "Share issue"
 
 
 class ShareInThread(Button):
+    """Posts an issue in the message's thread; `agreed` as in `ShareIssue`."""
+
     action = "related.share"
     issue: Number
     agreed: Number | None = None
@@ -44,11 +46,15 @@ class SearchEverywhere(Button):
 
 
 class FindRelated(Button):
+    """Lists the issues that the message may be about."""
+
     action = "related.find"
     job: str
 
 
 class CreateFromMessage(Button):
+    """Opens the form for a new issue, filled from the message, with its `whole` thread."""
+
     action = "related.create"
     job: str
     whole: bool = False

@@ -1,7 +1,8 @@
 """The words of a text that tell what it is about, and how well an issue fits them.
 
 Common words are dropped. A code or an identifier (`KeyError`, `SPRING10`) tells more than a name (`Safari`),
-a name more than another word, and a long word more than a short one. They are compared by stems.
+a name more than another word, and a long word more than a short one. Words are compared by their stems, so
+that `charged` finds `charge`.
 """
 
 import re

@@ -12,7 +12,10 @@ CHANGE += r"(project|tracker|status|priority|category|version|to|author):[^=]+=.
 
 
 class ResultsPage(Button):
-    """Another page of results of the search as typed, with `changes` made to it (see `search.changed`)."""
+    """Another page of results: the search as typed, the page's offset, and those of the pages before it.
+
+    `changes` are those made to the search with buttons (see `search.changed`).
+    """
 
     model_config = ConfigDict(populate_by_name=True)
     query: str = Field(alias="q")
@@ -61,6 +64,8 @@ class SearchWords(ResultsPage):
 
 
 class SearchInstead(ResultsPage):
+    """Searches for what was typed after another command."""
+
     action = "search.instead"
 
 
@@ -69,6 +74,8 @@ class DropPhrase(ResultsPage):
 
 
 class FilterInstead(ResultsPage):
+    """Searches by another name in a filter."""
+
     action = "search.filter"
 
 

@@ -67,7 +67,11 @@ def issues_command(
     *,
     phrases: bool = True,
 ) -> Query | OneIssue | Help:
-    """Parse `/issues <text>`, in which `phrases` may hold `names`. Raises UserError, and UnknownOption."""
+    """Parse `/issues <text>` with the project's custom `fields`, and the `names` that its phrases may hold.
+
+    Without `phrases` its words are all text. Raises UserError, and UnknownOption for a key that may be a
+    custom field name.
+    """
     parsed = parse(text, OPTIONS, fields)
     if parsed.plain.lower() == "help" and not parsed.options:
         return Help()

@@ -1,4 +1,7 @@
-"""A search as a user typed it, the changes to it that buttons offer, and what it finds."""
+"""A search as a user typed it, the changes to it that buttons offer, and what it finds.
+
+Names are resolved to IDs, and searches that would give more are looked for.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -108,7 +111,10 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A query's filters, with what their values are called, and the ID that `me` stands for."""
+    """A query with its names resolved: its filters, and what their values are called, by filter.
+
+    `me` is the ID of the user that `me` stands for.
+    """
 
     query: Query
     project: KnownProject | None

@@ -72,7 +72,11 @@ NEW_SEARCH = button("New search", OpenSearchForm())
 
 
 def results(found: Results, wording: Wording, page: ResultsPage, today: date, *, shareable: bool) -> Message:
-    """One page of results, with buttons for other pages and for the changes that are offered."""
+    """One page of results, with buttons for other pages and for the changes that are offered.
+
+    `page` is the search as typed; a service may return fewer rows than requested, so it has the offsets of
+    the pages before.
+    """
     searched, issues = found.searched, found.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
     drops = [change for change in found.offers if change.startswith("drop=")]

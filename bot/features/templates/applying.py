@@ -1,7 +1,10 @@
 """Fills in a new issue from a template, and takes back what nobody changed. Pure functions.
 
-What the user typed stays: a value as it is, text before the template's description, or below the heading that
-it has itself. Headings are the service's own, and lines that are all bold, as in Slack's editor.
+What the user typed stays. A field that has a value keeps it, and typed text comes before the template's
+description, or below the heading that it has itself.
+
+A description is read as the text before its first heading, and a part for each heading. Headings are the
+service's own, and lines that are all bold, since Slack's editor has no headings.
 """
 
 import re
@@ -26,6 +29,8 @@ _MARKUP = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True)
 class Part:
+    """A heading and the text below it."""
+
     heading: str
     text: str
 
@@ -59,7 +64,10 @@ def key(text: str) -> str:
 
 
 def read(text: str, text_format: str, only: Outline | None = None) -> Outline:
-    """The outline of a description; with `only`, that one's headings and lines as `Expected result:`."""
+    """The outline of a description in the service's format.
+
+    With `only`, it has just the headings of that outline, and a line such as `Expected result:` is one, too.
+    """
     found: list[tuple[str, list[str]]] = [("", [])]
     for line, heading in _lines(text.replace("\r\n", "\n"), text_format, colons=only is not None):
         meant = only.heading(heading) if only and heading else heading

@@ -23,6 +23,8 @@ class RemoveTemplate(Button):
 
 
 class UseTemplate(Button):
+    """Opens the form for a new issue, filled in from a template."""
+
     action = "template.use"
     project: Number
     template: Number

@@ -28,7 +28,11 @@ HERE, EVERYWHERE = "channel", "project"
 
 
 class TemplateMetadata(Metadata):
-    """The template, and hashes of what the form showed, to tell what the user changed."""
+    """The template's project, its ID unless it is new, and the channel that it is for, if any.
+
+    `copied` is the description that was copied from an issue, as its outline's key hashed. `shown` is what
+    `forms.shown_in` marked, and `written` the shown description as it would be written, hashed.
+    """
 
     project_id: Number
     template: Number = 0
@@ -40,7 +44,10 @@ class TemplateMetadata(Metadata):
 
 @dataclass(frozen=True)
 class Entered:
-    """The form's values, choices by ID; `description` is rich text, `here` None if the form doesn't ask."""
+    """The form's values; `chosen` are its choices by option key, `description` is rich text.
+
+    `here` is whether only the channel is offered the template; None if the form doesn't ask.
+    """
 
     name: str = ""
     here: bool | None = None

@@ -51,7 +51,10 @@ class Templates:
     async def offered(
         self, owner: Owner, project: KnownProject, channel: Channel | None
     ) -> tuple[Template, ...]:
-        """The templates for new issues of a project; the channel's own come first and hide namesakes."""
+        """The templates for new issues of a project that the user can see, the channel's own first.
+
+        A channel's template hides the project's with the same name.
+        """
         found = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
         own = [template for template in found if template.channel_id]
         names = {template.name.casefold() for template in own}
@@ -78,9 +81,10 @@ class Templates:
         return known[ref.id]
 
     async def filled(self, owner: Owner, draft: Draft, channel: Channel | None, text_format: str) -> Draft:
-        """The draft, filled in from the template that it names.
+        """The draft of a command, filled in from the template that it names.
 
-        Raises WrongField, also for required parts.
+        Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
+        other UserErrors, NotLinked, ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             project = await self.access.projects.chosen(session, draft.project, channel)
@@ -159,7 +163,8 @@ class Templates:
     ) -> tuple[KnownProject, Template]:
         """Add a template, or change the one with its ID; `chosen` are its choices by option key.
 
-        What the template has already isn't checked again: the project may have lost it. Raises UserError.
+        What the template has already isn't checked again: the project may have lost it since. Raises
+        WrongField, UserError, NotLinked, ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             before = TemplateContent()

@@ -48,7 +48,10 @@ _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
 def timelog_command(text: str, typist: Typist, names: Names | None = None) -> TimelogRequest:
-    """The request in `/timelog <text>`, which may hold `names`. Raises UserError for a link elsewhere."""
+    """The request in `/timelog <text>`; `names` are those of projects.
+
+    Raises UserError for a link elsewhere, and for words after `edit`.
+    """
     if typist.base_url:
         values.own_text(text, typist.base_url)
     parsed = understand(text, OPTIONS)
@@ -166,7 +169,9 @@ def _day_of(rest: Parsed, draft: TimeDraft, today: date) -> tuple[Parsed, date |
 
 
 def _duration_ahead(words: Sequence[Word], typist: Typist) -> tuple[Decimal, int, int] | None:
-    """The duration and the issue in `1h 42`, and their words; None if ambiguous, as `1h 30 42`."""
+    """The duration and the issue in `1h 42`, and how many words they take; None if the words are ambiguous,
+    as in `1h 30 42`.
+    """
     for count in range(min(len(words) - 1, MAX_DURATION_WORDS), 0, -1):
         duration = " ".join(word.text for word in words[:count])
         linking = _linking(words[count:])
@@ -190,7 +195,10 @@ def _linking(words: Sequence[Word]) -> int:
 
 
 def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
-    """The duration that the words begin with, and how many of them: in `1h 30 tickets` it is one hour."""
+    """The duration that the words begin with, and how many of them it takes.
+
+    A duration of several words ends with a unit or at the end of the text: `1h 30 tickets` is one hour.
+    """
     plain = [word.text for word in words[:MAX_DURATION_WORDS]]
     for count in range(len(plain), 0, -1):
         if count > 1 and count < len(words) and plain[count - 1][-1:].isdigit():

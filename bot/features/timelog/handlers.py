@@ -222,7 +222,10 @@ class TimelogHandlers:
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
     async def issue_chosen(self, press: ButtonPress[buttons.ChooseTimeIssue], reply: Reply) -> None:
-        """Another issue was chosen: offer its activities, keep what was typed. The last choice counts."""
+        """Another issue was chosen in the form: offer its activities and keep what was typed.
+
+        Only the last choice counts, whatever order the lookups end in.
+        """
         if press.view is None:
             raise ActionExpired
         if not self.pauses.begin(press.form_key, press.pressed_at):
@@ -334,7 +337,9 @@ class TimelogHandlers:
         return FormResult.told("Time updated", changed)
 
     async def _update_post(self, reply: Reply, entry: Entry) -> str:
-        """Update the entry's post, if everyone there may still see it; else a note that it is outdated."""
+        """Update the entry's public post, if everyone in that channel may still see it; returns a note if it
+        still shows the earlier entry.
+        """
         post = entry.post
         if post is None:
             return ""
@@ -395,7 +400,10 @@ def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
 async def _entered(
     form: FormSubmission, reply: Reply, metadata: TimeMetadata, shown: Mapping[str, str] | None = None
 ) -> TimeChange:
-    """What is in the fields that both forms have, without what is as `shown`. Raises WrongField."""
+    """What is in the fields that both forms have, without what is as it was `shown`.
+
+    Raises WrongField for an unreadable duration.
+    """
     values, found = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
     if values.changed("hours", shown):
         try:

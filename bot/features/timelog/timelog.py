@@ -74,7 +74,11 @@ class TimeToLog(TimeDraft):
 
 @dataclass(frozen=True)
 class Loggable:
-    """An issue to log time on, or a project, with `activities`, those used last first, and the `usual`."""
+    """An issue to log time on, or a project if `issue` is None.
+
+    `activities` are the project's, with those that the user logged last first; `usual` is the one to log with
+    if the user names none.
+    """
 
     issue: Issue | None
     project: DetailedProject
@@ -107,7 +111,9 @@ class ActivityNeeded(UserError):
 
 @dataclass(frozen=True)
 class Logged:
-    """Logged time; only the issue's total shows it if `spent` isn't an `Entry`, which could be edited."""
+    """Logged time. `spent` isn't an `Entry` if only the issue's total shows that it was logged: its number is
+    unknown, so it can't be edited.
+    """
 
     spent: Spent
     on: Loggable
@@ -115,7 +121,9 @@ class Logged:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeChange:
-    """What is changed in an entry, None for what isn't; `agreed` is as in `TimeToLog`."""
+    """What is changed in an entry, None for what isn't; `agreed` is how many minutes on that day the user has
+    confirmed.
+    """
 
     hours: Decimal | None = None
     spent_on: date | None = None
@@ -125,7 +133,10 @@ class TimeChange:
 
 
 class LongDay(UserError):
-    """The user would have `minutes` on `day`, more than 24 hours; `spent` are the issue's hours before."""
+    """The user would have more than 24 hours on `day`, `minutes` in total, and has to confirm that.
+
+    `spent` are the hours on the issue when it was asked, if known.
+    """
 
     says = "That's more than 24 hours for one day."
     day: date
@@ -140,6 +151,8 @@ def _cant_delete_time() -> UserError:
 
 
 class Timelog:
+    """Logs time with the user's own key, and changes and deletes what they logged with the bot."""
+
     def __init__(self, access: Access) -> None:
         self.access, self.issues, self._entries = access, Issues(access), access.store.time_entries
 
@@ -158,7 +171,11 @@ class Timelog:
             return await self._on(session, draft)
 
     async def log(self, owner: Owner, wanted: TimeToLog, *, look: bool = False) -> Logged:
-        """Log time once; `look` for an earlier attempt. Raises ActivityNeeded, LongDay, OutcomeUnknown."""
+        """Log time once, and store the entry as this user's. With `look`, an earlier attempt may have.
+
+        Raises ActivityNeeded and LongDay, and OutcomeUnknown only if the issue's spent hours don't show the
+        time either.
+        """
         async with self.access.accounts.reading(owner) as session:
             on = await self._on(session, wanted)
             wanted = wanted.with_activity(on.activities)
@@ -224,6 +241,7 @@ class Timelog:
     async def _last_used(
         self, session: Session, project: DetailedProject, known: Sequence[Ref]
     ) -> Ref | None:
+        """The activity that the user last logged in the project, through the bot or else in the service."""
         name = None
         if entry := await self._entries.last_in(session.owner, project.id):
             name = entry.activity
@@ -352,7 +370,10 @@ class Timelog:
         before: Entry | None = None,
         spent: Decimal | None = None,
     ) -> None:
-        """Raises LongDay for more than 24 hours in a day that aren't `agreed`, `before` not counted."""
+        """Raises LongDay for more than 24 hours in a day, unless the user agreed to that many minutes.
+
+        `before` is the entry that the hours replace, `spent` as in `LongDay`.
+        """
         minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES)
         if before and before.spent_on == day:
             minutes -= before.minutes

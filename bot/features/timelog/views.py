@@ -50,7 +50,9 @@ class TimeMetadata(Metadata):
 
 
 class EntryMetadata(TimeMetadata):
-    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message."""
+    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message, `shown` as
+    in `forms.shown_in`.
+    """
 
     entry: Number
     shown: dict[str, str] = Field(default_factory=dict)
@@ -58,7 +60,11 @@ class EntryMetadata(TimeMetadata):
 
 
 class LogMetadata(TimeMetadata):
-    """Of the form that logs time; `announce` in the thread of the form's message. `activity` is as typed."""
+    """Of the form that logs time: the project, if it isn't logged on an issue.
+
+    `announce` if the form came from a message, whose thread the result is posted in. `activity` is what the
+    user typed for an issue that isn't known yet.
+    """
 
     project: str | None = None
     announce: bool = False
@@ -123,6 +129,7 @@ def _fields(
     chosen: int | None = None,
     project_id: int | None = None,
 ) -> list[Block]:
+    """The fields that both forms have; `chosen` is the ID of an activity."""
     hours = forms.text("hours", values.hours, placeholder="e.g. 1.5, 90m, or 1h30", most=20)
     comment = forms.text("comment", values.comment, most=COMMENT_LENGTH)
     blocks = [
@@ -138,6 +145,7 @@ def _fields(
 
 
 def _activity(wanted: str | None, on: Loggable) -> int | None:
+    """The ID of the activity that is chosen at first."""
     if not wanted:
         return next((ref.id for ref in (on.usual, *on.activities) if ref), None)
     with suppress(UserError):
@@ -148,7 +156,10 @@ def _activity(wanted: str | None, on: Loggable) -> int | None:
 def summary(
     did: str, spent: Spent, totals: tuple[int, int], wording: Wording, *, shareable: bool, note: str = ""
 ) -> Message:
-    """The private confirmation, with the user's totals and the entry's buttons; `did` is LOGGED or CHANGED"""
+    """The private confirmation: the time, the user's totals, and buttons to share, edit and delete the entry.
+
+    `did` is LOGGED or CHANGED; `note` is more to say, in mrkdwn.
+    """
     below: list[Element] = []
     if isinstance(spent, Entry):
         share = [button("Share here", buttons.ShareTime(entry=spent.id))] if shareable else []

@@ -28,16 +28,22 @@ class Bare(Enum):
 
 @dataclass(frozen=True)
 class ListProjects:
+    """`/tracker projects [text]`."""
+
     text: str = ""
 
 
 @dataclass(frozen=True)
 class OneProject:
+    """`/tracker project web`: by ID, identifier or name."""
+
     project: str
 
 
 @dataclass(frozen=True)
 class OpenProjectForm:
+    """`/tracker project new [name]`: open the form for a new project."""
+
     name: str = ""
 
 
@@ -50,21 +56,29 @@ class ShowUser:
 
 @dataclass(frozen=True)
 class OpenAccountForm:
+    """`/tracker user new [@slackuser]`: open the form for a new account."""
+
     user: SlackUser | None = None
 
 
 @dataclass(frozen=True)
 class EditUser:
+    """`/tracker user edit 5`."""
+
     who: Who
 
 
 @dataclass(frozen=True)
 class SetDefault:
+    """`/tracker default web`: set the channel's project."""
+
     project: str
 
 
 @dataclass(frozen=True)
 class SetEmoji:
+    """`/tracker emoji :ticket:`: create issues in the channel by reacting with it."""
+
     emoji: str
 
 

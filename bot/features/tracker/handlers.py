@@ -78,6 +78,7 @@ class TrackerHandlers:
         await reply.privately(help_views.overview(reply.wording.command))
 
     async def _way_on(self, command: SlashCommand, reply: Reply, error: BotError) -> Block | None:
+        """The buttons below an unknown subcommand: the nearest one, and the help."""
         if not isinstance(error, UnknownWord):
             return None
         buttons = [help_views.help_button()]

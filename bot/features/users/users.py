@@ -1,6 +1,7 @@
 """Shows the service's users, and creates and changes them for administrators.
 
-An answer to an administrator has the user's API key; the bot links a new account with it, and keeps it here.
+The service's answer to an administrator contains the user's API key (docs/service.md, Users). For a new
+account the bot uses it to link the Slack user. No key leaves this module otherwise.
 """
 
 import asyncio
@@ -81,7 +82,11 @@ class Users:
     async def create(
         self, owner: Owner, details: Details, slack_user: Owner | None, *, by_mail: bool
     ) -> tuple[User, LinkOutcome]:
-        """Create the account, return it without its key, and link it. Raises UserError if that fails."""
+        """Create the account, returned without its API key, and link the Slack user with that key.
+
+        The service generates a password to be changed at the first login, and emails it if `by_mail`.
+        Raises UserError if that can't be done, or its outcome is unknown.
+        """
         session = await self.accounts.writing(owner)
         if slack_user is not None:
             await self.require_unlinked(slack_user)
@@ -102,7 +107,10 @@ class Users:
         return _without_key(user), linking
 
     async def change(self, owner: Owner, user_id: int, changed: Mapping[str, str]) -> None:
-        """Change these `Details` of an account. Raises UserError, and OutcomeUnknown if unconfirmed."""
+        """Change these `Details` of an account.
+
+        Raises UserError, and OutcomeUnknown only if no read confirms the change.
+        """
         session = await self.accounts.writing(owner)
         if not changed:
             return

@@ -146,6 +146,7 @@ class WorkflowSteps:
 
 
 def _sentence(error: Exception, reply: Reply) -> str:
+    """What Slack shows of a failed step."""
     if isinstance(error, BotError):
         return shortened(prose(without_keys(reply.wording.sentence(error))), SENTENCE)
     if isinstance(error, TimeoutError):
@@ -154,7 +155,10 @@ def _sentence(error: Exception, reply: Reply) -> str:
 
 
 def _actor(function: JSON, inputs: JSON) -> str:
-    """The Slack user for whom a step runs. Raises UserError unless Slack itself says who that is."""
+    """The Slack user for whom a step runs. Raises UserError unless Slack itself says who that is.
+
+    The builder of a workflow can put anybody's ID into any other kind of input.
+    """
     declared: list[dict[str, Any]] = function.get("input_parameters") or []
     kind = next((each.get("type") for each in declared if each.get("name") == ACT_AS), None)
     given = inputs.get(ACT_AS)

@@ -1,4 +1,8 @@
-"""Delays until a user stops typing in a form, before anything is looked up."""
+"""Delays until a user stops typing in a form, before anything is looked up.
+
+The result updates the form with the hash it was looked up for, so Slack rejects it if the form has changed
+since. Replicas need no coordination.
+"""
 
 import asyncio
 from collections import OrderedDict
@@ -30,7 +34,10 @@ class Debouncer:
         self._hashes: OrderedDict[str, list[str]] = OrderedDict()
 
     async def wait(self, form: str, typed_at: float) -> bool:
-        """Wait for a pause in typing since `typed_at`, Slack's time; False if more was typed meanwhile."""
+        """Wait for a pause in typing; returns False if more was typed meanwhile.
+
+        `typed_at` is Slack's time of the action, since actions may be handled out of order.
+        """
         if not self.begin(form, typed_at):
             return False
         await asyncio.sleep(self._pause)

@@ -32,7 +32,10 @@ log = structlog.get_logger(__name__)
 
 
 def delivery_key(interaction: Interaction) -> str | None:
-    """An idempotency key for a delivery, by its content; None for what may be handled again."""
+    """An idempotency key for a delivery; None for what may be handled any number of times.
+
+    Slack repeats an event under several `event_id`s, so its content is the key.
+    """
     body = interaction.payload
     if isinstance(interaction, OptionsRequest):
         return None
@@ -54,7 +57,10 @@ def delivery_key(interaction: Interaction) -> str | None:
 
 
 def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
-    """The response when a delivery can't be claimed: it says so, or lets Slack deliver an event again."""
+    """The response when a delivery can't be claimed, and so must not be handled.
+
+    Says so to the user if the response can. An event is rejected, so that Slack delivers it again.
+    """
     match interaction:
         case SlashCommand():
             return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})

@@ -141,7 +141,10 @@ class Dispatch(AsyncMiddleware):
     async def _claim(
         self, interaction: Interaction, reply: Reply, delivery: str | None
     ) -> BoltResponse | None:
-        """Claim the delivery, with its request if a user waits. Returns the response if it isn't won."""
+        """Claim the delivery in the database, with the request if a user waits for it.
+
+        Returns the response if it must not be handled here.
+        """
         if delivery is None:
             return None
         asked = None
@@ -172,7 +175,10 @@ class Dispatch(AsyncMiddleware):
     async def _acknowledge(
         self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
     ) -> BoltResponse:
-        """Start the work and respond to Slack at once, a form with its result or a progress view."""
+        """Start the work and respond to Slack at once, unless the response carries the result.
+
+        A form's response is its result, or a progress view.
+        """
         if isinstance(handler, Form):
             reply.acknowledgement = Acknowledgement()
             if isinstance(interaction, FormSubmission):
@@ -228,6 +234,7 @@ class Dispatch(AsyncMiddleware):
         handler: Route,
         turn: AbstractAsyncContextManager[None] = nullcontext(),  # noqa: B008 - it has no state
     ) -> None:
+        """Run a handler when it is its turn."""
         with measured(interaction) as act:
             async with self.failures.reported(act, reply, self.delays.last_answer), turn:
                 notifying = asyncio.create_task(self._notify_if_slow(reply))

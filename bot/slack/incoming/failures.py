@@ -1,4 +1,7 @@
-"""Tells users about errors: in the form they are in, with a button that leads on, or privately."""
+"""Tells users about errors: in the form they are in, with a button that leads on, or privately.
+
+What they typed is given back, and *Link account* or *Open form* resumes it.
+"""
 
 import asyncio
 import secrets
@@ -115,7 +118,10 @@ class Failures:
 
     @asynccontextmanager
     async def reported(self, act: Measurement, reply: Reply, last_answer: float) -> AsyncIterator[None]:
-        """Tell the user about any error in the block, for at most `last_answer` seconds at the end."""
+        """Tell the user about any error in the block, once; re-raises a cancellation.
+
+        `last_answer` is how long that may take, in seconds, when the process stops.
+        """
         try:
             yield
         except asyncio.CancelledError:
@@ -200,7 +206,11 @@ async def finish(reply: Reply, result: FormResult) -> None:
 async def follow(
     reply: Reply, task: asyncio.Task[FormResult], doing: Callable[[], str], said: str, interval: float
 ) -> FormResult:
-    """Await the task, showing `doing()` (mrkdwn) in the form until it is closed; cancels it if canceled."""
+    """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
+
+    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is
+    canceled; stops showing progress when the user closes the form.
+    """
     watched = True
     try:
         while watched and not (await asyncio.wait({task}, timeout=interval))[0]:

@@ -50,8 +50,9 @@ class Interrupted(BotError):
 class Form:
     """A modal's submit handler, and the text shown while it is slow.
 
-    `doing` is plain text. A form acts once however often it is submitted, unless it is `repeatable`. One that
-    `looks` first looks up what an earlier submission, lost in a crash, may have done (`Reply.attempted_at`).
+    `doing` is plain text with `{service}` for the service's name. A form acts once however often it is
+    submitted, unless it is `repeatable`. One that `looks` does what an earlier submission, lost in a crash,
+    may have done: it looks that up first (`Reply.attempted_at`).
     """
 
     submit: Submit
@@ -70,7 +71,9 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class Feature:
-    """Handlers by command without slash, callback ID, button, select's action ID, or event type."""
+    """Handlers by what they answer to: a command without slash and prefix, a callback ID, what a button
+    carries, the action ID of a select, or an event type.
+    """
 
     commands: Mapping[str, Handler[interaction.SlashCommand]] = field(default_factory=dict)
     shortcuts: Mapping[str, Handler[interaction.Shortcut]] = field(default_factory=dict)
@@ -106,7 +109,10 @@ def merged(features: Sequence[Feature]) -> Feature:
 
 
 def unpacking(button: type[Button], handler: Press) -> Press:
-    """The handler of a button, given what it carries or what was saved for it. Raises ActionExpired."""
+    """The handler of a button, given what the button carries, or what was saved for it.
+
+    Raises ActionExpired if that can't be read, and FormExpired if it isn't saved anymore.
+    """
 
     async def handle(press: interaction.ButtonPress[Any], reply: Reply) -> JSON | None:
         carried: Button | None = None

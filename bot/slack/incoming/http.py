@@ -109,7 +109,10 @@ class Readiness:
 
 @dataclass
 class Web:
-    """Serves health, readiness and metrics; with a signing secret also Slack's requests, and OAuth."""
+    """Serves health, readiness and metrics; with a signing secret also Slack's requests, and OAuth if given.
+
+    Set `draining` before a shutdown to report not ready, and `stopping` to reject Slack's requests.
+    """
 
     app: AsyncApp
     pending: PendingRequests

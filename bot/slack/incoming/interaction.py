@@ -42,7 +42,11 @@ COMMAND_LENGTH = 8_000
 
 @dataclass(frozen=True, kw_only=True)
 class Interaction:
-    """What all payloads have in common; `installation` is the enterprise and team of the app."""
+    """What all payloads have in common.
+
+    `installation` is the enterprise and team that the app was called through; in a shared channel, users of
+    other companies belong to other teams.
+    """
 
     kind: ClassVar[str]
     name: str
@@ -99,6 +103,8 @@ class SlashCommand(Interaction):
 
 @dataclass(frozen=True, kw_only=True)
 class Shortcut(Interaction):
+    """A shortcut; `message` is Slack's message object for a message shortcut."""
+
     kind = "shortcut"
     message: JSON = field(default_factory=dict, repr=False)
 
@@ -108,7 +114,11 @@ Carries = TypeVar("Carries", bound=Button)
 
 @dataclass(frozen=True, kw_only=True)
 class ButtonPress(Interaction, Generic[Carries]):
-    """A button, a menu option or another choice, in the `message`. Dispatch reads `carried` into `button`."""
+    """A button, a menu option or another choice; `name` is its action.
+
+    Dispatch reads `carried` into `button`. `block` is the name of the block that it is in.
+    `message` is the message it is in, if any; `pressed_at` is Slack's time.
+    """
 
     kind = "action"
     carried: object
@@ -286,7 +296,12 @@ def _is_foreign(body: JSON) -> bool:
 
 
 def _owner(body: JSON) -> Owner:
-    """The user who caused a payload, whose team may be another company's (docs/slack.md)."""
+    """The user who caused a payload; users of other companies have their own team (docs/slack.md, Shared
+    channels and people).
+
+    Slack may name an event's installation only in its authorizations; in a channel shared with another
+    company these say nothing of the user.
+    """
     user = body.get("user") or {}
     if isinstance(event := body.get("event"), dict):
         user = event.get("user")

@@ -238,7 +238,9 @@ class _Payload(_Installed):
 
 
 def is_slack_check(body: object) -> bool:
-    """Check a payload's shape; whether it is a check of Slack's own, which has none. Raises Malformed."""
+    """Check a payload's shape, and return whether it is a check of Slack's own (`url_verification`,
+    `ssl_check`), which has none. Raises Malformed.
+    """
     if not isinstance(body, dict):
         raise Malformed("not an object")
     try:

@@ -63,7 +63,10 @@ class NotADate(UserError):
 
 
 def day(text: str, today: date, towards: Towards = "future") -> date:
-    """A date as in docs/commands.md, `7d` in the past or future. Raises NotADate, and UserError."""
+    """A date as in docs/commands.md. `mon`, `Dec 31` and `7d` point towards the past or the future.
+
+    Raises NotADate, and UserError for a date that could be day first or month first.
+    """
     found = _day(_normal(text), today, 1 if towards == "future" else -1)
     if found is None or not _FIRST <= found <= _LAST:
         raise NotADate(text.strip()[:_QUOTED], _DAYS)
@@ -71,7 +74,10 @@ def day(text: str, today: date, towards: Towards = "future") -> date:
 
 
 def spent_day(text: str, today: date) -> date:
-    """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today."""
+    """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today.
+
+    Raises UserError as `day` does.
+    """
     typed = _normal(text)
     found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
     if found is None or not _FIRST <= found <= _LAST:
@@ -91,8 +97,10 @@ class SaidDay:
 def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
     """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
 
-    A weekday or a date without its year needs `on`, unless it is the whole text. Quoted words name no day.
-    Raises UserError as `day` does, but for text that may be no date only if it looks like one: `on Feb 30`.
+    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text.
+
+    Weekdays are as in `spent_day`. Quoted words name no day. Raises UserError as `day` does,
+    but for text that may be no date only if it looks like one: `on Feb 30`.
     """
     for end in (False, True):
         for count in range(min(_LONGEST_SAID, len(words)), 0, -1):
@@ -109,6 +117,7 @@ def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
 
 
 def _said(typed: str, today: date, *, alone: bool) -> date | None:
+    """The day that the whole phrase names."""
     named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
     near = _NEAR_DAY.fullmatch(named)
     certain = (near and _weekday(near[2]) is not None) or any(
@@ -142,7 +151,8 @@ def is_date(text: str) -> bool:
 def days(text: str, today: date, towards: Towards) -> DateRange:
     """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
 
-    D is a day or a period (`last week`). Raises UserError as `day` does, and for an empty range.
+    D is a day, `last week`, `this month` or the like. Raises UserError as `day` does, and for a range
+    without days or out of the calendar.
     """
     typed = _normal(text)
     if match := _COMPARISON.fullmatch(typed):
@@ -173,7 +183,10 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
 
 
 def times(text: str, today: date, zone: tzinfo, towards: Towards) -> TimeRange:
-    """As `days`, from the first second of the first day to the last second of the last one in `zone`."""
+    """As `days`, from the first second of the first day to the last second of the last one in `zone`.
+
+    Raises UserError as `days` does.
+    """
     span = days(text, today, towards)
     since = datetime.combine(span.since, time.min, zone) if span.since else None
     if span.until is None:
@@ -197,6 +210,7 @@ def _period(typed: str, today: date, towards: Towards) -> DateRange:
 
 
 def _start(unit: str, today: date, away: int) -> date:
+    """The first day of a week, month or year, `away` of them from today's."""
     if unit == "week":
         return today + timedelta(days=7 * away - today.weekday())
     if unit == "year":
@@ -281,6 +295,7 @@ def _month_day(name: str, number: int, year: str | None, today: date, direction:
 
 
 def _month(name: str) -> int:
+    """The month's number, or 0."""
     return next((n for n, known in enumerate(_MONTHS, 1) if name in (known, known[:3])), 0)
 
 

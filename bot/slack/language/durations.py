@@ -23,7 +23,12 @@ _POINT_LOCALES = frozenset({"es-MX", "es-LA"})
 
 
 def hours(text: str, locale: str = "") -> Decimal:
-    """`1.5`, `1,5h`, `90m`, `1h30`, or `1:30` → hours, by the user's `locale`. Raises UserError."""
+    """`1.5`, `1,5h`, `90m`, `1h30`, `1h 30m`, or `1:30` → hours, to four places.
+
+    Raises UserError for anything else, and for a duration that is out of range.
+
+    `locale` is the user's Slack locale: with a decimal comma, `1,125` isn't a thousand.
+    """
     typed = text.strip().lower()
     comma = locale.partition("-")[0] in _COMMA_LANGUAGES and locale not in _POINT_LOCALES
     if match := _DECIMAL.fullmatch(typed) or (_COMMA.fullmatch(typed) if comma else None):

@@ -40,7 +40,10 @@ ByName = Mapping[str, Sequence[Ref]]  # custom fields by their names as option k
 
 
 class UnknownOption(UserError):
-    """A key that the command doesn't have; where they are allowed, it may be a custom field of `project`."""
+    """A key that the command doesn't have: the nearest one, or else all that it has.
+
+    Where custom fields are allowed, it may be the name of one in `project`, which the command names.
+    """
 
     says = "There's no `{key}:` option. {instead}"
     key: str
@@ -95,9 +98,10 @@ class Parsed:
 
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """Parse the options of `text`; `fields` become `cf_<id>`.
+    """Parse the options of `text`, with keys in lower case.
 
-    Raises UnknownOption, UnclosedQuote, UserError.
+    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption,
+    UnclosedQuote, and UserError for a name that several fields have or an option without a value.
     """
     parsed = understand(text, known, fields)
     if parsed.problems:
@@ -106,7 +110,11 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
 
 
 def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """As `parse`, with problems instead of an error; misspelled options count as the nearest ones."""
+    """As `parse`, with everything that could be understood, and the problems instead of an error.
+
+    A misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of
+    a kind, they aren't told, and nothing is guessed.
+    """
     plain: list[Word] = []
     by_name = _by_name(fields)
     options: dict[str, list[Value]] = {}
@@ -217,7 +225,9 @@ def _option(word: Word) -> tuple[str, Value] | None:
 
 
 def _whole_date(value: Value, following: deque[Word]) -> Value:
-    """The date with the following words, which it takes, that belong to it: `due:next friday`."""
+    """The date with those of the following words, which it takes, that belong to it without quotes:
+    `due:next friday`.
+    """
     near = tuple(islice(following, _CONTINUED))
     for more in range(len(near), 0, -1):
         parts = [value, *near[:more]]

@@ -149,6 +149,7 @@ class Reader:
         return None
 
     def _run(self, words: Sequence[Word], at: int, *, to_end: bool = False) -> tuple[Value, int]:
+        """The words up to the next phrase."""
         end = len(words) if to_end else next(self._starts(words, at + 1), min(len(words), at + MAX_VALUE))
         if end == at + 1:
             return Value(words[at].atoms), 1
@@ -243,7 +244,10 @@ class HalfPhrase(UserError):
 
 
 def search(parsed: Parsed, names: Names, today: date) -> Parsed:
-    """The search with its phrases as options; what is left is text. Raises HalfPhrase."""
+    """The search with its phrases as options; what is left is text.
+
+    An option that was typed as one stays as it is.
+    """
     reader = Reader("search", names, today)
     found = list(_phrases(reader, parsed.words))
     taken = {n for one in found for n in range(one.at, one.at + one.count)}

@@ -1,6 +1,7 @@
 """Command text → words: handles Slack's entities, its escaping, and quotes.
 
-Every raw `<…>` is an entity that Slack made: they are parsed before anything is unescaped.
+Slack escapes only `&`, `<` and `>`, so every raw `<…>` is an entity that Slack made; entities are parsed
+before anything is unescaped, and `&lt;!channel&gt;` stays text.
 """
 
 import re
@@ -93,7 +94,10 @@ def as_typed(text: str) -> str:
 
 
 def words(text: str) -> tuple[Word, ...]:
-    """Split a text; quotes around a word, or after `:` or `,`, keep it together. Raises UnclosedQuote."""
+    """Split a command's text; double quotes around a word, or after a colon or comma, keep it together.
+
+    Raises UnclosedQuote.
+    """
     return tuple(word for _, word in _numbered(text))
 
 
@@ -158,6 +162,7 @@ def _is_space(unit: str | Atom) -> bool:
 
 
 def _word(units: Sequence[str | Atom], at: int) -> tuple[Word, int]:
+    """The word that starts at `at`, and where it ends."""
     atoms: list[Atom] = []
     start, plain = at, at  # where the word starts, and its plain characters since the last atom
     while at < len(units) and not _is_space(unit := units[at]):
@@ -189,7 +194,9 @@ def _join(atoms: list[Atom], plain: str) -> None:
 
 
 def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:
-    """The end of the quote opened at `at`, by any kind of double quote: keyboards mix them."""
+    """The end of the quote opened at `at`: the same kind or, since keyboards curl quotes inconsistently,
+    another kind of double quote.
+    """
     own = _CLOSERS[opener]
     for closers in (own, own if opener == "«" else f'"{_CURLY}'):
         for end in range(at + 1, len(units)):

@@ -45,6 +45,8 @@ class Help:
 
 @dataclass(frozen=True)
 class OneIssue:
+    """An issue, by its number alone."""
+
     number: int
 
 

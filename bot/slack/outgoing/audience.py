@@ -14,7 +14,10 @@ log = structlog.get_logger(__name__)
 
 
 def shared_outside(channel: JSON) -> bool | None:
-    """Whether people outside the company can read a conversation; None if Slack doesn't say."""
+    """Whether people outside the company can read a conversation; None if Slack doesn't say.
+
+    Slack omits the flag for direct messages with the bot, which only one person reads.
+    """
     if channel.get("is_ext_shared") or channel.get("is_pending_ext_shared"):
         return True
     return False if channel.get("is_im") or channel.get("is_ext_shared") is False else None
@@ -42,7 +45,10 @@ class Audiences:
     async def why_not_share(
         self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None = None
     ) -> Announced | None:
-        """Why nothing may be shown in a channel, if so: outsiders may read it, or `by` isn't a member."""
+        """Return why nothing may be shown in a channel, or None: outsiders read it, or may.
+
+        `by` must be a member: set it if the channel comes from a form, where Slack doesn't verify membership.
+        """
 
         async def read() -> bool | None:
             return shared_outside((await slack.conversations_info(channel=channel_id)).get("channel") or {})

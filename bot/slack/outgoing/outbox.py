@@ -1,7 +1,8 @@
 """The one way to write to Slack what nobody waits for: digests, followed issues, direct messages, notices.
 
-A write waits for its turn; right before it, the channel is checked again. One whose outcome is unknown isn't
-repeated: its caller looks it up first.
+A write waits for its turn, and after a 429 as long as Slack asks for. Right before it, the channel is
+checked again: people outside the company may have joined. A write whose outcome is unknown isn't repeated:
+its caller looks it up first.
 """
 
 import asyncio
@@ -61,7 +62,10 @@ Ready = Callable[[], Awaitable[Message | None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Post:
-    """Where a message goes: a conversation, a thread in it, or in place of `ts`; `mark` is its block ID."""
+    """Where a message goes: a conversation, a thread in it, or with `ts` in place of an earlier post.
+
+    `mark` is the block ID of its first block, by which it is found: Slack returns it without an extra scope.
+    """
 
     owner: Owner
     channel_id: str
@@ -71,7 +75,10 @@ class Post:
 
 
 class Outbox:
-    """Writes in the background; `longest_post` is the most seconds from a turn's start to its end."""
+    """Writes in the background. What it knows of a workspace's channels is kept for `Delays.channels`.
+
+    `longest_post`: the most seconds from the start of a write's turn to the end of its request.
+    """
 
     def __init__(self, workspaces: Workspaces, delays: Delays, longest_post: float) -> None:
         self._workspaces = workspaces
@@ -90,8 +97,9 @@ class Outbox:
     async def send(self, post: Post, ready: Ready, *, due_at: datetime = FIRST) -> outcomes.Outcome | None:
         """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
 
-        `ready` is called when the turn has come, and after a delay again. It checks what may have changed,
-        records that the message is about to be sent, and returns it; None if it must not be.
+        `ready` is called when the turn has come. It checks once more what may have changed while the post
+        waited, records that the message is about to be sent, and returns it; None if it must not be. After a
+        delay it is called again.
         """
         method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
         outcome: outcomes.Outcome = outcomes.Delayed(0)
@@ -125,7 +133,10 @@ class Outbox:
     async def find(
         self, post: Post, within: tuple[datetime, datetime], searched_to: str | None = None
     ) -> outcomes.Found:
-        """Look for a post, sent between the times, from where an earlier search ended."""
+        """Look for a post, sent between the two times; `searched_to` is where an unfinished search continues.
+
+        A channel is searched from the newest message to the oldest, a thread the other way round.
+        """
         first, last = within
         moving = "oldest" if post.thread_ts else "latest"
         span = {"oldest": str((first - MARGIN).timestamp()), "latest": str((last + MARGIN).timestamp())}
@@ -273,7 +284,10 @@ Waiting = tuple[datetime, int, str, str, asyncio.Future[None]]
 
 
 class Turns:
-    """The turns of a workspace, with seconds between writes: to a channel, after a `burst`, by method."""
+    """The turns of one workspace.
+
+    The paces are seconds between two writes: to one channel, after a `burst` of them, and by method.
+    """
 
     def __init__(self, channel_pace: float, burst: int, methods: Mapping[str, float]) -> None:
         self._channel_pace = channel_pace

@@ -1,8 +1,10 @@
 """Posts messages: privately to the user who asked, or in the conversation where they asked.
 
-A `response_url` works in every conversation, but only for five posts in 30 minutes (docs/slack.md, Time).
-Public posts use `chat.postMessage`, so that they land in the right thread, have a menu for the user who
-caused it, and are never retried if the first attempt may have succeeded.
+A public post has a menu in which the user who caused it can delete it.
+
+A `response_url` works in every conversation, even those that the bot isn't in, but only for five posts in 30
+minutes (docs/slack.md, Time). Public posts use `chat.postMessage`, so that they land in the right thread, and
+are never retried if the first attempt may have succeeded.
 """
 
 import secrets
@@ -40,7 +42,10 @@ OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 
 @dataclass(frozen=True)
 class Place:
-    """Where to answer: a conversation, a thread, or the Home tab; in the thread if the user `said_there`."""
+    """Where to answer: a conversation, a thread in it, or the Home tab.
+
+    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread.
+    """
 
     channel_id: str | None = None
     thread_ts: str | None = None
@@ -170,7 +175,10 @@ def retry_after(error: SlackApiError, otherwise: float) -> float | None:
 
 
 def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
-    """The response URL if it belongs to Slack, parsed as the HTTP client does; a forged one would leak."""
+    """The response URL, if it belongs to Slack; a forged one would leak the answer.
+
+    Parses it like the HTTP client does, so that the two can't disagree about the host.
+    """
     with suppress(ValueError):
         target = URL(place.response_url or "")
         plain = target.absolute and target.user is None and target.password is None
@@ -182,9 +190,10 @@ def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
 async def privately(
     slack: AsyncWebClient, place: Place, user_id: str, message: Message, *, replace: bool = False
 ) -> None:
-    """Answer one user: where they asked, or else directly, even if the message may have arrived.
+    """Answer one user: where they asked, or else in their direct messages with the bot.
 
-    `replace` replaces the private message whose button was pressed. Raises NotDelivered.
+    Tries the next way if one fails, even though the message may have arrived: hearing twice beats not
+    hearing. `replace` replaces the private message whose button was pressed. Raises NotDelivered.
     """
     arguments = message.as_arguments()
     failed = ("could not answer, trying another way", "answer.failed")
@@ -219,7 +228,10 @@ async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> boo
 
 
 async def _directly(slack: AsyncWebClient, place: Place, message: Message) -> bool:
-    """Post in the user's direct messages; whether it is there, by its first block's ID if unconfirmed."""
+    """Post an ordinary message in the user's direct messages with the bot; returns whether it is there.
+
+    If Slack doesn't confirm it, looks for its first block's ID, since another try would show there, too.
+    """
     mark, channel = f"answer-{secrets.token_hex(8)}", place.channel_id or ""
     first = tuple({"block_id": mark} | block for block in message.blocks[:1])
     marked = Message(message.text, (*first, *message.blocks[1:]))
@@ -265,7 +277,10 @@ async def dismiss(slack: AsyncWebClient, place: Place) -> None:
 
 
 async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
-    """Delete the public message whose button was pressed, or through its response URL; whether it is gone."""
+    """Delete the public message whose button was pressed; returns whether it is gone.
+
+    Where the bot isn't a member, deletes it through the response URL that it was posted with.
+    """
     try:
         await slack.chat_delete(channel=place.channel_id or "", ts=ts)
     except SLACK_FAILED as error:
@@ -297,7 +312,10 @@ async def permalink(slack: AsyncWebClient, place: Place, message: JSON) -> str |
 
 
 async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
-    """Post where the user asked, after `why_not_share`; returns the outcome, and the post's `ts` if known."""
+    """Post where the user asked; call `Audiences.why_not_share` first.
+
+    Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
+    """
     if place.channel_id is None:
         return Announced.NOWHERE, None
     arguments = message.as_arguments()
@@ -347,7 +365,10 @@ def _without_unfurls(arguments: JSON) -> JSON:
 
 
 async def _respond(slack: AsyncWebClient, place: Place, body: JSON) -> int | None:
-    """Post to the response URL and return the status, 0 if not reached; None if the post may have arrived."""
+    """Post to the response URL and return the status; 0 if there is none, or Slack wasn't reached.
+
+    None if the connection broke or an HTML page came back: the post may have been accepted.
+    """
     connections, url = slack.session, _slack_url(slack, place)
     if connections is None or url is None:
         return 0

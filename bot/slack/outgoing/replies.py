@@ -89,7 +89,8 @@ class Acknowledgement:
 class Reply:
     """The ways to answer the user who caused an interaction.
 
-    `view_id` is the form that this reply opened or that it came from. Copies made by `at` share `answered`.
+    `view_id` is the form that this reply opened or that the interaction came from. `answered` is set once the
+    user has been answered; copies made by `at` share it.
     """
 
     slack: AsyncWebClient
@@ -179,7 +180,10 @@ class Reply:
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def announce(self, message: Message, may_post: Callable[[], Awaitable[bool]]) -> Announced:
-        """Post where the user asked, unless outsiders read it; `may_post` is asked right before."""
+        """Post where the user asked, unless outsiders read it or may; the user can delete the post.
+
+        `may_post`, asked right before the post, tells whether others there may see what it says.
+        """
         return (await self.post(message, may_post))[0]
 
     async def post(
@@ -203,9 +207,10 @@ class Reply:
         return deletable(message, self.owner, (await self.profile()).first_name, self.wording.service)
 
     async def show(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> None:
-        """Open a form, or replace the open one, `over` the version with this hash.
+        """Open a form, or replace the one that is open.
 
-        A form opens only for linked users unless it is `for_anyone`. Raises NotLinked, FormNotShown.
+        `over` is the hash of the only version that it may replace. A form opens only for linked users unless
+        it is `for_anyone`. Raises NotLinked, and FormNotShown, with `hash_conflict` for another version.
         """
         self.answered.set()
         if self.view_id:
@@ -248,7 +253,10 @@ class Reply:
             return None
 
     async def offer(self, draft: SavedDraft, error: BotError, text: str = "Open form") -> Block | None:
-        """The button that opens a form with what was typed, and before it one to run a corrected command."""
+        """The button that opens a form with what was typed and what is wrong; None if that contains a key.
+
+        Before it, the one that runs a command with the name that a misspelled one probably means.
+        """
         if isinstance(error, KeyInRequest):
             return None
         said = without_keys(self.wording.sentence(error))

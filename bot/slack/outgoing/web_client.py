@@ -1,4 +1,7 @@
-"""The Slack Web API client, with retries chosen per method: repeated posts would duplicate messages."""
+"""The Slack Web API client, with retries chosen per method.
+
+slack_sdk's default retries every call whose connection broke, posts included, which would duplicate messages.
+"""
 
 from http import HTTPStatus
 from typing import Any

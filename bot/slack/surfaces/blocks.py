@@ -1,4 +1,7 @@
-"""Builds Block Kit: every text escaped or plain, every length within the limits (docs/slack.md, Sizes)."""
+"""Builds Block Kit: every text escaped or plain, every length within Slack's limits (docs/slack.md, Sizes).
+
+Views are pure functions from values to a `Message` or a view's dict.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +33,10 @@ class Message:
     blocks: tuple[Block, ...] = field(default=())
 
     def as_arguments(self) -> JSON:
-        """The arguments for a post, whose longest texts are cut until the message fits."""
+        """The arguments for `chat.postMessage` and for a post to a response URL.
+
+        The longest texts are cut until the message fits.
+        """
         blocks, most = list(self.blocks), SECTION
         while text_length(blocks) > MESSAGE_TEXT and most > SHORTEST:
             most //= 2

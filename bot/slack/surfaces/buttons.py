@@ -37,7 +37,10 @@ class Button(BaseModel):
     """Whether the form that it is in shows its progress, and so nothing else until it ends."""
 
     def pack(self) -> str:
-        """The fields' values joined by colons, which the last may contain. Raises ValueError if too long."""
+        """The fields' values joined by colons; only the last one may contain colons.
+
+        Raises ValueError if Slack's limit for a button is exceeded.
+        """
         values = ("" if value is None else value for _, value in self)
         packed = ":".join(f"{value:d}" if isinstance(value, bool) else str(value) for value in values)
         if len(packed) > BUTTON_VALUE:
@@ -75,6 +78,8 @@ class OpenPage(Button):
 
 
 class DeletePost(Button):
+    """Deletes a post, for the user who caused it."""
+
     action = "post.delete"
     enterprise_id: str = ""
     team_id: str

@@ -1,6 +1,7 @@
 """What users typed, saved until a button gives it back: for a form, or a request that resumes.
 
-It has no tokens and no triggers.
+`Reply.save` saves a draft, `Reply.offer` makes the button below an error, and the handler of a press gets the
+draft back. What is saved has no tokens and no triggers.
 """
 
 import re

@@ -220,7 +220,10 @@ def number_in(value: object) -> int:
 
 
 class Values:
-    """Reads `view.state.values` by field name. Raises ActionExpired for a value that wasn't offered."""
+    """Reads Slack's `view.state.values` by field name, ignoring tags.
+
+    Methods raise ActionExpired for a value that the bot didn't offer.
+    """
 
     def __init__(self, view: JSON) -> None:
         self._blocks: dict[str, JSON] = {}
@@ -305,7 +308,10 @@ SHOWN = ("value", "selected_option", "selected_options", "selected_date", "selec
 
 
 def shown_in(view: JSON) -> dict[str, str]:
-    """A short mark of what each field shows, by name, for the form's metadata: unchanged ones aren't sent."""
+    """A short mark of what each field shows, by name, to keep in the form's metadata.
+
+    What comes back as it was shown is neither read nor sent: the form may show values that it doesn't take.
+    """
     inputs = [block for block in view["blocks"] if block["type"] == "input"]
     return {
         block["block_id"].partition(":")[0]: _mark(
@@ -385,7 +391,10 @@ ALSO_CALLED = {"estimated hours": "estimated time", "parent issue": "parent task
 
 
 def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
-    """The service's sentences by block ID if one starts with a field's label, others at the first."""
+    """The service's sentences by block ID if one starts with a field's label; else None.
+
+    Best effort: the service answers in the user's language. What can't be matched stands at the first field.
+    """
     inputs = [
         (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
     ]

@@ -12,6 +12,8 @@ Mode = Literal["socket", "http"]
 
 @dataclass(frozen=True)
 class Command:
+    """A slash command, without its slash and prefix."""
+
     name: str
     description: str
     usage_hint: str
@@ -54,6 +56,8 @@ ACT_AS, USER_CONTEXT = "act_as", "slack#/types/user_context"
 
 @dataclass(frozen=True)
 class Input:
+    """A text that a workflow gives a step."""
+
     title: str
     description: str
     required: bool = True
@@ -161,7 +165,11 @@ def manifest(
     *,
     several: bool = False,
 ) -> dict[str, Any]:
-    """The manifest, in Slack's shape. Raises ValueError without a `url` where it is needed."""
+    """The manifest, in the shape of Slack's schema.
+
+    `url` is the bot's address; raises ValueError if it is missing in HTTP mode or for `several` workspaces.
+    Links to `service_url` unfurl if Slack accepts its host.
+    """
     root = (url or "").rstrip("/").removesuffix(EVENTS_PATH)
     if (mode == "http" or several) and not re.match(r"https?://[^/\s]", root):
         raise ValueError("HTTP mode and several workspaces need --url, the bot's https:// URL.")

@@ -1,6 +1,7 @@
 """Rich text, which shows other people's text exactly: Slack parses no formatting in it.
 
-Not for `chat.unfurl` or an accessory. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+Slack accepts these blocks in messages, forms and the Home tab, but not in `chat.unfurl` and not with an
+accessory. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 """
 
 from collections.abc import Iterable

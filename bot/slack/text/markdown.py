@@ -18,7 +18,10 @@ _CELLS = 1_000  # how many table cells are shown: more than fit into a message
 
 
 def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's
-    """The library's rule with a limit on cells, since it completes short rows; larger tables stay lines."""
+    """The library's rule, except that tables beyond the limit on cells stay plain lines.
+
+    The library completes short rows, so a few kilobytes of source can become a million cells.
+    """
     if silent or not table_rule(state, start, end, True):  # noqa: FBT003 - markdown-it's
         return table_rule(state, start, end, silent)
     rows = next((n for n in range(start, end) if state.isEmpty(n)), end) - start

@@ -12,7 +12,9 @@ _NUMBERED = re.compile(r"(?<![\w&#/])#([0-9]{1,9})(?!\w)")
 
 
 def text_of(message: JSON) -> str:
-    """The message's text in mrkdwn, with what it quotes, else that of its blocks or attachments."""
+    """The message's text in mrkdwn: its own with the messages that it quotes, else that of its blocks, else
+    that of its attachments.
+    """
     own = str(message.get("text") or "").strip()
     if own:
         return "\n".join((own, *_quoted(message.get("attachments"))))

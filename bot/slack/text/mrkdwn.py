@@ -55,7 +55,8 @@ def decode(text: str) -> str:
 def literal(text: str) -> str:
     """As `escape`, and without formatting, quotes or emoji: it can't pass for the bot's own words.
 
-    Slack reads marks only at the edge of a word, so a word joiner on both sides disables them.
+    Slack has no escape for marks. It reads them only at the edge of a word, so a word joiner on both sides
+    disables them. Between two letters or two spaces they mean nothing and need no joiners.
     """
     shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{JOINER}", escape(text)))
     return _QUOTED.sub(f"{JOINER}&gt;", shown)
@@ -115,7 +116,10 @@ def is_web(url: str) -> bool:
 
 
 def link(url: str, label: str = "") -> str:
-    """A link; for other schemes only the label or URL, escaped. A label that looks like a URL is dropped."""
+    """A link; for other schemes only the escaped label, or the URL if there is none.
+
+    Drops a label that looks like a URL, so that no link can pass for another.
+    """
     url = clean(url).strip()
     shown = line(label, _LABEL)
     if not _WEB.match(url):
@@ -131,7 +135,10 @@ def bold(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Cut mrkdwn to `limit` characters with an ellipsis, outside of entities, and with code closed."""
+    """Cut mrkdwn to `limit` characters: never inside an entity or a `<…>`, and with code blocks closed.
+
+    An ellipsis marks the cut.
+    """
     if len(text) <= limit:
         return text
     if not limit:
@@ -189,7 +196,9 @@ def marked(mark: str, inner: str) -> str:
 
 
 def joined(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Join pieces, with a zero-width space between backticks, and where a mark touches a letter."""
+    """Join pieces, with a zero-width space between two backticks, and where a mark touches a letter: Slack
+    would not read it as a mark.
+    """
     text = ""
     after_mark = False
     for piece, is_marked in pieces:

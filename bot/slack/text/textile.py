@@ -46,6 +46,7 @@ def from_textile(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[str]:
+    """The blocks of a text without code blocks, each as mrkdwn."""
     for paragraph in re.split(r"\n[ \t]*\n", text):
         lines = [said for said in paragraph.split("\n") if said.strip()]
         if not lines:
@@ -111,6 +112,7 @@ def _inline(text: str, within: str = "", depth: int = 0) -> str:
 
 
 def _piece(match: re.Match[str], within: str, depth: int) -> tuple[str, bool]:
+    """The converted match, and whether it is surrounded by a mark."""
     kind = match.lastgroup
     if match["at"] or match["code"]:
         return mrkdwn.code(match["at"] or match["code"]), True

@@ -24,7 +24,10 @@ CONVERSION_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Wording:
-    """The service's name, address and format, and the command prefix; `optional` says which buttons go."""
+    """The service's name and address, its text format, and the command prefix.
+
+    `optional` knows which optional operations the service lacks, whose buttons then go.
+    """
 
     base_url: str
     service: str
@@ -42,6 +45,7 @@ class Wording:
         return PLACE.sub(partial(self._value, told), told.says)
 
     def _value(self, error: BotError, place: re.Match[str]) -> str:
+        """What a place in an error's template stands for."""
         slash, name = place.groups()
         if slash:
             return self.command(name)
@@ -70,7 +74,10 @@ async def rendered(text: str, text_format: TextFormat, seconds: float = CONVERSI
 async def converted(
     convert: Callable[[str], T], text: str, otherwise: Callable[[str], T], seconds: float = CONVERSION_SECONDS
 ) -> T:
-    """Convert a text in a thread, or with `otherwise` if that takes longer than `seconds`; it ends soon."""
+    """Convert a text in a thread; `otherwise` converts it if that takes longer than `seconds`.
+
+    The thread can't be stopped, but all converters limit their input, so it ends soon.
+    """
     try:
         async with asyncio.timeout(seconds):
             return await asyncio.to_thread(convert, text)

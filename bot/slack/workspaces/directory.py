@@ -32,7 +32,10 @@ class Profile:
 
 
 class Profiles:
-    """Caches `users.info`, or falls back to the ID and UTC; `on_deactivated` gets deactivated users' IDs."""
+    """Caches `users.info`; falls back to the ID as the name and to UTC.
+
+    `on_deactivated` is called with the team and ID of a user whom Slack says to be deactivated.
+    """
 
     on_deactivated: Callable[[str, str], Awaitable[None]] | None = None
 
@@ -79,6 +82,8 @@ class Profiles:
 
 @dataclass(frozen=True)
 class Contact:
+    """A Slack user's details for a new account in the service; unknown ones are empty."""
+
     owner: Owner
     firstname: str
     lastname: str
@@ -87,7 +92,10 @@ class Contact:
 
 
 async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
-    """A colleague's details, uncached. Raises UserError without an email, and for outsiders and apps."""
+    """Read a colleague's details, uncached. The email needs the scope `users:read.email`.
+
+    Raises UserError if Slack doesn't return it, for an app, and for people who left or work elsewhere.
+    """
     try:
         user = (await slack.users_info(user=user_id)).get("user") or {}
     except SLACK_FAILED as error:

@@ -20,7 +20,9 @@ SHORTENED = " (shortened here)"
 
 @dataclass(frozen=True)
 class InWords:
-    """A message in the service's format: its text, its linked author, and its first line in plain text."""
+    """A message for the service: its text and its author with a link to it, in the service's format, and its
+    first line in plain text.
+    """
 
     text: str
     source: str

@@ -1,4 +1,7 @@
-"""Installs the bot in more workspaces or organizations: Bolt's OAuth flow with the bot's pages."""
+"""Installs the bot in more workspaces or organizations: Bolt's OAuth flow with the bot's pages.
+
+See https://docs.slack.dev/authentication/installing-with-oauth/
+"""
 
 import re
 from html import escape

@@ -23,7 +23,10 @@ DELETED = "tombstone"
 
 @dataclass(eq=False)
 class Thread:
-    """The messages of a thread that were read so far, without deleted ones, and how many Slack counts."""
+    """The messages of a thread that were read so far, in order and without deleted ones.
+
+    `total` is how many messages Slack counts in it, deleted ones and unread ones included.
+    """
 
     team_id: str
     channel_id: str
@@ -56,7 +59,10 @@ class Threads:
         thread.take(page)
 
     async def read(self, slack: AsyncWebClient, thread: Thread, seconds: float) -> None:
-        """Read a thread for at most `seconds`. Raises SLACK_FAILED if nothing of it could be read."""
+        """Read a thread to its end as fast as Slack allows, but for no longer than `seconds`.
+
+        Raises SLACK_FAILED if nothing of it could be read.
+        """
         give_up = time.monotonic() + seconds
         while not thread.complete and len(thread.messages) < MAX:
             try:

@@ -64,7 +64,10 @@ class OneWorkspace(Workspaces):
 
 
 class InstalledWorkspaces(Workspaces):
-    """All workspaces that installed the bot through OAuth, with renewed tokens; `slack` has none itself."""
+    """All workspaces that installed the bot through OAuth; renews their tokens.
+
+    `slack` is a client without a token.
+    """
 
     def __init__(
         self,
@@ -99,7 +102,11 @@ class InstalledWorkspaces(Workspaces):
         user_id: str | None,
         **_: object,
     ) -> AuthorizeResult | None:
-        """The token for a payload; None if the bot isn't installed, or claiming fails, too."""
+        """The token for a payload; None if the bot isn't installed.
+
+        If the database fails, returns no token: claiming the delivery then fails too, and the user hears of
+        it.
+        """
         try:
             bot = await self._bot(enterprise_id, None if context.is_enterprise_install else team_id)
         except NotInstalled:

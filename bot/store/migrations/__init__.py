@@ -16,7 +16,11 @@ def scripts(versions: Path = VERSIONS) -> ScriptDirectory:
 
 
 def migrate(connection: Connection, on_migration: Callable[[str], object], versions: Path = VERSIONS) -> None:
-    """Migrate to the latest of the `versions` in the current transaction. Raises errors of alembic."""
+    """Migrate to the latest of the `versions` in the current transaction.
+
+    Calls `on_migration` with each migration's number and title before it runs. Raises errors of alembic and
+    the database.
+    """
     directory = scripts(versions)
 
     def steps(current: tuple[str, ...], _context: MigrationContext) -> Iterator[RevisionStep]:
