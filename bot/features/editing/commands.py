@@ -23,7 +23,8 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
     """
     first_line, below = split_first_line(text)
-    asked = _about(understand(first_line, OPTIONS, fields), number)
+    typed = understand(first_line, OPTIONS, fields)
+    asked = _about(typed, number)
     parsed = phrase_reader.change(asked, typist.today)
     cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
@@ -38,8 +39,8 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, below.strip()]))
     guessed = {key for _, keys in parsed.phrases for key in keys}
-    if any(word.source.endswith("?") for word in asked.words) and SUBJECT.key not in parsed.options:
-        reader.problems.insert(0, _asks(asked.text, number))
+    if any(word.source.endswith("?") for word in typed.words) and SUBJECT.key not in parsed.options:
+        reader.problems.insert(0, _asks(typed.text, number))
     elif left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
         guessed.add("status")

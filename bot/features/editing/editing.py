@@ -105,10 +105,11 @@ class Editable:
         """An error for each guess that is too little of a name to be sure."""
         for key in edit.guessed & found.keys():
             field, typed, ref = FIELDS[key], edit.values[key], found[key]
-            if not isinstance(ref, Ref) or not isinstance(typed, str) or typed in ("me", ref.name):
+            if not isinstance(ref, Ref) or not isinstance(typed, str) or typed == "me":
                 continue
             name, said = ref.name.casefold(), typed.casefold()
-            if name != said and (len(said) < ENOUGH or f" {said}" not in f" {name}"):
+            begins = len(said) >= ENOUGH and f" {said}" in f" {name}"
+            if said.startswith("#") or not (begins or said == name):
                 kind = "person" if field.kind is Kind.PERSON else field.name
                 yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
 

@@ -1,7 +1,6 @@
 """Reads phrases: finds those of `phrases` in words, and makes them options."""
 
 import re
-from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -86,8 +85,8 @@ class Reader:
     names: Names
     today: date
     _folded: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
-    _parts: dict[str, list[str]] = field(default_factory=dict, init=False)
-    """By kind, names from each of their words on, in order."""
+    _texts: dict[str, str] = field(default_factory=dict, init=False)
+    """By kind, the names in one text, with a space before each of their words."""
 
     def __post_init__(self) -> None:
         for kind, names in self.names.items():
@@ -149,11 +148,14 @@ class Reader:
         return None
 
     def _run(self, words: Sequence[Word], at: int, *, to_end: bool = False) -> tuple[Value, int]:
-        """The words up to the next phrase."""
+        """The words up to the next phrase, or all of them."""
         end = len(words) if to_end else next(self._starts(words, at + 1), min(len(words), at + MAX_VALUE))
-        if end == at + 1:
+        while end > at + 1 and not to_end and _plain(words[end - 1]) in POLITE:
+            end -= 1
+        if end == at + 1 and _plain(words[at]) is None:
             return Value(words[at].atoms), 1
-        return Value((Atom(" ".join(word.text for word in words[at:end])),)), end - at
+        text = " ".join(word.text for word in words[at:end])
+        return Value((Atom(text if to_end else text.rstrip(_END) or text),)), end - at
 
     def _starts(self, words: Sequence[Word], at: int) -> Iterator[int]:
         """Where another phrase begins, by the words before its slot."""
@@ -190,12 +192,10 @@ class Reader:
 
     def _begins(self, kind: str, typed: str) -> bool:
         """Whether a name, or one of its words, begins with what was typed."""
-        if kind not in self._parts:
-            split = (name.split() for name in self._folded.get(kind, ()))
-            self._parts[kind] = sorted(" ".join(words[n:]) for words in split for n in range(len(words)))
-        parts = self._parts[kind]
-        at = bisect_left(parts, typed)
-        return len(typed) > 1 and at < len(parts) and parts[at].startswith(typed)
+        if kind not in self._texts:
+            names = (" ".join(name.split()) for name in self._folded.get(kind, ()))
+            self._texts[kind] = "".join(f" {name}\n" for name in names)
+        return len(typed) > 1 and f" {typed}" in self._texts[kind]
 
 
 def plural(name: str) -> str:
