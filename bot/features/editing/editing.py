@@ -332,7 +332,8 @@ class Editing:
         before, wanted = editable.issue, everything.new_to(editable.issue)
         values = held(before)
         if not wanted.names:
-            return Edited(before, before, already=_changes(everything.by_name, before, values, values))
+            already = _changes(everything.by_name, before, values, values)
+            return Edited(before, before, already=already, mine=assigned_to(session, before))
         now = marks(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
         if conflicting := [name for name in wanted.by_name if _in_form(name) in others]:
