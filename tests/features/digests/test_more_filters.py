@@ -13,6 +13,7 @@ from tests.support.digesting import AT, WEB, stored
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, values_of
+from tests.support.wire import Wire
 from tests.support.work import run_digests
 
 REFERENCE, WAITING = 2, 2
@@ -107,6 +108,23 @@ async def test_a_query_that_the_owner_no_longer_sees_pauses_the_digest(
         await ana.after(ana.submit(form, {"More filters": "customer-reference:K-9"}))
         await ana.ask("/digest resume 1")
     (post,) = await posts(office, ana, days=2)
+    assert "Waits for the customer" in post
+
+
+async def test_a_server_that_refuses_everything_pauses_no_digest(wired: Person, wire: Wire) -> None:
+    office = wired.office
+    await wired.ask(f"{WEB} query:{WAITING}")
+    wire.heal()
+    await posts(office, wired)
+    _, of_query = (n for n, asked in enumerate(wire.heal()) if asked.startswith("GET /issues"))
+    report(office, "Waits for the customer")
+
+    wire.fail("forbid", of_query, lasting=True)
+    assert await posts(office, wired, days=2) == []
+    wire.heal()
+
+    assert (await stored(office)).paused is None
+    (post,) = await posts(office, wired, days=3)
     assert "Waits for the customer" in post
 
 
