@@ -31,6 +31,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
 from bot.slack.text.message_text import issue_named, text_of
+from bot.slack.workspaces.threads import DELETED
 
 READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
 LIKELY = 5  # how many issues that a message may be about are read
@@ -148,14 +149,13 @@ class IssueHandlers:
 
     @staticmethod
     async def thread(reply: Reply, root: str) -> list[JSON]:
-        """The start of a thread; empty if the bot can't read it."""
+        """The start of a thread, without deleted messages; empty if the bot can't read it."""
         channel = reply.place.channel_id or ""
         try:
             answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=READ)
         except SLACK_FAILED:
             return []
-        messages: list[JSON] = answer.get("messages") or []
-        return messages
+        return [each for each in answer.get("messages") or () if each.get("subtype") != DELETED]
 
     async def announce(self, reply: Reply, made: Created, *, followed: bool = False) -> Announcement:
         """Announce a created issue in the conversation where it was requested, if everyone may see it.

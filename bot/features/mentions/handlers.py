@@ -96,11 +96,12 @@ class MentionHandlers:
         await reply.privately(views.unclear(said, unclear.subject, create, search))
 
     async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
-        """What can be done with the thread: its first message stands for it, if the bot can read it."""
+        """What can be done with the thread, as which its first message is saved, if the bot can read it."""
         thread = str(reply.place.thread_ts)
         read = await self.issues.thread(reply, thread)
         about = await self.issues.about(reply, message.event, read)
-        first = next((each for each in read if each.get("ts") == thread), message.event)
+        others = (each for each in read if each["ts"] != message.event["ts"])
+        first = next(others, message.event | {"text": message.text})
         job = await self.jobs.save_message(reply, first | {"thread_ts": thread})
         await reply.privately(views.thread_menu(job, thread, about, reply.wording))
 

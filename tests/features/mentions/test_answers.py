@@ -6,7 +6,7 @@ from tests.features.mentions.talking import BOT, Talker
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of
+from tests.support.reading import JSON, input_named, text_of
 
 FORM = "Here's the form."
 ROWS = [
@@ -250,6 +250,18 @@ async def test_a_mention_alone_asks_what_to_do_with_the_thread(
     assert {"Since the release", "For all of us"} <= set((issue.description or "").splitlines())
     [post] = await posts(talker, office.channel_id("general"))
     assert post["thread_ts"] == thread["ts"]
+
+
+async def test_a_deleted_first_message_does_not_stand_for_its_thread(talker: Talker, ana: Person) -> None:
+    thread = await talker.thread("Oops", "Checkout is slow again")
+    await ana._post("delete", channel=thread["channel"], ts=thread["ts"])
+
+    await ana.press(await talker.mention("", thread), "Create an issue")
+
+    form = await ana.form("New issue")
+    subject = input_named(form, "Subject")["element"]
+    assert subject["initial_value"] == "Checkout is slow again"
+    assert "deleted" not in str(form)
 
 
 async def test_a_thread_about_an_issue_offers_what_can_be_done_with_it(talker: Talker, ana: Person) -> None:
