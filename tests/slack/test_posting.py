@@ -15,7 +15,7 @@ from bot.slack.outgoing.posting import Announced, Place
 from bot.slack.surfaces.blocks import sentence
 from tests.support.office import Office
 from tests.support.people import IDS
-from tests.support.person import Person
+from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, until, values_of, waiting
 from tests.support.slackwire import SlackWire
 
@@ -142,6 +142,15 @@ async def test_a_private_answer_tries_every_way_before_giving_up(ana: Person, wi
         await posting.privately(ana.office.bot.slack, place, ana.user_id, sentence("Between us."))
 
     assert calls(wire) == ways
+
+
+async def test_a_direct_answer_waits_out_a_rate_limit(ana: Person, wire: SlackWire) -> None:
+    place = Place(ana.office.workspace.state.im(ana.user_id).id, said_there=True)
+    wire.faults = [(POST, "429:4"), (POST, "429:4")]  # longer than the Web API client waits itself
+
+    await posting.privately(ana.office.bot.slack, place, ana.user_id, sentence("Between us."))
+
+    assert [text_of(message) for message in await ana.messages(DM)] == ["Between us."]
 
 
 async def results(ana: Person) -> tuple[JSON, JSON, str]:

@@ -164,6 +164,8 @@ class IssueHandlers:
         """
         if made.private:
             return None, None
+        if reply.place.direct:
+            return Announced.NOWHERE, None
         seen = exposure_of(made.issue)
         does = f"{(await reply.profile()).name} created"
         button = StopFollowing if followed else FollowIssue if reply.place.thread_ts else None

@@ -225,15 +225,17 @@ def read(body: JSON) -> Interaction | None:
     """Parse a payload that was checked before, such as a saved one."""
     container, message, view = (body.get(key) or {} for key in ("container", "message", "view"))
     channel_id = body.get("channel_id") or (body.get("channel") or {}).get("id")
+    channel_id = channel_id or container.get("channel_id")
+    if container.get("is_ephemeral"):  # Slack shows ephemeral messages only in active threads
+        there = container.get("thread_ts")
+    else:
+        there = "actions" in body and message and str(channel_id).startswith("D")
     place = Place(
-        channel_id=channel_id or container.get("channel_id"),
+        channel_id=channel_id,
         thread_ts=message.get("thread_ts") or container.get("thread_ts"),
         response_url=body.get("response_url"),
         home=view.get("type") == "home",
-        # Slack shows ephemeral messages only in active threads.
-        said_there=bool(
-            body.get("said_there") or (container.get("is_ephemeral") and container.get("thread_ts"))
-        ),
+        said_there=bool(body.get("said_there") or there),
     )
     common: dict[str, Any] = {
         "owner": _owner(body),

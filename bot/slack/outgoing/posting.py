@@ -7,6 +7,7 @@ minutes (docs/slack.md, Time). Public posts use `chat.postMessage`, so that they
 are never retried if the first attempt may have succeeded.
 """
 
+import asyncio
 import secrets
 import time
 from collections.abc import Awaitable
@@ -35,6 +36,7 @@ SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 """What a call to Slack raises if it is refused or the connection breaks."""
 MENU_OPTIONS = 5
 LOOK_BACK = 100  # how many seconds and messages back an answer is looked for that Slack didn't confirm
+LONGEST_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on its last way
 NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
 OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 """Slack's errors, or none at all, after which the outcome is unknown."""
@@ -55,7 +57,7 @@ class Place:
 
     @property
     def direct(self) -> bool:
-        """Whether the user wrote the bot a direct message, which only they read."""
+        """Whether the user and the bot talk in a direct message, which only they read."""
         return self.said_there and (self.channel_id or "").startswith("D")
 
     def in_thread(self, ts: str) -> "Place":
@@ -193,28 +195,34 @@ async def privately(
     """Answer one user: where they asked, or else in their direct messages with the bot.
 
     Tries the next way if one fails, even though the message may have arrived: hearing twice beats not
-    hearing. `replace` replaces the private message whose button was pressed. Raises NotDelivered.
+    hearing. The last way waits out a rate limit. `replace` replaces the private message whose button was
+    pressed. Raises NotDelivered.
     """
     arguments = message.as_arguments()
-    failed = ("could not answer, trying another way", "answer.failed")
     # Slack shows ephemeral messages only in active threads, as one is where the user has just written.
     thread = place.thread_ts if place.said_there else None
     extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
     if thread and not replace:
         extra["thread_ts"] = thread
+    if place.direct and not replace and await _directly(slack, place, message):
+        return
     if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
         return
-    if place.direct:
-        if await _directly(slack, place, message):
-            return
-    elif place.channel_id:
+    if place.channel_id and not place.direct:
         there = slack.chat_postEphemeral(
             channel=place.channel_id, user=user_id, thread_ts=thread, **_without_unfurls(arguments)
         )
-        if await _accepted(there, *failed):
+        if await _accepted(there, "could not answer, trying another way", "answer.failed"):
             return
-    if not await _accepted(slack.chat_postMessage(channel=user_id, **arguments), *failed):
-        raise NotDelivered
+    try:
+        await slack.chat_postMessage(channel=user_id, **arguments)
+    except SLACK_FAILED as error:
+        wait = retry_after(error, 1) if isinstance(error, SlackApiError) else None
+        if wait is None or wait > LONGEST_WAIT:
+            raise NotDelivered from error
+        await asyncio.sleep(wait)
+        if not await to_person(slack, user_id, message):
+            raise NotDelivered from error
 
 
 async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> bool:

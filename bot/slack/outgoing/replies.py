@@ -191,8 +191,6 @@ class Reply:
     ) -> tuple[Announced, str | None]:
         """As `announce`, with the post's `ts` if Slack returns it."""
         self.answered.set()
-        if self.place.direct:
-            return Announced.NOWHERE, None
         if channel := self.place.channel_id:
             from_form = isinstance(self.interaction, FormSubmission) or self.in_form
             by, audiences = self.owner.user_id if from_form else None, self.platform.audiences

@@ -110,6 +110,21 @@ async def test_a_direct_message_in_a_thread_is_answered_there(talker: Talker) ->
     assert (answer["ephemeral"], answer["thread_ts"]) == (False, first)
 
 
+async def test_the_buttons_of_a_direct_answer_are_answered_there_too(talker: Talker, ana: Person) -> None:
+    card = await talker.direct("12")
+    for _ in range(2):  # the second time, that is said
+        await ana.press(card, "Follow")
+        await talker.office.idle()
+    await ana.press(card, "Comment")
+    await ana.submit(await ana.form("Comment"), {"Comment": "Same here"})
+    await talker.office.idle()
+
+    *_, already, commented = await talker.messages(talker.direct_channel)
+    assert "You already follow" in text_of(already)
+    assert "Commented on" in text_of(commented)
+    assert [already["ephemeral"], commented["ephemeral"]] == [False, False]
+
+
 async def test_nobody_else_sees_the_answer_to_a_mention(talker: Talker, gwen: Person) -> None:
     thread = await talker.thread()
 
