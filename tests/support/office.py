@@ -187,7 +187,7 @@ class Office:
     def link_to(self, issue: Issue | int) -> str:
         """Returns the address of an issue, or of the issue with a number."""
         number = issue if isinstance(issue, int) else issue.id
-        return f"{self.tracker.url.rstrip('/')}/issues/{number}"
+        return f"{self.service_url.rstrip('/')}/issues/{number}"
 
     def newest_issue(self) -> Issue:
         issues = self.tracker.data.issues

@@ -15,7 +15,7 @@ EMPTY: JSON = {
     "assignee": {"value": "Unassigned", "type": "string"},
     "due_date": {"type": "slack#/types/date"},
 }
-"""Fields that an issue may be without."""
+"""Fields that an issue may be without; services may leave out others, too."""
 
 
 def editable(fields: JSON, shown: Details) -> JSON:
@@ -29,7 +29,7 @@ def editable(fields: JSON, shown: Details) -> JSON:
             held = EDITABLE[name].answered(shown.issue)
             edit["select"] = {"static_options": [option(ref.name, f"{ref.id}:{carried}") for ref in choices]}
             edit["select"] |= {"current_value": f"{held.id}:{carried}"} if isinstance(held, Ref) else {}
-        found[name] = (found.get(name) or EMPTY[name]) | {"edit": edit}
+        found[name] = (found.get(name) or EMPTY.get(name, {"value": "–"})) | {"edit": edit}
     return found
 
 

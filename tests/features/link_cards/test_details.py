@@ -2,6 +2,7 @@
 
 from datetime import date
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,11 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from tests.features.link_cards.panes import Pane, opened, posted
 from tests.support.office import Office
-from tests.support.people import KEYS
+from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
+from tests.support.wire import Silent
 
 ANA, BEN = 1, 2
 
@@ -53,6 +55,15 @@ async def test_details_are_those_of_the_viewers_own_key(
     assert "you can't see it" in (await refused.state())["error"]["custom_message"]
     seen = await (await opened(office, ana, issue, message)).entity()
     assert seen["entity_payload"]["custom_fields"][-1]["label"] == "Private"
+
+
+@pytest.mark.parametrize("left_out", ["status", "priority", "name"])
+async def test_details_lack_what_the_service_leaves_out(tmp_path: Path, left_out: str) -> None:
+    tracker = demo_tracker(issue_reads=True, roles=True, listing=True)
+    async with Office(tmp_path, tracker=tracker, wire=Silent(left_out)).opened("ana") as office:
+        pane = await opened(office, Person(office, IDS["ana"]), office.public_issue())
+
+        assert await editable(pane) == {"status", "priority", "assignee", "due_date"}
 
 
 async def test_the_description_is_plain_text(office: Office, ana: Person, issue: Issue) -> None:
