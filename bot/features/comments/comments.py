@@ -96,7 +96,7 @@ class Comments:
             batch.match(before.attachments, session.user_id, comment.since or batch.since)
             return _commented(before, comment, found)
         if comment.since and comment.after is None and _may_have(before, comment.since):
-            raise _unconfirmed(number, None)
+            raise unconfirmed(number, None)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
         files = Files(self.access)
@@ -137,7 +137,7 @@ class Comments:
         try:
             issue = await self.issues.update(session, before, changes, arrived, read=self._read)
         except (UpdateUnconfirmed, OutcomeUnknown) as error:
-            raise _unconfirmed(before.id, last, unread=isinstance(error, OutcomeUnknown)) from None
+            raise unconfirmed(before.id, last, unread=isinstance(error, OutcomeUnknown)) from None
         note = None
         if last is not None and _has_history(issue):
             note = _own_note(session, issue, last)
@@ -150,7 +150,7 @@ class Comments:
         return _commented(issue, comment, note, certain=answered or note is not None)
 
 
-def _unconfirmed(number: int, after: int | None, *, unread: bool = False) -> CommentUnconfirmed:
+def unconfirmed(number: int, after: int | None, *, unread: bool = False) -> CommentUnconfirmed:
     """The error, which asks the user to check unless a second attempt can, from the history `after`."""
     why = f"and #{number} doesn't show the comment. Try again, and I'll check for it first."
     if after is None:

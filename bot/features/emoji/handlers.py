@@ -130,10 +130,11 @@ class EmojiHandlers:
             except NotLinked:
                 raise
             except BotError as error:
-                job = None
-                if message and not isinstance(error, OutcomeUnknown):
-                    job = await FileJobs(self.parts).save_message(reply, message)
-                await reply.privately(views.not_created(reply.wording.sentence(error), job))
+                job, why = None, reply.wording.sentence(error)
+                if not isinstance(error, OutcomeUnknown):
+                    job = await FileJobs(self.parts).save_message(reply, message) if message else None
+                    why = f"No issue created. {why}"
+                await reply.privately(views.not_created(why, job))
                 raise
 
     async def _create(self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None) -> None:

@@ -36,6 +36,6 @@ def link_first(emoji: str, wording: Wording, saved: str) -> Message:
 
 def not_created(why: str, job: str | None) -> Message:
     """Why a reaction created no issue, with the form for the saved message."""
-    said = prose(f"No issue created. {why}")
+    said = prose(why)
     form = (button_row("Create an issue", CreateFromMessage(job=job)),) if job else ()
     return Message(said, (section(said), *form))

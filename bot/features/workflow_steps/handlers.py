@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.features.accounts.views import link_offer
-from bot.features.comments.comments import Comment, Comments
+from bot.features.comments.comments import Comment, Comments, CommentUnconfirmed, unconfirmed
 from bot.features.files.jobs import new_batch
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.fields import Draft
@@ -124,7 +124,10 @@ class WorkflowSteps:
         if not text:
             raise UserError("The step has no comment. Add one in the workflow.")
         comment = Comment(await _inert(reply, text), since=tried_at)
-        await Comments(self.parts).add(reply.owner, number, comment, new_batch(None))
+        try:
+            await Comments(self.parts).add(reply.owner, number, comment, new_batch(None))
+        except CommentUnconfirmed:  # another run of the workflow won't know of this one
+            raise unconfirmed(number, None) from None
         return _outputs(reply, number)
 
     async def _answer(

@@ -9,6 +9,7 @@ from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of
+from tests.support.wire import Wire
 
 SAID = "Checkout is blank\nIn every browser"
 
@@ -183,3 +184,16 @@ async def test_simultaneous_reactions_create_one_issue(
     await office.idle()
 
     assert len(made(office)) == 1
+
+
+async def test_an_issue_that_may_exist_is_looked_for_at_the_next_reaction(wired: Person, wire: Wire) -> None:
+    message = await turned_on(wired)
+    wire.fail("lose the answer", "POST /issues", lasting=True)
+    await reacted(wired, message)
+    [told] = await about(wired, "may not have been saved")
+    assert "No issue created" not in text_of(told)
+
+    wire.heal()
+    await reacted(wired, message)
+
+    assert made(wired.office) == ["ana"]

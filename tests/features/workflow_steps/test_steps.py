@@ -7,14 +7,21 @@ from typing import Any
 import pytest
 
 from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.server import Tracker
 from bot.slack.text.to_service import FORMATS, TextFormat, inert
 from tests.features.mentions.talking import deliver
 from tests.support.office import Office
 from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
 from tests.support.wire import Wire
 
 WANTED = {"project": "webshop", "subject": "Laptop is broken", "description": "It beeps"}
+
+
+@pytest.fixture
+def service() -> Tracker:
+    return demo_tracker(issue_reads=True)
 
 
 async def run(person: Person, step: str, **inputs: Any) -> JSON:
@@ -174,3 +181,11 @@ async def test_a_service_that_is_down_is_a_sentence(wired: Person, wire: Wire) -
     ended = await run(wired, "create_issue", **WANTED)
 
     assert "Tracker" in ended["error"]
+
+
+async def test_a_comment_that_may_be_saved_is_to_be_checked(wired: Person, wire: Wire) -> None:
+    wire.fail("lose the answer", "PUT /issues", lasting=True)
+
+    ended = await run(wired, "comment_on_issue", issue="12", text="Seen")
+
+    assert "Check #12 before you try again." in ended["error"]
