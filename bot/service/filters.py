@@ -114,20 +114,24 @@ class IssueFilters:
         others = (each for each in fields(self) if each.name not in BESIDE_A_QUERY)
         words = _words(self.subject)
         problems = {
-            "a category filters only within a project": self.category_ids and self.project_id is None,
-            "subprojects filter only within a project": self.subprojects and self.project_id is None,
-            "an empty choice would not filter": self.status == () or self.subprojects == (),
-            f"at most {SORT_KEYS} sort keys count": len(self.sort) > SORT_KEYS,
-            "unknown sort field": any(key.field not in typing.get_args(SortField) for key in self.sort),
-            "the text holds nothing to search for": self.subject and not words,
-            f"of a text {SEARCHED_WORDS} words of two letters or more count at most": (
+            "a category belongs to a project, so name the project, too": self.category_ids
+            and self.project_id is None,
+            "subprojects belong to a project, so name the project, too": self.subprojects
+            and self.project_id is None,
+            "a filter needs a value": self.status == () or self.subprojects == (),
+            f"results can be sorted by at most {SORT_KEYS} fields": len(self.sort) > SORT_KEYS,
+            "results can't be sorted by that field": any(
+                key.field not in typing.get_args(SortField) for key in self.sort
+            ),
+            "the text has no words to search for": self.subject and not words,
+            f"only {SEARCHED_WORDS} words can be searched for at once": (
                 len(words) > len(searchable(self.subject).split())
             ),
-            "a custom field's value can't be empty or hold | or line ends": any(
+            "a custom field's value can't be empty or contain | or line breaks": any(
                 not text.strip() or conventions.OR in text or "\n" in text for _, text in self.custom_fields
             ),
-            "ids are positive numbers": any(number <= 0 for number in numbers),
-            "a saved query takes no other filter beside it": (
+            "IDs must be positive": any(number <= 0 for number in numbers),
+            "a saved query can't be combined with other filters": (
                 self.query_id is not None and any(getattr(self, one.name) != one.default for one in others)
             ),
         }
