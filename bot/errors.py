@@ -8,6 +8,7 @@
     │   ├── AccountChanged      the user linked a different account during the operation
     │   ├── KeyInRequest        what the user typed contains their API key
     │   ├── InProgress          another request is doing the same
+    │   ├── UnknownWord         a command has no such subcommand
     │   ├── WrongField          one field of a form is invalid; has the field's name
     │   └── StoredTextError     saved input can't be decrypted
     ├── ServiceError            a request to the service failed; has method, path, and status
@@ -97,6 +98,27 @@ class KeyInRequest(UserError):
         "What you entered contains your API key, and other people would see it. Remove it, create a new key "
         "under “My account” in {service}, then link your account again with `{/tracker link}`."
     )
+
+
+class UnknownWord(UserError):
+    """A command has no such subcommand; `nearest` is the best match. The `word` may be a secret."""
+
+    says = "I don't recognize that `/{prefix}{command}` command. {instead}"
+    command: str
+    word: str
+    nearest: str | None
+
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        return (self.word, self.nearest) if self.nearest else None
+
+    @property
+    def instead(self) -> UserError:
+        if self.nearest is None:
+            return UserError("Try `/{prefix}{command} help`.", command=self.command)
+        return UserError(
+            "Did you mean `/{prefix}{command} {nearest}`?", command=self.command, nearest=self.nearest
+        )
 
 
 class WrongField(UserError):

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from heapq import nsmallest
 
 COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
+SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
 _COMMAS = 3  # how many names take commas
 GOVERNING = frozenset(
     {

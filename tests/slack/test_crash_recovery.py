@@ -25,7 +25,7 @@ from bot.store.vault import Vault
 from bot.timings import Delays, Timings
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, until_so
+from tests.support.reading import JSON, button_saying, text_of, until, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 from tests.support.wording import worded
@@ -305,3 +305,19 @@ async def test_a_reaction_that_a_stop_cut_off_creates_one_issue(
     posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]
     assert [m["thread_ts"] for m in posts] == [message["ts"]]
     assert made() == 1
+
+
+async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked(ana: Person) -> None:
+    office = ana.office
+    asked = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
+    other, saved = crashed(office), button_saying(asked["blocks"], "Use High")[1]["value"]
+    assert (await other.claims.take(f"resume:{saved}")).won
+    await until(lambda: counts_as_dead(office.bot, other))
+    count = len(office.tracker.data.issues)
+
+    told = text_of(await ana.after(ana.press(asked, "Use High")))
+    assert LOST in told
+    assert "/issue new Slow cart project:webshop priority:High" in told
+    assert len(office.tracker.data.issues) == count
+    await ana.after(ana.press(asked, "Use High"))
+    assert office.newest_issue().subject == "Slow cart"

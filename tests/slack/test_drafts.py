@@ -56,13 +56,39 @@ async def test_a_draft_that_is_gone_or_of_another_user_or_kind_says_how_to_start
     assert text_of(answer) == told
 
 
-async def test_a_request_resumes_once(ana: Person) -> None:
-    said = await ana.ask("/tracker whoamy")
-    await ana.after(ana.press(said, "Run /tracker whoami"))
+async def test_a_request_resumes_once_and_says_what_it_did(office: Office, ana: Person) -> None:
+    said = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
+    await ana.after(ana.press(said, "Use High"))
+    made = office.newest_issue()
 
-    told = await ana.after(ana.press(said, "Run /tracker whoami"))
+    told = text_of(await ana.after(ana.press(said, "Use High")))
 
-    assert text_of(told) == "This form was already opened or has expired. Start over."
+    assert told.startswith("I already did this. Check the conversation for my answer.")
+    assert "/issue new Slow cart project:webshop priority:High" in told
+    assert office.newest_issue() is made
+
+
+async def test_a_resumed_form_opens_as_often_as_it_is_asked_for(ana: Person) -> None:
+    asked = await ana.ask("/issue crate priority:high project:webshop")
+    for _ in range(2):
+        await ana.press(asked, "Use create")
+        form = await ana.form("New issue")
+        assert values_of(form)["Priority"] == "High"
+        await ana.close(form)
+
+
+async def test_a_resumed_request_that_needs_an_account_resumes_once(office: Office, ben: Person) -> None:
+    await office.link(ben.user_id, KEYS["ben"])
+    asked = await ben.ask("/issue new Slow cart project:webshop priority:hgih")
+    await office.bot.store.links.delete(Owner(None, TEAM, ben.user_id))
+    await ben.press(asked, "Use High")
+    await ben.after(ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]}))
+    made = office.newest_issue()
+
+    told = await ben.after(ben.press(asked, "Use High"))
+
+    assert "I already did this" in text_of(told)
+    assert (made.subject, office.newest_issue()) == ("Slow cart", made)
 
 
 async def test_a_resumed_command_that_fails_is_quoted(ben: Person) -> None:
@@ -150,3 +176,25 @@ async def test_a_name_that_is_typed_twice_has_no_button(ana: Person) -> None:
 
     assert "Did you mean High?" in text_of(asked)
     assert "Use High" not in str(asked["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "label", "done"),
+    [
+        ("/digest puase", "Use pause", "is paused"),
+        ("/digest me dialy 9am", "Use daily", "Your digest is set up"),
+        ("/issue commnet 12 Fixed since Monday", "Use comment", "“Fixed since Monday”"),
+        ("/issue 12 folow", "Use follow", "following #12"),
+        ("/issue serach cart", "Use search", "Subject contains the word: cart"),
+    ],
+)
+async def test_a_misspelled_verb_is_corrected_by_one_press(
+    ana: Person, *, typed: str, label: str, done: str
+) -> None:
+    await ana.ask("/digest add webshop daily 9")
+    asked = await ana.ask(typed)
+    assert "Did you mean `/" in text_of(asked)
+
+    await ana.press(asked, label)
+
+    await ana.sees(lambda message: done in text_of(message))

@@ -22,6 +22,7 @@ from bot.slack.surfaces.drafts import ResumeRequest
 from bot.slack.surfaces.forms import FormResult
 from bot.store.digests import Pause
 from bot.store.owner import Owner
+from bot.store.saved_input import LIFETIME
 
 
 class AccountHandlers:
@@ -68,10 +69,11 @@ class AccountHandlers:
         saved_id = press.button.saved or None
         link = await self.accounts.linked_as(reply.owner) if saved_id else None
         if saved_id and link and not link.refusals:
-            if (taken := await reply.saved(ResumeRequest, saved_id, take=True)) is None:
+            if (waits := await reply.saved(ResumeRequest, saved_id)) is None:
                 raise ActionExpired
-            await posting.dismiss(reply.slack, reply.place)
-            return taken.payload
+            if await self.store.claims.claim_for(f"link:{saved_id}", LIFETIME):
+                await posting.dismiss(reply.slack, reply.place)
+            return waits.resumed
         saved = await reply.saved(ResumeRequest, saved_id) if saved_id else None
         waiting = _typed(saved) if saved else None
         form = views.link_form(reply.wording, reply.place, saved_id, waiting=waiting, offered=True)
@@ -143,11 +145,11 @@ class AccountHandlers:
         saved = None
         if saved_id := form.view.text("continue"):
             with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted
-                saved = await reply.saved(ResumeRequest, saved_id, take=True)
+                saved = await reply.saved(ResumeRequest, saved_id)
         offered = form.view.metadata.get("offered")
         dismiss = partial(posting.dismiss, reply.slack, reply.place) if offered else None
         view = views.linked(reply.wording, user, resuming=bool(saved))
-        return FormResult(view=view, then=dismiss, resume=saved.payload if saved else None)
+        return FormResult(view=view, then=dismiss, resume=saved.resumed if saved else None)
 
 
 def _typed(saved: ResumeRequest) -> str | None:

@@ -20,7 +20,7 @@ from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, pars
 from bot.slack.language.tokens import UnclosedQuote, Word
 from bot.slack.language.values import Help
 from bot.slack.text.wording import Wording
-from bot.spelling import series
+from bot.spelling import SURE, series
 from bot.store.owner import Owner
 from bot.store.plans import (
     FILTER_KINDS,
@@ -73,6 +73,7 @@ EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KIND
 MORE = ("query", CUSTOM_FIELD)  # the filters that only the service applies
 OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), *MORE, "group", "empty", "tz")
 
+ME = "digest me"
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
 _ACTS = {
     "change": Act.CHANGE,
@@ -203,6 +204,9 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
     with collected(problems):
         zone = _zone(parsed, "tz")
     schedule = _schedule(parsed, problems)
+    unread = values.unknown_word(act.partition(" ")[0], (*_ACTS, *schedules.KEYWORDS), ME)
+    if parsed.words and not schedule and unread.nearest not in (None, unread.word):
+        raise unread
     text = schedule.text if schedule else Plan.schedule
     wanted = WantedPlan(plan=Plan(kind="personal", schedule=text, zone=zone or ""))
     return AddDigest(wanted, schedule is not None, tuple(problems))
@@ -272,7 +276,7 @@ def _starts_schedule(word: Word) -> bool:
 def _looks_like_schedule(word: Word) -> bool:
     """Whether a word after the project's name looks like a mistyped schedule."""
     typed = word.text.lower()
-    near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=0.7)
+    near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=SURE)
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 

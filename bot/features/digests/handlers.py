@@ -5,7 +5,7 @@ from functools import partial
 
 from bot import telemetry
 from bot.access.projects import ProjectNotChosen
-from bot.errors import BotError, NotLinked, Unauthorized, UserError, WrongField
+from bot.errors import BotError, NotLinked, Unauthorized, UnknownWord, UserError, WrongField
 from bot.features.digests import buttons, views
 from bot.features.digests import form as digest_form
 from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
@@ -18,7 +18,7 @@ from bot.features.digests.channels import (
     require_access,
     require_member,
 )
-from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, read_command
+from bot.features.digests.commands import ME, AddDigest, ListDigests, OnDigest, read_command
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.plans import WantedPlan, collected
@@ -29,12 +29,12 @@ from bot.features.issues.field_inputs import fields_in_project
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
-from bot.slack.language.values import Help, UnknownWord
+from bot.slack.language.values import Help
 from bot.slack.outgoing.claims import DOUBLE_CLICK
 from bot.slack.outgoing.posting import SLACK_FAILED
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Message, option, sentence
+from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
 from bot.store.digest_runs import RunState
@@ -81,7 +81,9 @@ class DigestHandlers:
         try:
             request = await read_command(command.text, reply.owner, fields_in_project(self.parts, reply))
         except UnknownWord as error:
-            await self._show(reply, sentence(reply.wording.sentence(error)))
+            said, again = sentence(reply.wording.sentence(error)), await reply.corrected(error)
+            said = replace(said, blocks=(*said.blocks, *([actions([again])] if again else [])))
+            await self._show(reply, said, personal=error.command == ME)
             return
         match request:
             case ListDigests():

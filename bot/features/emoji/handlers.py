@@ -19,7 +19,6 @@ from bot.slack.incoming.interaction import Event
 from bot.slack.outgoing.posting import SLACK_FAILED, Place, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
-from bot.slack.surfaces.drafts import ResumeRequest, saveable
 from bot.store.channels import Channel
 
 SCOPE = "reactions:read"
@@ -112,7 +111,7 @@ class EmojiHandlers:
         profile, owner = await reply.profile(), reply.owner
         once = f"emoji.link:{owner.team_id}:{owner.user_id}"
         if profile.works_with(owner) and await self.parts.store.claims.claim_for(once, REMIND):
-            saved = await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))
+            saved = await reply.save_request()
             await reply.privately(views.link_first(emoji, reply.wording, saved.id))
 
     async def _create_once(self, reply: Reply, source: Source) -> None:

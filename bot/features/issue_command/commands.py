@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from textwrap import shorten
 
-from bot.errors import UserError, WrongField
+from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
@@ -17,6 +17,7 @@ from bot.slack.language.phrase_reader import TAIL, HalfPhrase, Names, is_search,
 from bot.slack.language.tokens import as_typed, split_first_line
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
+from bot.spelling import SURE, similar
 
 OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
 NEW = ("new", "create", "add")
@@ -27,7 +28,9 @@ EDIT_TEMPLATE, REMOVE_TEMPLATE = ("edit", "change"), ("delete", "remove")
 QUOTES = '"“”„'
 _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
-LIST = ("list", "search", "find", "mine", "my")
+SEARCH = ("search", "find")
+LIST = (*SEARCH, "list", "mine", "my")
+SUBCOMMANDS = (*NEW, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
     r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
@@ -37,12 +40,22 @@ _COMMENT = re.compile(
 class UnknownSubcommand(UserError):
     """The text isn't a subcommand, and may be the subject of a new issue."""
 
-    says = (
-        "To create that issue, type `{/issue} new {text}`. To see one, type `{/issue} 42`. To search, type "
-        "`{/issues}`."
-    )
+    says = "{instead}"
     text: str
     draft: Draft
+    meant: UnknownWord | None
+
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        return self.meant.correction if self.meant else None
+
+    @property
+    def instead(self) -> UserError:
+        return self.meant or UserError(
+            "To create that issue, type `{/issue} new {text}`. To see one, type `{/issue} 42`. To search, "
+            "type `{/issues}`.",
+            text=self.text,
+        )
 
 
 @dataclass(frozen=True)
@@ -166,11 +179,17 @@ def issue_command(
         return found
     with suppress(HalfPhrase):
         if subcommand in LIST or is_search(parsed, typist.today):
-            return SearchIssues(text)
+            sought = text.split(maxsplit=1)[1:] if subcommand in SEARCH else [text]
+            return SearchIssues("".join(sought))
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
-        if len(typed.words) == 1 and not (parsed.options or parsed.problems or below):
-            return OneIssue(number)
+        match [word.text.lower() for word in typed.words[1:]]:
+            case _ if parsed.options or parsed.problems or below:
+                pass
+            case [] | ["show"]:
+                return OneIssue(number)
+            case ["attach"]:
+                return AttachFiles(number)
         return ChangeIssue(number, text)
     if rest.words and (number := values.issue_number(rest.words[0].text)):
         return ChangeIssue(number, text)
@@ -179,7 +198,9 @@ def issue_command(
         draft = _draft(parsed, below, typist)
     except NotUnderstood as error:
         draft = error.draft
-    raise UnknownSubcommand(typed_text or "…", draft)
+    near = similar(subcommand, SUBCOMMANDS, 1, SURE)
+    meant = UnknownWord("issue", subcommand, near[0]) if near else None
+    raise UnknownSubcommand(typed_text or "…", draft, meant)
 
 
 def _follow(parsed: Parsed) -> FollowIssue | None:

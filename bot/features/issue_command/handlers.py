@@ -28,7 +28,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import SlashCommand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Block
+from bot.slack.surfaces.blocks import Block, actions
 from bot.spelling import series
 
 
@@ -98,6 +98,7 @@ class IssueCommand:
         except ProjectNotChosen:
             await form.open_form(reply, draft)
         else:
+            reply.committed = True
             issues = IssueHandlers(self.parts)
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
@@ -111,5 +112,7 @@ class IssueCommand:
             case NotUnderstood(draft=draft):
                 return await FormOpening(self.parts).offer(reply, draft, error)
             case commands.UnknownSubcommand(text=text, draft=draft):
-                return await FormOpening(self.parts).offer_new(reply, draft, search_button(text))
+                row = await FormOpening(self.parts).offer_new(reply, draft, search_button(text))
+                again = await reply.corrected(error)
+                return actions([again, *row["elements"]]) if again else row
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from bot.errors import UserError
+from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, phrase_reader, values
 from bot.slack.language.durations import hours
@@ -15,6 +15,7 @@ from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrase_reader import Names
 from bot.slack.language.tokens import Word
 from bot.slack.language.values import Help, Typist
+from bot.spelling import SURE, similar
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def timelog_command(text: str, typist: Typist, names: Names | None = None) -> Ti
         except UserError as error:
             return Misread(TimeDraft(comment=text), error)
     draft = request if isinstance(request, TimeDraft) else TimeDraft()
+    if alone and draft.comment and (near := similar(words[0], (*EDIT, "help"), 1, SURE)):
+        wrong = UnknownWord("timelog", words[0], near[0])
     if parsed.problems:
         comment = " ".join(filter(None, (draft.comment, *parsed.left)))
         return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])

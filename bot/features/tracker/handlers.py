@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from bot.errors import BotError
+from bot.errors import BotError, UnknownWord
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.emoji.handlers import EmojiHandlers
 from bot.features.help import views as help_views
@@ -14,11 +14,9 @@ from bot.features.tracker.commands import Bare
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import Event, SlashCommand
-from bot.slack.language.values import UnknownWord
 from bot.slack.outgoing.posting import Place, privately
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Block, actions, button
-from bot.slack.surfaces.drafts import ResumeRequest, saveable
+from bot.slack.surfaces.blocks import Block, actions
 from bot.store.channels import Channel
 
 
@@ -44,7 +42,7 @@ class TrackerHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.give_back = not commands.may_hold_key(command.text)
-        reply.recovery = partial(self._way_on, command, reply)
+        reply.recovery = partial(self._way_on, reply)
         match commands.tracker_command(command.text, reply.owner):
             case Bare() as bare:
                 await self.bare[bare](reply)
@@ -69,6 +67,8 @@ class TrackerHandlers:
         """The bot was invited to a channel: tell the person who did that, alone, what to do first."""
         team, channel_id = reply.owner.team_id, str(event.event["channel"])
         inviter = replace(reply.owner, user_id=str(event.event["inviter"]))
+        if not (await reply.profile(inviter.user_id)).works_with(inviter):
+            return
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
         linked = await self.parts.accounts.linked_as(inviter) is not None
         said = views.greeting(reply.wording, channel_id, linked=linked, named=named)
@@ -77,15 +77,9 @@ class TrackerHandlers:
     async def help(self, reply: Reply) -> None:
         await reply.privately(help_views.overview(reply.wording.command))
 
-    async def _way_on(self, command: SlashCommand, reply: Reply, error: BotError) -> Block | None:
+    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an unknown subcommand: the nearest one, and the help."""
         if not isinstance(error, UnknownWord):
             return None
-        buttons = [help_views.help_button()]
-        if error.nearest:
-            _, _, rest = command.text.strip().partition(" ")
-            again = saveable(command.payload | {"text": f"{error.nearest} {rest}".strip()})
-            run = await reply.save(ResumeRequest(payload=again))
-            name = reply.wording.command("tracker")
-            buttons.insert(0, button(f"Run {name} {error.nearest}", run, style="primary"))
-        return actions(buttons)
+        again = await reply.corrected(error)
+        return actions([*([again] if again else []), help_views.help_button()])

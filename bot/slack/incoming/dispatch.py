@@ -9,8 +9,8 @@ working" notices are handled here and nowhere else.
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -55,7 +55,7 @@ from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.outgoing.web_client import for_team
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, sentence
-from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest, saveable
+from bot.slack.surfaces.drafts import RESUMES, ReopenForm, ResumeRequest, saveable
 from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
@@ -305,27 +305,40 @@ class Dispatch(AsyncMiddleware):
             await canceled(work)
 
     async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
-        """Run a form's work once, however often it is submitted; frees the claim if it fails."""
+        """Run a form's work once, however often it is submitted."""
         if handler.repeatable:
             return await self._placed(form, reply, handler)
-        claim, state = await self.store.claims.take(form.key), None
-        try:
-            if not claim.won:
-                raise FormSentAlready if claim.done else InProgress
-            if claim.tried_at and not handler.looks:  # the user looks, and may then submit it again
-                claim = replace(claim, tried_at=None)
-                if not forms.warns(form.view.json, reply.wording.sentence(Interrupted())):
-                    raise Interrupted
-            reply.attempted_at = claim.tried_at
+        warned = forms.warns(form.view.json, reply.wording.sentence(Interrupted()))
+        async with self._once(form.key, reply, FormSentAlready(), looks=handler.looks, warned=warned):
             result = await self._placed(form, reply, handler)
             if not (result.errors or result.said):
                 reply.committed = True
+        return result
+
+    @asynccontextmanager
+    async def _once(
+        self, key: str, reply: Reply, done: UserError, *, looks: bool = False, warned: bool = False
+    ) -> AsyncIterator[None]:
+        """Claim the block's work, which is done if the reply is `committed`; else frees the claim.
+
+        After a crash the block `looks` what was done, or the user does, who is `warned`. Raises `done`,
+        InProgress, Interrupted.
+        """
+        claim, state = await self.store.claims.take(key), None
+        try:
+            if not claim.won:
+                raise done if claim.done else InProgress
+            if claim.tried_at and not looks:
+                claim = replace(claim, tried_at=None)
+                if not warned:
+                    raise Interrupted
+            reply.attempted_at = claim.tried_at
+            yield
         except asyncio.CancelledError:
-            state = State.UNKNOWN if handler.looks else None
+            state = State.UNKNOWN if looks else None
             raise
         finally:
             await self.store.claims.settle(claim, State.DONE if reply.committed else state)
-        return result
 
     async def _placed(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """A form's result; a refusal is placed at the fields that it names."""
@@ -346,7 +359,10 @@ class Dispatch(AsyncMiddleware):
             await self._handle_event(event, reply, handler)
 
     async def resume(self, reply: Reply, payload: JSON) -> None:
-        """Resume what a user asked for before linking; a form comes back filled in."""
+        """Resume what a user asked for before linking; a form comes back filled in.
+
+        A saved request is resumed once, but opens its form as often as the user asks for it.
+        """
         if view := payload.get("view"):
             said = "You're linked now. Check the form and submit it again."
             await finish(reply, FormResult.again(view, said))
@@ -360,12 +376,22 @@ class Dispatch(AsyncMiddleware):
         )
         resumed = Reply(reply.slack, interaction, self.platform)
         resumed.view_id, resumed.answered = reply.view_id, reply.answered
-        if not isinstance(handler, Form):
-            await self._run(interaction, resumed, handler)
+        if isinstance(handler, Form):
+            return
+        route, saved_id = handler, payload.get(RESUMES)
+
+        async def once(interaction: Interaction, resumed: Reply) -> JSON | None:
+            done = UserError("I already did this. Check the conversation for my answer.")
+            async with self._once(f"resume:{saved_id}", resumed, done):
+                following: JSON | None = await route(interaction, resumed)
+                resumed.committed = resumed.view_id == reply.view_id
+            return following
+
+        await self._run(interaction, resumed, once if saved_id else route)
 
     async def _resume_pressed(self, press: ButtonPress[ResumeRequest], _reply: Reply) -> JSON:
-        """*Open form*: resume a request whose form Slack didn't open in time, once."""
-        return press.button.payload
+        """*Open form*, and the buttons that run a command."""
+        return press.button.resumed
 
     async def _reopen_pressed(self, press: ButtonPress[ReopenForm], reply: Reply) -> None:
         """*Reopen form*: restore a form that was closed before its result arrived."""

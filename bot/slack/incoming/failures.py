@@ -23,7 +23,7 @@ from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, button_row, section, sentence
 from bot.slack.surfaces.buttons import shows_progress
-from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest, saveable
+from bot.slack.surfaces.drafts import ReopenForm
 from bot.slack.surfaces.forms import FormResult, refilled
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import prose, without_keys
@@ -166,7 +166,7 @@ class Failures:
         await tell(reply, said)
 
     async def _offer_link(self, reply: Reply, why: NotLinked) -> None:
-        saved = await reply.save(ResumeRequest(payload=saveable(reply.interaction.payload)))
+        saved = await reply.save_request()
         await self.linking.ask(reply, reply.wording.sentence(why), saved.id)
 
 
@@ -235,8 +235,7 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
     said = "Slack timed out before the form opened." if why in TOO_LATE else "Slack didn't open the form."
     if reply.form_needs_press:
         said = "Here's the form."
-    request = ResumeRequest(payload=saveable(reply.interaction.payload))
-    row = button_row("Open form", await reply.save(request))
+    row = button_row("Open form", await reply.save_request())
     await reply.privately(Message(said, (section(said), row)))
 
 

@@ -118,7 +118,7 @@ def unpacking(button: type[Button], handler: Press) -> Press:
         carried: Button | None = None
         if not issubclass(button, SavedDraft):
             carried = button.unpack(press.carried)
-        elif (carried := await reply.saved(button, str(press.carried), take=button.once)) is None:
+        elif (carried := await reply.saved(button, str(press.carried))) is None:
             raise button.gone() if button.gone else FormExpired(button.command, button.expired)
         return await handler(replace(press, button=carried), reply)
 

@@ -34,6 +34,7 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 MESSAGES = ("app_mention", "message")  # the events that are messages to the bot
+OWN = (*MESSAGES, "reaction_added", "member_joined_channel")  # those that only colleagues may cause
 NEW_MESSAGES = frozenset({None, "file_share", "thread_broadcast"})
 """The subtypes of messages that a person has just written."""
 COMMAND_LENGTH = 8_000
@@ -310,8 +311,7 @@ def _owner(body: JSON) -> Owner:
         user = user if isinstance(user, dict) else {"id": user}
         known = {key: value for key, value in body.items() if value}
         shared, ids = known.get("is_ext_shared_channel"), ("enterprise_id", "team_id")
-        ignored_of_others = (*MESSAGES, "reaction_added")
-        if shared and event.get("type") in ignored_of_others:
+        if shared and event.get("type") in OWN:
             shared, body = False, {key: value for key, value in body.items() if key not in ids}
             known = body | {"team_id": body.get("context_team_id")}
         if known.get("authorizations") and not shared:

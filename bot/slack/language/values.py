@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
 
-from bot.errors import UserError
+from bot.errors import UnknownWord, UserError
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest
 from bot.slack.language.tokens import Value
@@ -48,22 +48,6 @@ class OneIssue:
     """An issue, by its number alone."""
 
     number: int
-
-
-class UnknownWord(UserError):
-    """A command has no such subcommand; `nearest` is the best match. The word may be a secret."""
-
-    says = "I don't recognize that `/{prefix}{command}` command. {instead}"
-    command: str
-    nearest: str | None
-
-    @property
-    def instead(self) -> UserError:
-        if self.nearest is None:
-            return UserError("Try `/{prefix}{command} help`.", command=self.command)
-        return UserError(
-            "Did you mean `/{prefix}{command} {nearest}`?", command=self.command, nearest=self.nearest
-        )
 
 
 def own_text(text: str, base_url: str) -> str:
@@ -192,4 +176,4 @@ def custom_fields(parsed: Parsed) -> dict[int, str]:
 
 
 def unknown_word(word: str, known: Collection[str], command: str) -> UnknownWord:
-    return UnknownWord(command, nearest(word, known))
+    return UnknownWord(command, word, nearest(word, known))

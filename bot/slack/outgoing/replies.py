@@ -23,7 +23,7 @@ from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence
 from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.drafts import ResumeRequest, SavedDraft, saveable
+from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
 from bot.slack.surfaces.forms import notice
 from bot.slack.text.mrkdwn import without_keys
 from bot.slack.text.wording import Wording
@@ -239,12 +239,15 @@ class Reply:
         content = draft.model_dump(mode="json", exclude_defaults=True)
         return draft.model_copy(update={"id": await self.platform.store.saved_input.put(self.owner, content)})
 
-    async def saved(self, kind: type[S], draft_id: str, *, take: bool = False) -> S | None:
-        """The user's saved draft, None if it is gone; `take` deletes it, so that only one caller gets it."""
-        saved = self.platform.store.saved_input
-        found = await (
-            saved.take(self.owner, draft_id) if take else saved.get(self.owner, draft_id, kind.lifetime)
-        )
+    async def save_request(self) -> ResumeRequest:
+        """Save this request to be resumed; the one that it resumes itself is saved already."""
+        payload = self.interaction.payload
+        request = ResumeRequest(payload=saveable(payload), id=payload.get(RESUMES, ""))
+        return request if request.id else await self.save(request)
+
+    async def saved(self, kind: type[S], draft_id: str) -> S | None:
+        """The user's saved draft; None if it is gone."""
+        found = await self.platform.store.saved_input.get(self.owner, draft_id, kind.lifetime)
         try:
             return kind.model_validate(found | {"id": draft_id}) if found else None
         except ValidationError:  # it is of another kind

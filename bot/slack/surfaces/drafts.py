@@ -26,6 +26,7 @@ SAVED_OF_EVENT = (
     *("type", "channel", "channel_type", "item", "reaction"),
     *("function", "inputs", "function_execution_id"),
 )
+RESUMES = "resumes"
 MAY_HOLD_KEY = re.compile(r"[0-9a-fA-F]{40}|\b(?:link|login|signin|connect|auth|key)\b", re.IGNORECASE)
 """Messages that somebody may have typed a key into."""
 
@@ -38,7 +39,6 @@ class SavedDraft(Button):
     gone: ClassVar[type[UserError] | None] = None
     """Says that it has expired where nothing can be started over."""
     lifetime: ClassVar[timedelta] = LIFETIME
-    once: ClassVar[bool] = False  # whether only the first press gets it
     id: str = Field(default="", exclude=True)
     said: str = ""
 
@@ -47,12 +47,16 @@ class SavedDraft(Button):
 
 
 class ResumeRequest(SavedDraft):
-    """Resumes a request, such as one whose form Slack didn't open in time; its `payload` is `saveable`."""
+    """Resumes a request once, such as one whose form Slack didn't open; its `payload` is `saveable`."""
 
     action = "form.resume"
-    expired = "This form was already opened or has expired."
-    once = True
+    expired = "This request has expired."
     payload: dict[str, Any]
+
+    @property
+    def resumed(self) -> JSON:
+        """The payload, which then says what it resumes."""
+        return self.payload | {RESUMES: self.id}
 
 
 class ReopenForm(SavedDraft):

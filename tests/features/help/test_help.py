@@ -27,7 +27,7 @@ async def test_each_command_shows_its_examples(ana: Person) -> None:
 async def test_an_unknown_subcommand_offers_the_nearest_one_and_the_help(ana: Person) -> None:
     refused = await ana.ask("/tracker prjects mob")
     assert "Did you mean `/tracker projects`?" in text_of(refused)
-    assert "Mobile App" in text_of(await ana.after(ana.press(refused, "Run /tracker projects")))
+    assert "Mobile App" in text_of(await ana.after(ana.press(refused, "Use projects")))
 
     await ana.press(await ana.ask("/tracker zzzzzz"), "Help")
     assert "Create a project" in text_of(await ana.form("Help"))

@@ -1,5 +1,8 @@
 """The bot is invited to a channel."""
 
+import pytest
+
+from bot.sandbox.workspace import payloads
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import button_saying, text_of
@@ -28,6 +31,19 @@ async def test_greets_the_person_who_invites_it_alone_each_time(
 
     assert "1. Create an issue: `/issue new" in text_of(said)
     assert "Link account" not in str(said["blocks"])
+
+
+@pytest.mark.parametrize("inviter", ["U0LENA0001", "U0BEN0001"])
+async def test_greets_no_person_of_another_company(office: Office, inviter: str) -> None:
+    workspace, channel = office.workspace, office.channel_id("partners")
+    about = {"type": "member_joined_channel", "user": workspace.state.app.bot_user_id, "channel": channel}
+    event = payloads.event(workspace.state, about | {"inviter": inviter, "event_ts": "1.1"}, shared=True)
+
+    await workspace._delivery.deliver("events_api", event, takes_answer=False)
+    await office.idle()
+
+    greeted = "chat.postEphemeral" in {call.method for call in workspace.calls}
+    assert greeted is (inviter == "U0BEN0001")
 
 
 async def test_greets_nobody_when_a_person_joins(office: Office, ana: Person) -> None:
