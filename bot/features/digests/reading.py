@@ -143,8 +143,13 @@ class Reader:
         digest: Digest,
         covered: Mapping[int, datetime],
         news: tuple[list[Issue], datetime | None] | None,
+        *,
+        again: bool = False,
     ) -> Content | Pause:
-        """What one digest lists, of the `news` or else of what it reads, or why its filters don't work."""
+        """What one digest lists, of the `news` or else of what it reads, or why its filters don't work.
+
+        One of several servers may refuse everything for a while, so a refused query is read `again`.
+        """
         kind, more = digest.plan.kind, False
         rows, reached = news or ([], None)
 
@@ -166,8 +171,7 @@ class Reader:
             try:
                 listed, cut = await self.in_query(digest.plan, listed)
             except (Forbidden, NotFound):
-                await self.client.get_project(self.session.key, digest.plan.project_id)
-                return Pause.QUERY  # not of a server that refuses everything for a while
+                return Pause.QUERY if again else await self._content(digest, covered, news, again=True)
             more = more or cut
         listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
         times = ((row.id, plans.happened(kind, row)) for row in listed)

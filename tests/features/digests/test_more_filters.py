@@ -111,20 +111,19 @@ async def test_a_query_that_the_owner_no_longer_sees_pauses_the_digest(
     assert "Waits for the customer" in post
 
 
-async def test_a_server_that_refuses_everything_pauses_no_digest(wired: Person, wire: Wire) -> None:
-    office = wired.office
+async def test_a_digest_goes_on_after_servers_refused_its_query(wired: Person, wire: Wire) -> None:
     await wired.ask(f"{WEB} query:{WAITING}")
     wire.heal()
-    await posts(office, wired)
+    await posts(wired.office, wired)
     _, of_query = (n for n, asked in enumerate(wire.heal()) if asked.startswith("GET /issues"))
-    report(office, "Waits for the customer")
+    report(wired.office, "Waits for the customer")
 
     wire.fail("forbid", of_query, lasting=True)
-    assert await posts(office, wired, days=2) == []
-    wire.heal()
+    assert await posts(wired.office, wired, days=2) == []
+    assert (await stored(wired.office)).paused is None
+    wire.fail("forbid", of_query)
 
-    assert (await stored(office)).paused is None
-    (post,) = await posts(office, wired, days=3)
+    (post,) = await posts(wired.office, wired, days=3)
     assert "Waits for the customer" in post
 
 
