@@ -124,13 +124,13 @@ class IssueFilters:
                 key.field not in typing.get_args(SortField) for key in self.sort
             ),
             "the text has no words to search for": self.subject and not words,
-            f"only {SEARCHED_WORDS} words can be searched for at once": (
+            f"only {SEARCHED_WORDS} words of two or more letters can be searched for": (
                 len(words) > len(searchable(self.subject).split())
             ),
             "a custom field's value can't be empty or contain | or line breaks": any(
                 not text.strip() or conventions.OR in text or "\n" in text for _, text in self.custom_fields
             ),
-            "IDs must be positive": any(number <= 0 for number in numbers),
+            "numbers must be positive": any(number <= 0 for number in numbers),
             "a saved query can't be combined with other filters": (
                 self.query_id is not None and any(getattr(self, one.name) != one.default for one in others)
             ),
