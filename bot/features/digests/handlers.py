@@ -421,9 +421,8 @@ class DigestHandlers:
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """What the project can be filtered by; none until a project is chosen."""
-        if request.view is None:
-            return []
-        if (project := digest_form.project_of(request.view)) is None:
+        project = digest_form.project_of(request.view) if request.view else None
+        if project is None:
             return []
         choices = await self.digests.choices(reply.owner, project)
         field = request.name.removeprefix("digest.")
