@@ -175,7 +175,7 @@ def _leading(pattern: re.Pattern[str], text: str) -> str:
 
 def _number(word: str, base_url: str) -> int | None:
     """The issue in `42`, `#42` or a link to the service."""
-    target = decode(word.strip("<>").partition("|")[0]).rstrip(":,")
+    target = decode(word.strip("<>").partition("|")[0])
     return linked_issue(base_url, target) if "://" in target else values.issue_number(target)
 
 

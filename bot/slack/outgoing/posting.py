@@ -46,7 +46,8 @@ OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 class Place:
     """Where to answer: a conversation, a thread in it, or the Home tab.
 
-    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread.
+    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread, or
+    pressed a button of an answer to one.
     """
 
     channel_id: str | None = None

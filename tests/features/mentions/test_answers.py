@@ -13,7 +13,7 @@ ROWS = [
     ("new Checkout is blank project:webshop", "Created "),
     ("12", "#12 Delivery costs differ"),
     ("#12", "#12 Delivery costs differ"),
-    ("12 done:50%", "*50%*"),
+    ("12: done:50%", "*50%*"),
     ("12 comment Same here", "Same here"),
     ("search delivery", "Subject contains the word: delivery"),
     ("list", "recently updated first"),
@@ -120,7 +120,7 @@ async def test_the_buttons_of_a_direct_answer_are_answered_there_too(talker: Tal
     await talker.office.idle()
 
     *_, already, commented = await talker.messages(talker.direct_channel)
-    assert "You already follow" in text_of(already)
+    assert "already follow" in text_of(already)
     assert "Commented on" in text_of(commented)
     assert [already["ephemeral"], commented["ephemeral"]] == [False, False]
 
