@@ -8,6 +8,7 @@ from heapq import nsmallest
 COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
 SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
 _COMMAS = 3  # how many names take commas
+ENOUGH = 3  # how many characters of a name are enough in a guess
 GOVERNING = frozenset(
     {
         *("a", "an", "the", "no", "not", "never", "of", "for", "to", "by", "from", "about", "with", "as"),

@@ -78,6 +78,7 @@ SEARCHES = {
     "web": "New search",
     "web shop login page is slow on my phone": "New search",
     "critical": "New search",
+    f"assigned to {'x' * 1500}": "Search for “assigned to x",
     "sort:prio": "Did you mean `sort:priority`.*Search for",
     "{n}": "Status",
 }
@@ -166,6 +167,7 @@ TIMES = {
     "{n} 1h talked about support": "talked about support",
     "{n} fixed the cart 1h 30m": "Logged 1h 30m.*fixed the cart",
     "1h in web shop meeting": "Logged 1h on .*Web Shop.*meeting",
+    "1h on mob programming": "^(?!Logged).*Log time",
     "90m on webshop yesterday": "Logged 1h 30m on .*Web Shop",
     "1 hour on {n}": "Logged 1h",
     "{n} 0.5": "Logged 30m",

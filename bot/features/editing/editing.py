@@ -36,7 +36,7 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import SURE, mark, series, similar
+from bot.spelling import ENOUGH, SURE, mark, series, similar
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
@@ -44,7 +44,6 @@ VERBS = (  # what may be typed about an issue that isn't a status
     *("assign", "unassign", "close", "reopen", "comment", "note", "attach", "show", "edit"),
     *("follow", "unfollow", "watch", "unwatch"),
 )
-ENOUGH = 3  # how many characters of a name are enough in a guess
 
 
 class Step(StrEnum):
@@ -89,7 +88,8 @@ class Editable:
         """The values that `edit` means, and an error for each name that can't be used."""
         found, errors = await resolved(edit, people, session, self.catalog)
         errors = [self._explained(error, edit) for error in errors]
-        errors += self._unsure(edit, found)
+        told = {error.field for error in errors}
+        errors += [error for error in self._unsure(edit, found) if error.field not in told]
         values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
         values |= {key: value for key, value in found.items() if key in CHANGEABLE}
         if edit.subject.strip():

@@ -58,7 +58,8 @@ class FormFilling:
                 project = await self.projects.by_id(session, near.id) if near else None
             except WrongField as error:
                 shown = _with_problems(reply, shown, [error])
-                draft = draft.model_copy(update={"template": None})
+                unused = (draft.template or "").partition("#")[0]
+                draft = draft.model_copy(update={"template": None, "subject": draft.subject or unused})
             return await self._filled(reply, session, draft, project, metadata=metadata, shown=shown)
 
     async def refreshed(

@@ -18,6 +18,7 @@ from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
 from bot.service.models import Issue, Page, Ref
+from bot.spelling import LONGEST
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -100,11 +101,16 @@ def _corrected(name: str, kept: object, wrong: str, right: str) -> dict[str, Any
 
 
 def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> Change | None:
-    """The change that names `right` where the error's name is in a filter; None if it isn't in any."""
+    """The change that names `right` where the error's name is in a filter.
+
+    None if it isn't in any, or too long for a button.
+    """
+    if "=" in error.wanted or len(error.wanted) > LONGEST:
+        return None
     for name in ("to", "author") if error.kind == "person" else (error.kind,):
         typed = getattr(query, name, ())
         for one in (typed,) if isinstance(typed, str) else typed or ():
-            if str(one).removeprefix("@") == error.wanted and "=" not in error.wanted:
+            if str(one).removeprefix("@") == error.wanted:
                 return f"{name}:{one}=#{right.id}"
     return None
 

@@ -24,7 +24,7 @@ from bot.slack.language.phrases import (
     Where,
 )
 from bot.slack.language.tokens import Atom, Value, Word
-from bot.spelling import GOVERNING
+from bot.spelling import ENOUGH, GOVERNING
 
 Names = Mapping[str, Collection[str]]  # names that the person may use, by kind
 
@@ -191,11 +191,12 @@ class Reader:
         return name if self._begins("person", name) else None
 
     def _begins(self, kind: str, typed: str) -> bool:
-        """Whether a name, or one of its words, begins with what was typed."""
+        """Whether a name, or one of its words, begins with what was typed: words in full, to log time on."""
         if kind not in self._texts:
             names = (" ".join(name.split()) for name in self._folded.get(kind, ()))
-            self._texts[kind] = "".join(f" {name}\n" for name in names)
-        return len(typed) > 1 and f" {typed}" in self._texts[kind]
+            self._texts[kind] = "".join(f" {name} \n" for name in names)
+        end = " " if self.where == "time" or len(typed) < ENOUGH else ""
+        return len(typed) > 1 and typed not in GOVERNING and f" {typed}{end}" in self._texts[kind]
 
 
 def plural(name: str) -> str:

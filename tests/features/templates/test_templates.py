@@ -74,6 +74,9 @@ async def test_verbs_do_what_they_say(office: Office, ana: Person) -> None:
     form = await ana.form("Edit template")
     assert values_of(form)["Name"] == "Bug report"
 
+    await ana.command("/issue template The login is slow")
+    assert values_of(await ana.form("New issue"))["Subject"] == "The login is slow"
+
     wrong = await ana.ask("/issue template delete bgu-report")
     asked = await ana.after(ana.press(wrong, "Use Bug report"))
     assert "Remove *Bug report*? Nobody can use it for new issues anymore." in text_of(asked)
