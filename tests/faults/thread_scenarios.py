@@ -170,7 +170,7 @@ press(
     "unfollow",
     "command:issue",
     effect=issues_not_followed,
-    said="following #",
+    said="(no longer|aren't) following",
 )
 async def unfollow(s: Scene) -> Steps:
     number = s.issue().id
