@@ -31,6 +31,7 @@ from bot.slack.text.wording import Wording
 TASK = "slack#/entities/task"
 REFERENCE = "issue"
 DESCRIPTION, NAME = 2000, 255
+REFRESH = "Refresh the details before you edit them again."  # an error leaves the old values there
 PRIMARY = 2  # how many buttons Slack shows outside *More actions*
 
 
@@ -139,17 +140,15 @@ def refused(title: str, sentence: str, status: str = "custom") -> JSON:
 def conflicting(error: EditConflict) -> str:
     """What others changed, and what to do: the details still show the old values."""
     now = stripped(conflict(error.fields)["text"]["text"])
-    return (
-        f"Someone else changed {error.labels} while you were editing.\n{now}\n"
-        "Refresh the details before you edit them again."
-    )
+    return f"Someone else changed {error.labels} while you were editing.\n{now}\n{REFRESH}"
 
 
 def not_saved(edited: Edited, style: Wording) -> str:
     """What the service didn't take of an edit, and why if that is known, in plain text."""
     lead = f"{style.service} didn't save everything. " if edited.changed else ""
     missed = (service_change(change, escape(style.service)) for change in edited.not_taken)
-    return " ".join([lead + stripped(" ".join(missed)), *map(style.sentence, edited.left)])
+    said = [lead + stripped(" ".join(missed)), *map(style.sentence, edited.left)]
+    return " ".join([*said, REFRESH] if edited.changed else said)
 
 
 def _text(value: str | None, **more: str) -> JSON | None:

@@ -168,9 +168,10 @@ async def test_what_subtasks_decide_is_told_with_the_reason(
 ) -> None:
     office.public_issue(3).parent_id = issue.id
 
-    said = (await (await opened(office, ana, issue)).edit(priority="Urgent"))["error"]
+    said = (await (await opened(office, ana, issue)).edit(status="In progress", priority="Urgent"))["error"]
 
-    assert "from its subtasks. Change it there." in said["custom_message"]
+    assert issue.status_id == IN_PROGRESS
+    assert "from its subtasks. Change it there. Refresh the details" in said["custom_message"]
 
 
 @pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
