@@ -182,8 +182,8 @@ def _mark(message: AssignmentMessage) -> str:
 
 def assigned(issue: Issue, wording: Wording, by: str, today: date) -> Message:
     """The direct message about an issue that `by` assigned to the reader."""
-    mine = {"assigned_to": issue.assigned_to.id} if issue.assigned_to else {}
-    row = listed(issue, wording, today, shareable=False, fixed=mine)
+    me = issue.assigned_to.id if issue.assigned_to else 0
+    row = listed(issue, wording, today, fixed={"assigned_to": me}, me=me)
     said = f"{line(by)} assigned #{issue.id} to you"
     return Message(f"{said}: {title(issue, wording)}", (section(f"{said}."), row))
 

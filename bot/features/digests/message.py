@@ -182,7 +182,7 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
     for name, issues in _parts(edition):
         shown = 0
         for issue in () if left else issues:
-            new: list[Block] = [_row(plan.kind, issue, wording, day)]
+            new: list[Block] = [_row(plan.kind, issue, wording, day, edition.me)]
             if not shown:
                 new.insert(0, section(f"{name} · {edition.count(len(issues))}"))
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
@@ -196,9 +196,9 @@ def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], l
     return blocks, left
 
 
-def _row(kind: Kind, issue: Issue, wording: Wording, day: date) -> Block:
+def _row(kind: Kind, issue: Issue, wording: Wording, day: date, me: int) -> Block:
     if kind == "personal":
-        return listed(issue, wording, day, shareable=False)
+        return listed(issue, wording, day, me=me)
     menu = post_menu(issue.id, wording, assign=TakeIssue(issue=issue.id))
     return section(row_text(kind, issue, wording, day), menu, block_id=f"{kind}:{issue.id}:{day}")
 

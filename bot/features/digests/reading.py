@@ -73,6 +73,7 @@ class Edition:
     periods: tuple[int, ...]
     asked: bool = False
     more: bool = False
+    me: int = 0  # whose issues a personal digest lists
 
     def count(self, issues: int) -> str:
         return f"{issues}+" if self.more else str(issues)
@@ -98,6 +99,7 @@ class Content:
     covered: tuple[Covered, ...] = ()
     seen: Mapping[int, datetime] | None = None
     read_at: float = math.inf
+    me: int = 0
 
 
 @dataclass(frozen=True)
@@ -278,7 +280,8 @@ class Reader:
         listed = [issue for issue in rows.values() if plans.section(digest, issue, self.now)]
         listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
         seen = updates(mine, more=more)
-        return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen)
+        me = self.session.user_id
+        return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen, me=me)
 
     async def _first_rows(
         self, filters: IssueFilters, wanted: Callable[[Issue], bool] = lambda _: True
@@ -408,9 +411,9 @@ def sooner(digest: Digest, now: datetime) -> datetime | None:
     return coming if later else None
 
 
-def edition(run: Run, issues: tuple[Issue, ...], now: datetime, *, more: bool = False) -> Edition:
-    """What a run posts at `now` if these issues are new."""
-    digest = run.digest
+def edition(run: Run, content: Content, now: datetime) -> Edition:
+    """What a run posts at `now` if its issues are new."""
+    digest, issues = run.digest, content.issues
     schedule, zone = parse(digest.plan.schedule), digest.plan.zone
     moments = [at for issue in issues if (at := plans.happened(digest.plan.kind, issue))]
     counts = dict(history(digest, moments, now))
@@ -422,7 +425,8 @@ def edition(run: Run, issues: tuple[Issue, ...], now: datetime, *, more: bool = 
         digest=digest,
         due_at=run.due_at,
         issues=issues,
-        more=more,
+        more=content.more,
+        me=content.me,
         now=now,
         missed=run.missed,
         late=late if late >= LATE else timedelta(0),

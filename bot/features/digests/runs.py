@@ -314,7 +314,7 @@ class DigestRuns(Background[Run, Content | Pause]):
             sending_at=self.poster.slack_time() or now,
             lease_until=self.lease_until(),
         )
-        return reading.edition(run, content.issues, now, more=content.more) if begun else None
+        return reading.edition(run, content, now) if begun else None
 
     async def _current(self, run: Run, content: Content) -> Run:
         """The run with the project's current name, merged with the due times that passed meanwhile."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import AnswerTooLarge, ServiceBroken, UserError
-from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.issues import IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue, Journal
@@ -27,6 +27,7 @@ class Seen:
     issue: Issue
     exposure: Exposure
     closed: bool
+    mine: bool = False  # whether it is assigned to the follower
 
     @property
     def history(self) -> Sequence[Journal]:
@@ -95,7 +96,7 @@ class Following:
         if unread.project_id not in projects:
             projects[unread.project_id] = await Publicity(self.access).read(session, unread)
         exposure = replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at)
-        return Seen(issue, exposure, await self._is_closed(session, issue))
+        return Seen(issue, exposure, await self._is_closed(session, issue), assigned_to(session, issue))
 
     async def _is_closed(self, session: Session, issue: Issue) -> bool:
         """Services that don't send whether a status is closed may list it."""

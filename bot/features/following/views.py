@@ -45,7 +45,8 @@ def post(
     text = f"{text}{project}\n{' · '.join(fact for fact in facts if fact)}"
     if last:
         text = f"{text}\n{_who(last)} {series(_did(issue, last), 'and')}"
-    shown = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes))
+    mine = direct and seen.mine
+    shown = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes, mine=mine))
     more = () if direct or isinstance(follow, FollowIssue) else (issues.follows(issue.id, wording),)
     return Message(text, (shown, *more))
 

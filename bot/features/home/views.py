@@ -95,8 +95,9 @@ def _open_issues(
         return [*blocks, context(LOADING)]
     if not open_issues.items:
         return [*blocks, context("No open issues are assigned to you.")]
-    mine = {"assigned_to": stored.link.user_id}
-    blocks += [listed(issue, wording, today, shareable=False, fixed=mine) for issue in open_issues.items]
+    me = stored.link.user_id
+    fixed = {"assigned_to": me}
+    blocks += [listed(issue, wording, today, fixed=fixed, me=me) for issue in open_issues.items]
     if open_issues.total_count > len(open_issues.items):
         blocks.append(actions([button(f"Show all {open_issues.total_count}", ShowMyIssues())]))
     return blocks

@@ -59,11 +59,12 @@ FOLLOWS = "follows"  # the ID of the block that says so
 Action = tuple[str, Button]
 
 
-def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
-    """The actions in their order. Those that change the issue are left out if the service can't do that."""
-    number = assign.issue
+def _actions(number: int, wording: Wording, assign: AssignToMe | None) -> list[Action]:
+    """The actions in their order, without `assign` on the user's own issue. Those that change the issue are
+    left out if the service can't do that.
+    """
     changes: list[Action] = [
-        (ASSIGN, assign),
+        *([(ASSIGN, assign)] if assign else ()),
         ("Edit", EditIssue(issue=number)),
         ("Comment", CommentOnIssue(issue=number)),
     ]
@@ -76,8 +77,8 @@ def _actions(assign: AssignToMe, wording: Wording) -> list[Action]:
 
 def issue_buttons(number: int, wording: Wording, *first: Element, mine: bool = False) -> list[Element]:
     """The buttons of an issue, which may be assigned to the user already (`mine`)."""
-    known = _actions(AssignToMe(issue=number), wording)
-    others = [button(text, carries) for text, carries in known if not (mine and text == ASSIGN)]
+    known = _actions(number, wording, None if mine else AssignToMe(issue=number))
+    others = [button(text, carries) for text, carries in known]
     return [*first, *others, link_button(*_page(number, wording))]
 
 
@@ -100,9 +101,10 @@ def open_option(number: int, wording: Wording) -> JSON:
     return menu_link(*_page(number, wording))
 
 
-def row_menu(number: int, wording: Wording, *, share: bool) -> Element:
+def row_menu(number: int, wording: Wording, *, share: bool, mine: bool) -> Element:
     share_option = [menu_option(SHARE, ShareListedIssue(issue=number))] if share else []
-    return _menu(share_option, AssignToMe(issue=number), wording, room=MENU_OPTIONS)
+    assign = None if mine else AssignToMe(issue=number)
+    return _menu(number, wording, share_option, assign, room=MENU_OPTIONS)
 
 
 def post_menu(
@@ -113,11 +115,12 @@ def post_menu(
     follow: FollowIssue | StopFollowing | None = None,
     thread: str | None = None,
     quotes: bool = False,
+    mine: bool = False,
 ) -> Element:
     """The `…` menu of an issue in a post, with room for *Delete post*.
 
-    `assign` replaces what *Assign to me* carries. `follow` is for a post that can be kept up to date itself,
-    and `quotes` whether its comments are included.
+    `assign` replaces what *Assign to me* carries; in a post for one user, it may be left out (`mine`).
+    `follow` is for a post that can be kept up to date itself, and `quotes` whether its comments are included.
     Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
     """
     if thread and follow is None:
@@ -125,7 +128,8 @@ def post_menu(
     last = [menu_option(FOLLOW, follow)] if follow else []
     if isinstance(follow, StopFollowing):
         last = [comments_option(number, on=not quotes), menu_option(STOP_FOLLOWING, follow)]
-    return _menu([], assign or AssignToMe(issue=number), wording, last, room=MENU_OPTIONS - 1)
+    assign = None if mine else assign or AssignToMe(issue=number)
+    return _menu(number, wording, [], assign, last, room=MENU_OPTIONS - 1)
 
 
 def comments_option(number: int, *, on: bool) -> JSON:
@@ -142,13 +146,20 @@ def follows(number: int, wording: Wording) -> Block:
 
 
 def _menu(
-    first: list[JSON], assign: AssignToMe, wording: Wording, last: Sequence[JSON] = (), *, room: int
+    number: int,
+    wording: Wording,
+    first: list[JSON],
+    assign: AssignToMe | None,
+    last: Sequence[JSON] = (),
+    *,
+    room: int,
 ) -> Element:
     """A menu with all actions, or with as many as there's room for, `last` and *More actions*."""
-    options = [*first, *(menu_option(text, carries) for text, carries in _actions(assign, wording))]
-    options.append(menu_link(*_page(assign.issue, wording)))
+    known = _actions(number, wording, assign)
+    options = [*first, *(menu_option(text, carries) for text, carries in known)]
+    options.append(menu_link(*_page(number, wording)))
     if len(options) + len(last) > room:
-        more = menu_option("More actions", ShowIssue(issue=assign.issue))
+        more = menu_option("More actions", ShowIssue(issue=number))
         return menu([*options[: room - 1 - len(last)], *last, more])
     return menu([*options, *last])
 
@@ -298,11 +309,12 @@ def listed(
     *,
     shareable: bool = False,
     fixed: Mapping[str, int] = NOTHING,
+    me: int = 0,
     menu: Element | None = None,
 ) -> Block:
     """A list row, with its menu, or `menu` in its place.
 
-    Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated.
+    Fields with the value in `fixed` (an ID, 0 for nobody) aren't repeated. `me` is the user in the service.
     """
 
     def name(field: str) -> str:
@@ -314,7 +326,8 @@ def listed(
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
     facts += [due(issue, today), ":lock: private" if issue.is_private else ""]
     below = cut(" · ".join(fact for fact in facts if fact), ROW)  # ten rows fit into a message
-    menu = menu or row_menu(issue.id, wording, share=shareable and not issue.is_private)
+    mine, share = bool(issue.assigned_to and issue.assigned_to.id == me), shareable and not issue.is_private
+    menu = menu or row_menu(issue.id, wording, share=share, mine=mine)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 

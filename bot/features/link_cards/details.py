@@ -11,7 +11,7 @@ from bot.access.catalog import with_me
 from bot.access.people import has_permission
 from bot.errors import ServiceError
 from bot.features.issues.fields import FIELDS
-from bot.features.issues.issues import Issues
+from bot.features.issues.issues import Issues, assigned_to
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import EDITS_ISSUES, EDITS_OWN_ISSUES, IssueDetailInclude
 from bot.service.models import Issue, Journal, Ref
@@ -34,6 +34,7 @@ class Details:
 
     issue: Issue
     choices: Mapping[str, tuple[Ref, ...]]
+    mine: bool = False  # whether the issue is assigned to the user
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class LinkDetails:
             choices: Mapping[str, tuple[Ref, ...]] = {}
             with suppress(ServiceError):  # then nothing can be edited
                 choices = await self._choices(session, issue)
-            return Details(issue, choices)
+            return Details(issue, choices, assigned_to(session, issue))
 
     async def comments(self, owner: Owner, number: int) -> tuple[Journal, ...] | None:
         """An issue's public comments, None if the service doesn't tell them. Raises what `read` raises."""

@@ -72,14 +72,15 @@ def entity(
                 **({"metadata_last_modified": updated["value"]} if updated else {}),
             },
             "fields": {name: field for name, field in fields.items() if field},
-            "actions": _buttons((AssignToMe if posted else AssignInDetails)(issue=issue.id), style),
+            "actions": _buttons(issue.id, AssignToMe(issue=issue.id), style),
         },
     }
 
 
-def _buttons(assign: AssignToMe, style: Wording) -> JSON:
-    number = assign.issue
-    changes: list[tuple[str, Button]] = [(ASSIGN, assign), ("Comment", CommentOnIssue(issue=number))]
+def _buttons(number: int, assign: AssignToMe | None, style: Wording) -> JSON:
+    """The issue's buttons, without `assign` on the user's own issue."""
+    changes: list[tuple[str, Button]] = [("Comment", CommentOnIssue(issue=number))]
+    changes = [(ASSIGN, assign), *changes] if assign else changes
     offered = [*([] if style.lacks(UPDATE_ISSUE) else changes), ("Log time", OpenTimeForm(issue=number))]
     buttons = [{"text": text, "action_id": it.action, "value": it.pack()} for text, it in offered]
     places = {"primary_actions": buttons[:PRIMARY], "overflow_actions": buttons[PRIMARY:]}
@@ -90,7 +91,8 @@ def details(shown: Details, style: Wording, description: str) -> JSON:
     """What one person sees, and may edit."""
     issue = shown.issue
     found = entity(issue, style, issue.public_comments)
-    payload = found["entity_payload"]
+    payload, assign = found["entity_payload"], None if shown.mine else AssignInDetails(issue=issue.id)
+    payload["actions"] = _buttons(issue.id, assign, style)
     more: JSON = {
         "created_by": _text(issue.author.name if issue.author else None, type="string"),
         "date_created": _moment(issue.created_on),

@@ -132,11 +132,12 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Results:
-    """One page of results, its offset, what was searched for, and changes that would find something else."""
+    """One page of results, its offset, what was searched for by whom, and changes that would find more."""
 
     page: Page[Issue]
     offset: int
     searched: Resolved
+    me: int
     offers: tuple[Change, ...] = ()
 
 
@@ -156,7 +157,7 @@ class Search:
             page = await self.client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE)
             wider = () if page.items or offset else await self._wider(session, searched, channel)
             words = (WORDS,) if query.phrases and not offset else ()
-            return Results(page, offset, searched, (*wider, *words))
+            return Results(page, offset, searched, session.user_id, (*wider, *words))
 
     async def _wider(
         self, session: Session, searched: Resolved, channel: Channel | None

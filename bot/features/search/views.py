@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 
 from bot.errors import UserError
 from bot.features.issues.views import listed
@@ -98,7 +99,8 @@ def results(found: Results, wording: Wording, page: ResultsPage, today: date, *,
     order = ", then ".join(map(_order, searched.filters.sort))
     fixed = _fixed(searched)
     blocks: list[Block] = [section(" · ".join(filter(None, (f"*{text}*", order)))), description, divider()]
-    blocks += [listed(issue, wording, today, shareable=shareable, fixed=fixed) for issue in issues]
+    row = partial(listed, shareable=shareable, fixed=fixed, me=found.me)
+    blocks += [row(issue, wording, today) for issue in issues]
     buttons = []
     if found.offset > 0:
         offset = page.before[-1] if page.before else 0

@@ -65,6 +65,13 @@ async def test_a_misspelled_name_in_a_filter_is_replaced_with_one_press(ana: Per
     assert "Did you mean `severity:`?" in text_of(await ana.ask("/issues severty:major"))
 
 
+async def test_only_issues_of_others_offer_assign_to_me(ana: Person) -> None:
+    mine, others = await ana.ask("/issues to:me"), await ana.ask("/issues to:none")
+
+    assert "Assign to me" not in str(mine["blocks"])
+    assert "Assign to me" in str(others["blocks"])
+
+
 async def test_a_phrase_is_a_filter_and_its_words_are_one_press_away(ana: Person) -> None:
     found = await ana.ask("/issues bugs project:webshop")
     assert "Tracker: Bug" in text_of(found)
