@@ -1,5 +1,6 @@
 """Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -112,7 +113,7 @@ class Editable:
             if not isinstance(ref, Ref) or not isinstance(typed, str) or typed == "me":
                 continue
             name, said = ref.name.casefold(), typed.casefold()
-            begins = len(said) >= ENOUGH and f" {said}" in f" {name}"
+            begins = len(said) >= ENOUGH and re.search(rf"\b{re.escape(said)}", name)
             if said.startswith("#") or not (begins or said == name):
                 kind = "person" if field.kind is Kind.PERSON else field.name
                 yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))

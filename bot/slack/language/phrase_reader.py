@@ -186,7 +186,7 @@ class Reader:
         if folded in SELF:
             return "me"
         if folded in NOBODY:
-            return "nobody" if self.where == "search" else "none"
+            return {"search": "nobody", "change": "none"}.get(self.where)
         name = folded.removeprefix("@")
         return name if self._begins("person", name) else None
 
@@ -323,10 +323,13 @@ def is_search(parsed: Parsed, today: date, names: Names | None = None) -> bool:
 
 
 def subject(parsed: Parsed, names: Names, today: date) -> Parsed:
-    """A new issue's text with the phrases at its end as options, unless the word before them governs them; at
-    least one word stays.
+    """A new issue's text with the phrases at its end as options; at least one word stays.
+
+    What a word before them governs stays, too, and all of a question.
     """
     reader, words = Reader("new", names, today), parsed.words
+    if parsed.plain.endswith("?"):
+        return parsed
     ends: dict[int, Phrase | None] = {len(words): None}
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
         found = None if _plain(words[at - 1]) in GOVERNING else reader.at(words, at)

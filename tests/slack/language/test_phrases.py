@@ -89,6 +89,8 @@ SUBJECTS = {
     "Sort by priority high": "| Sort by priority high",
     "Mail was assigned to ben": "| Mail was assigned to ben",
     "Delay due to 2026-12-01": "| Delay due to 2026-12-01",
+    "Can I release due tomorrow?": "| Can I release due tomorrow?",
+    "Login broken assign to nobody": "| Login broken assign to nobody",
     "Call April by friday": "| Call April by friday",
     "The high priority": "| The high priority",
     "assign to me": "| assign to me",
