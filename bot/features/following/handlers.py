@@ -61,8 +61,7 @@ class FollowHandlers:
     async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
         """*Follow*: keep the post up to date, or from a card, a new one."""
         pressed = press.button
-        posted = reply.place.thread_ts or poster_of(press.message)
-        kept = press if posted and not pressed.thread else None
+        kept = press if poster_of(press.message) and not pressed.thread else None
         await self.follow(reply, pressed.issue, pressed.thread, pressed.agreed, kept)
 
     async def follow(

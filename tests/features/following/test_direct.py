@@ -139,6 +139,18 @@ async def test_a_mention_follows_in_its_thread(office: Office, ana: Person) -> N
     assert await ana.messages(DM) == []
 
 
+async def test_a_card_in_a_direct_thread_stays_as_it_is(office: Office, ana: Person) -> None:
+    talker, issue = Talker(ana), office.public_issue()
+    issue.is_private = True
+    first = await talker.direct("whoami")
+    card = await talker.direct(str(issue.id), first)
+
+    post = await ana.after(ana.press(card, "Follow"), DM)
+
+    assert post["ts"] != card["ts"]
+    assert card in await ana.messages(DM)
+
+
 async def test_a_direct_message_follows_there(office: Office, ana: Person) -> None:
     issue = office.public_issue()
 
