@@ -80,17 +80,14 @@ def results(found: Results, wording: Wording, page: ResultsPage, today: date, *,
     """
     searched, issues = found.searched, found.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
-    drops = [change for change in found.offers if change.startswith("drop=")]
-    offers = [
-        _offer(change, page, searched.query.everything) for change in found.offers if change not in drops
-    ]
+    offers = [_offer(change, page, searched.query.everything) for change in found.offers]
     if not issues and not found.offset:
-        each = series([f"“{line(drop.partition('=')[2])}”" for drop in drops])
+        drops = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
+        each = series([f"“{line(said)}”" for said in drops])
         text = f"No issues found. There are some without {each}." if drops else "No issues found."
-        rows = [
-            actions([_offer(drop, page, "")]) for drop in drops
-        ]  # one action in a block can't be there twice
-        return Message(text, (section(text), description, *rows, actions([*offers, NEW_SEARCH])))
+        alone = len(drops[1:])  # a block can't have an action twice
+        rows = [*([offer] for offer in offers[:alone]), [*offers[alone:], NEW_SEARCH]]
+        return Message(text, (section(text), description, *map(actions, rows)))
     total = found.page.total_count
     first, last = found.offset + 1, found.offset + len(issues)
     text = f"{total} issue{'' if total == 1 else 's'}"
