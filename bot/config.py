@@ -194,14 +194,9 @@ class Settings(Storage):
         """Every secret in these settings, to be redacted from logs."""
         database = make_url(self.database_url)
         passwords = (database.password, *database.normalized_query.get("password", ()))
-        return (
-            self.slack_bot_token,
-            self.slack_app_token,
-            self.slack_signing_secret,
-            self.slack_client_secret,
-            *self.encryption_keys,
-            *(SecretStr(password) for password in passwords if password),
-        )
+        tokens = (self.slack_bot_token, self.slack_app_token)
+        ours = (self.slack_signing_secret, self.slack_client_secret, *self.encryption_keys)
+        return (*tokens, *ours, *(SecretStr(password) for password in passwords if password))
 
 
 class _Variables(Settings, BaseSettings):

@@ -5,7 +5,6 @@
     │   ├── NotLinked           the Slack user has no linked account
     │   │   ├── KeyRejected     the service refuses the linked key
     │   │   └── KeyUnreadable   the linked key can't be decrypted
-    │   ├── AccountChanged      the user linked a different account during the operation
     │   ├── KeyInRequest        what the user typed contains their API key
     │   ├── InProgress          another request is doing the same
     │   ├── UnknownWord         a command has no such subcommand
@@ -85,10 +84,6 @@ class KeyUnreadable(NotLinked):
     """The linked key can't be decrypted. The link stays: the right encryption key may be restored."""
 
     says = "I can't read your saved API key anymore. Link your account again."
-
-
-class AccountChanged(UserError):
-    says = "You linked a different {service} account while I was working on this. Try again."
 
 
 class KeyInRequest(UserError):

@@ -91,10 +91,9 @@ class Accounts:
         return Session(owner, link.key, user.id, full_name(user))
 
     async def reverified(self, session: Session) -> Session:
-        """As `writing`, again after a long wait. Raises AccountChanged too."""
+        """As `writing`, again after a long wait. Raises UserError if another account was linked meanwhile."""
         now = await self.writing(session.owner)
-        if now.user_id != session.user_id:
-            raise errors.AccountChanged
+        _check_same(now, session)
         return now
 
     @asynccontextmanager
@@ -173,8 +172,7 @@ class Accounts:
                 raise (errors.KeySuspended(wait or 0) if suspended else errors.KeyRejected()) from None
         self._accepted_at = time.monotonic()
         now = await self.store.links.required(link.owner)
-        if now.user_id != link.user_id:
-            raise errors.AccountChanged
+        _check_same(now, link)
         if now.refusals:
             await self.store.links.accepted(link)
         return user
@@ -207,6 +205,12 @@ class Accounts:
             since=refusals.latest - timedelta(seconds=self.timings.others_for) if service_works else None,
             latest=tried_before - timedelta(seconds=together),
         )
+
+
+def _check_same(now: Session | Link, before: Session | Link) -> None:
+    if now.user_id != before.user_id:
+        said = "You linked a different {service} account while I was working on this. Try again."
+        raise errors.UserError(said)
 
 
 def full_name(user: User) -> str:

@@ -24,15 +24,8 @@ from bot.store.tables import DigestIssueRow, DigestRow, DigestRunRow
 RUN_COLUMNS = {
     name: getattr(DigestRunRow, name).label(f"run_{name}")  # a digest has columns of the same names
     for name in (
-        "due_at",
-        "holder",
-        "missed",
-        "asked",
-        "attempts",
-        "sending_at",
-        "searched_to",
-        "covered_to",
-        "seen",
+        *("due_at", "holder", "missed", "asked", "attempts"),
+        *("sending_at", "searched_to", "covered_to", "seen"),
     )
 }
 

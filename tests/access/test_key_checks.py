@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.access.accounts import Accounts, Session
-from bot.errors import AccountChanged, KeyRejected, KeySuspended, ServiceBroken, Unreachable
+from bot.errors import KeyRejected, KeySuspended, ServiceBroken, Unreachable, UserError
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.store.database import Database
@@ -114,6 +114,6 @@ async def test_a_refused_check_is_repeated_once_before_the_key_is_suspended(
 
 async def test_an_account_linked_meanwhile_ends_the_block(accounts: Accounts) -> None:
     other = SecretStr(KEYS["ben"])
-    with pytest.raises(AccountChanged):
+    with pytest.raises(UserError, match="linked a different"):
         async with accounts.reading(OWNER):
             await accounts.link(OWNER, other, await accounts.owner_of(other))

@@ -85,7 +85,8 @@ class AccountHandlers:
             stopped = await self.store.digests.stop_all(reply.owner, Pause.KEY)
             await reply.privately(views.unlinked(reply.wording, stopped))
         else:
-            await reply.privately(views.not_linked(reply.wording))
+            said = f"You haven't linked a {reply.wording.service} account."
+            await reply.privately(views.link_offer(said))
 
     async def whoami(self, reply: Reply) -> None:
         await reply.privately(views.whoami(await self.accounts.whoami(reply.owner)))

@@ -42,16 +42,12 @@ def link_form(
     `offered` whether the form was opened from a *Link account* button.
     """
     page = link(account_url(wording.base_url), f"{wording.service} account page")
+    key = forms.text("key", placeholder="Paste your API key", most=200)
+    hint = "Your key is stored encrypted. Only enter it here, never in a command or a message."
     blocks: list[Block] = [section(prose(said))] if said else []
     blocks += [
         section(f"Open your {page}, show your *API access key*, and paste it here."),
-        forms.field(
-            KEY,
-            "API key",
-            forms.text("key", placeholder="Paste your API key", most=200),
-            optional=False,
-            hint="Your key is stored encrypted. Only enter it here, never in a command or a message.",
-        ),
+        forms.field(KEY, "API key", key, optional=False, hint=hint),
         context("You'll work under your own name, with your own permissions."),
     ]
     if waiting:
@@ -100,11 +96,6 @@ def unlinked(wording: Wording, stopped: int) -> Message:
         digest = wording.command("digest")
         said += f" {paused} Link again to resume, or ask a teammate to take ownership with `{digest}`."
     return link_offer(said)
-
-
-def not_linked(wording: Wording) -> Message:
-    """The answer to `/tracker unlink` without a linked account."""
-    return link_offer(f"You haven't linked a {wording.service} account.")
 
 
 def account(wording: Wording, name: str | None) -> Message:

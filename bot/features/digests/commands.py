@@ -76,16 +76,12 @@ OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), *MOR
 ME = "digest me"
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
 _ACTS = {
-    "change": Act.CHANGE,
-    "edit": Act.CHANGE,
+    **dict.fromkeys(("change", "edit"), Act.CHANGE),
     "now": Act.NOW,
     "pause": Act.PAUSE,
     "resume": Act.RESUME,
-    "remove": Act.REMOVE,
-    "delete": Act.REMOVE,
-    "stop": Act.REMOVE,
-    "take": Act.TAKE_OWNERSHIP,
-    "takeover": Act.TAKE_OWNERSHIP,
+    **dict.fromkeys(("remove", "delete", "stop"), Act.REMOVE),
+    **dict.fromkeys(("take", "takeover"), Act.TAKE_OWNERSHIP),
 }
 _KNOWN = ("add", "me", *_ALONE, *_ACTS)
 _KIND_WORDS: Mapping[str, Kind] = {

@@ -45,15 +45,11 @@ def edited(
 
 def conflict(fields: tuple[Changed, ...]) -> Block:
     """What somebody else made of fields, and what the user entered."""
-    return section(
-        _listed(
-            [
-                f"{line(one.label)} is *{_value(one.field, one.before)}* now. You entered "
-                f"{_value(one.field, one.after)}."
-                for one in fields
-            ]
-        )
-    )
+    lines = []
+    for one in fields:
+        now, entered = _value(one.field, one.before), _value(one.field, one.after)
+        lines.append(f"{line(one.label)} is *{now}* now. You entered {entered}.")
+    return section(_listed(lines))
 
 
 def _listed(lines: list[str]) -> str:

@@ -111,18 +111,11 @@ def describe_form(attachment: Attachment, metadata: str) -> JSON:
 
 
 def _name_and_description(suffix: str, name: str, description: str) -> list[Block]:
+    named = forms.text(f"name{suffix}", name, most=FILE_TEXT_LENGTH)
+    described = forms.text(f"description{suffix}", description, most=FILE_TEXT_LENGTH)
     return [
-        forms.field(
-            f"name{suffix}",
-            "File name",
-            forms.text(f"name{suffix}", name, most=FILE_TEXT_LENGTH),
-            optional=False,
-        ),
-        forms.field(
-            f"description{suffix}",
-            "Description",
-            forms.text(f"description{suffix}", description, most=FILE_TEXT_LENGTH),
-        ),
+        forms.field(f"name{suffix}", "File name", named, optional=False),
+        forms.field(f"description{suffix}", "Description", described),
     ]
 
 

@@ -75,14 +75,9 @@ def state_of(stored: StoredItems | None) -> str:
 
 
 def _buttons() -> Block:
-    return actions(
-        [
-            button("Create an issue", OpenIssueForm(), style="primary"),
-            button("Search issues", OpenSearchForm()),
-            button("Log time", OpenEmptyTimeForm()),
-            help_button(),
-        ]
-    )
+    new = button("Create an issue", OpenIssueForm(), style="primary")
+    others = (button("Search issues", OpenSearchForm()), button("Log time", OpenEmptyTimeForm()))
+    return actions([new, *others, help_button()])
 
 
 def _open_issues(

@@ -116,28 +116,16 @@ def _named(channel: Channel) -> str:
 
 def new_form(draft: NewProject, metadata: str) -> JSON:
     """The form for a new project, which suggests an identifier as the user types the name."""
+    name = forms.text(NAME_TYPED, draft.name, most=PROJECT_NAME_LENGTH, on_keystroke=True)
+    identifier = forms.text("identifier", draft.identifier, most=IDENTIFIER_LENGTH)
+    hint = "Part of the project's URL. It can't be changed later. Leave it empty to use the name."
+    description = forms.text("description", draft.description, multiline=True)
+    public = forms.checkbox("public", "Visible to everyone, not only members", checked=bool(draft.is_public))
     blocks = [
-        forms.field(
-            "name",
-            "Name",
-            forms.text(NAME_TYPED, draft.name, most=PROJECT_NAME_LENGTH, on_keystroke=True),
-            optional=False,
-            dispatch=True,
-        ),
-        forms.field(
-            f"identifier:{draft.identifier}",
-            "Identifier",
-            forms.text("identifier", draft.identifier, most=IDENTIFIER_LENGTH),
-            hint="Part of the project's URL. It can't be changed later. Leave it empty to use the name.",
-        ),
-        forms.field(
-            "description", "Description", forms.text("description", draft.description, multiline=True)
-        ),
-        forms.field(
-            "public",
-            "Public",
-            forms.checkbox("public", "Visible to everyone, not only members", checked=bool(draft.is_public)),
-        ),
+        forms.field("name", "Name", name, optional=False, dispatch=True),
+        forms.field(f"identifier:{draft.identifier}", "Identifier", identifier, hint=hint),
+        forms.field("description", "Description", description),
+        forms.field("public", "Public", public),
     ]
     return forms.form("project.new", "New project", blocks, submit="Create project", metadata=metadata)
 

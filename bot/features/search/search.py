@@ -192,15 +192,14 @@ class Search:
         beside = [self.catalogs.prefetch(session, named)] if named else []
         project, *_ = await asyncio.gather(self._project(session, query, channel), *beside)
         if query.query is not None:
-            return Resolved(
-                query, project, _filters(project, query_id=query.query, sort=query.sort), session.user_id
-            )
+            filters = _filters(project, query_id=query.query, sort=query.sort)
+            return Resolved(query, project, filters, session.user_id)
         if project is None and (query.category or query.subproject):
-            raise (
-                UserError("Every project has its own categories. Add `project:` with the project's name.")
-                if query.category
-                else UserError("Add `project:` with the parent project's name.")
-            )
+            if query.category:
+                raise UserError(
+                    "Every project has its own categories. Add `project:` with the project's name."
+                )
+            raise UserError("Add `project:` with the parent project's name.")
         keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
         found = {
             name: await self._found(session, project, name, typed)

@@ -73,17 +73,13 @@ def template_form(
     copied = forms.searched(CopyIssue.action, None, "Search by number or subject", 1)
     prefix = forms.text("prefix", entered.prefix, placeholder="e.g. [Bug]", most=PREFIX_LENGTH)
     required = forms.text("required", "\n".join(entered.required), multiline=True)
+    description = forms.formatted_text(DESCRIPTION.name, entered.description)
+    copies = "Fills in the issue type, priority, and description."
     blocks: list[Block] = [
         context(f"For new issues in {bold(project.name)}"),
         forms.field("name", "Name", name, optional=False),
         *([_scope(entered, project)] if in_channel else []),
-        forms.field(
-            "copy",
-            "Copy from an issue",
-            copied,
-            dispatch=True,
-            hint="Fills in the issue type, priority, and description.",
-        ),
+        forms.field("copy", "Copy from an issue", copied, dispatch=True, hint=copies),
         forms.field("prefix", "Subject prefix", prefix),
     ]
     for row in TEMPLATED:
@@ -92,16 +88,11 @@ def template_form(
         if held and chosen is None:
             refs = (chosen := Ref(id=held.id, name=held.name), *refs)
         blocks += [field_input(row, chosen, refs, tag)] if refs else []
+    bold_headings = "Put each heading in bold on a line of its own."
+    must = "Headings that must be filled in, one per line."
     blocks += [
-        forms.field(
-            DESCRIPTION.name + tag,
-            DESCRIPTION.label,
-            forms.formatted_text(DESCRIPTION.name, entered.description),
-            hint="Put each heading in bold on a line of its own.",
-        ),
-        forms.field(
-            "required", "Required sections", required, hint="Headings that must be filled in, one per line."
-        ),
+        forms.field(DESCRIPTION.name + tag, DESCRIPTION.label, description, hint=bold_headings),
+        forms.field("required", "Required sections", required, hint=must),
     ]
     title = "Edit template" if metadata.template else "New template"
     view = forms.form(CALLBACK_ID, title, blocks, submit="Save template")

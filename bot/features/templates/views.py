@@ -56,10 +56,7 @@ def _entry(template: Template) -> str:
 
 def _buttons(template: Template) -> Block:
     question = confirm(f"Remove {shortened(template.name, NAME)}?", THEN, "Remove", style="danger")
-    return actions(
-        [
-            button("Use template", UseTemplate(project=template.project_id, template=template.id)),
-            button("Edit", EditTemplate(template=template.id)),
-            button("Remove", RemoveTemplate(template=template.id), style="danger", confirm=question),
-        ]
-    )
+    use = button("Use template", UseTemplate(project=template.project_id, template=template.id))
+    edit = button("Edit", EditTemplate(template=template.id))
+    remove = button("Remove", RemoveTemplate(template=template.id), style="danger", confirm=question)
+    return actions([use, edit, remove])

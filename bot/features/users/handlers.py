@@ -44,7 +44,7 @@ class UserHandlers:
         shown = await self.users.show(reply.owner, user)
         await reply.privately(views.user(shown, reply.wording))
 
-    async def open_new(self, reply: Reply, mentioned: SlackUser | None) -> None:
+    async def open_new(self, reply: Reply, mentioned: SlackUser | None = None) -> None:
         await reply.open(loading("New account"))
         await self.users.require_administrator(reply.owner)
         details, slack_user = Details(), None

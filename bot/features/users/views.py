@@ -57,15 +57,12 @@ def new_form(details: Details, slack_user: str | None, metadata: str, service: s
         if slack_user
         else "This account isn't linked to anyone in Slack. Its owner can link it with their API key."
     )
+    invitation = forms.checkbox("by_mail", "Email the login and password", checked=slack_user is None)
+    hint = f"{service} generates a temporary password. They'll change it when they first log in."
     blocks: list[Block] = [
         section(said),
         *_inputs(details),
-        forms.field(
-            "by_mail",
-            "Invitation",
-            forms.checkbox("by_mail", "Email the login and password", checked=slack_user is None),
-            hint=f"{service} generates a temporary password. They'll change it when they first log in.",
-        ),
+        forms.field("by_mail", "Invitation", invitation, hint=hint),
     ]
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
 

@@ -34,7 +34,7 @@ from bot.slack.incoming.failures import (
     measured,
     tell,
 )
-from bot.slack.incoming.feature import Feature, Form, FormExpired, FormSentAlready, Interrupted, merged
+from bot.slack.incoming.feature import Feature, Form, FormExpired, Interrupted, merged
 from bot.slack.incoming.interaction import (
     ButtonPress,
     DetailsEdit,
@@ -169,7 +169,7 @@ class Dispatch(AsyncMiddleware):
             return None
         log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
         if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
-            return unclaimed(interaction, reply.wording.sentence(FormSentAlready()))
+            return unclaimed(interaction, reply.wording.sentence(_sent_already()))
         return BoltResponse(status=200, body="")
 
     async def _acknowledge(
@@ -309,7 +309,7 @@ class Dispatch(AsyncMiddleware):
         if handler.repeatable:
             return await self._placed(form, reply, handler)
         warned = forms.warns(form.view.json, reply.wording.sentence(Interrupted()))
-        async with self._once(form.key, reply, FormSentAlready(), looks=handler.looks, warned=warned):
+        async with self._once(form.key, reply, _sent_already(), looks=handler.looks, warned=warned):
             result = await self._placed(form, reply, handler)
             if not (result.errors or result.said):
                 reply.committed = True
@@ -433,3 +433,9 @@ def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) 
     bolt.setLevel(logging.WARNING)
     app.use(dispatch)
     return app
+
+
+def _sent_already() -> UserError:
+    return UserError(
+        "You already submitted this form. Check whether it went through before you submit another."
+    )

@@ -20,12 +20,6 @@ Submit = Callable[[interaction.FormSubmission, Reply], Awaitable[FormResult]]
 Options = Callable[[interaction.OptionsRequest, Reply], Awaitable[list[JSON]]]
 
 
-class FormSentAlready(UserError):
-    """A form that acts only once was submitted again."""
-
-    says = "You already submitted this form. Check whether it went through before you submit another."
-
-
 class FormExpired(UserError):
     """A saved form or request is gone; `command` starts over."""
 

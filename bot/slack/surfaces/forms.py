@@ -74,17 +74,9 @@ def form(
     close: str = "Cancel",
     metadata: str = "",
 ) -> JSON:
-    view: JSON = {
-        "type": "modal",
-        "callback_id": callback_id,
-        "title": plain(title, 24),
-        "close": plain(close, 24),
-        "blocks": list(blocks[:LIST]),
-        "private_metadata": metadata,
-    }
-    if submit:
-        view["submit"] = plain(submit, 24)
-    return view
+    view: JSON = {"type": "modal", "callback_id": callback_id, "private_metadata": metadata}
+    view |= {"title": plain(title, 24), "close": plain(close, 24), "blocks": list(blocks[:LIST])}
+    return filled(view, submit=plain(submit, 24) if submit else None)
 
 
 def notice(title: str, mrkdwn: str) -> JSON:
@@ -109,15 +101,9 @@ def field(
     hint: str | None = None,
     dispatch: bool = False,
 ) -> Block:
-    named: JSON = {
-        "type": "input",
-        "block_id": name,
-        "label": plain(label, 2000),
-        "element": element,
-        "optional": optional,
-        "dispatch_action": dispatch,
-    }
-    return filled(named, hint=plain(hint, 2000) if hint else None)
+    named: JSON = {"type": "input", "block_id": name, "label": plain(label, 2000), "element": element}
+    answered = {"optional": optional, "dispatch_action": dispatch}
+    return filled(named | answered, hint=plain(hint, 2000) if hint else None)
 
 
 def text(
@@ -204,11 +190,8 @@ def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) 
 
 def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
     """A select of the user's conversations, without externally shared ones."""
-    select = {
-        "type": "conversations_select",
-        "action_id": action_id,
-        "filter": {"exclude_external_shared_channels": True},
-    }
+    shown = {"exclude_external_shared_channels": True}
+    select = {"type": "conversations_select", "action_id": action_id, "filter": shown}
     return filled(select, initial_conversation=initial, placeholder=plain(placeholder, 150))
 
 

@@ -176,6 +176,7 @@ def manifest(
     address = root + EVENTS_PATH if mode == "http" else None
     request = {"request_url": address} if address else {}
     options = {"message_menu_options_url": address} if address else {}
+    events = [*EVENTS, *(ORGANIZATION_EVENTS if several else ())]
     return {
         "display_information": {
             "name": "Issue Bot",
@@ -190,10 +191,7 @@ def manifest(
         },
         "functions": {step.callback_id: step.definition for step in STEPS},
         "settings": {
-            "event_subscriptions": {
-                **request,
-                "bot_events": [*EVENTS, *(ORGANIZATION_EVENTS if several else ())],
-            },
+            "event_subscriptions": {**request, "bot_events": events},
             "interactivity": {"is_enabled": True, **request, **options},
             "org_deploy_enabled": True,  # or workflows have no steps
             "function_runtime": "remote",

@@ -53,12 +53,8 @@ class Profiles:
             profile = user.get("profile") or {}
             if user.get("deleted") and self.on_deactivated:
                 await self.on_deactivated(team_id, user_id)
-            name = (
-                profile.get("real_name")
-                or user.get("real_name")
-                or profile.get("display_name")
-                or user.get("name")
-            )
+            named = (profile.get("real_name"), user.get("real_name"), profile.get("display_name"))
+            name = next(filter(None, named), user.get("name"))
             first_name = profile.get("first_name") or (name or "").partition(" ")[0]
             return Profile(
                 user_id,

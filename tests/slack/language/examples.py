@@ -15,17 +15,8 @@ from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.features.tracker.commands import (
-    Bare,
-    EditUser,
-    ListProjects,
-    OneProject,
-    OpenAccountForm,
-    OpenProjectForm,
-    SetDefault,
-    ShowUser,
-    tracker_command,
-)
+from bot.features.tracker.commands import Act as Tracker
+from bot.features.tracker.commands import tracker_command
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
@@ -193,27 +184,27 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         ),
     },
     "/tracker": {
-        "": Bare.ACCOUNT,
-        "help": Bare.HELP,
-        **same(Bare.LINK, "Link", "login", "connect", "signin"),
-        **same(Bare.UNLINK, "unlink", "logout"),
-        **same(Bare.WHOAMI, "whoami", "me"),
-        **same(ListProjects(), "projects", "list"),
-        "projects web shop": ListProjects("web shop"),
-        "project web": OneProject("web"),
-        "project new": OpenProjectForm(),
-        "project NEW Web Shop": OpenProjectForm("Web Shop"),
-        'project "New home page"': OneProject("New home page"),
-        **same(ShowUser("me"), "user", "user me"),
-        **same(ShowUser("5"), "user 5", "user <https://tracker.example/redmine/users/5>"),
-        "User <@U2|bo>": ShowUser(BO),
-        "user new": OpenAccountForm(),
-        "user new <@U2|bo>": OpenAccountForm(SlackUser("U2", "bo")),
-        "user edit #5": EditUser("5"),
-        "user edit <@U2>": EditUser(BO),
-        "default “Web shop”": SetDefault("Web shop"),
-        "default none": Bare.CLEAR_DEFAULT,
-        "default": Bare.SHOW_DEFAULT,
+        "": (Tracker.ACCOUNT,),
+        "help": (Tracker.HELP,),
+        **same((Tracker.LINK,), "Link", "login", "connect", "signin"),
+        **same((Tracker.UNLINK,), "unlink", "logout"),
+        **same((Tracker.WHOAMI,), "whoami", "me"),
+        **same((Tracker.LIST_PROJECTS, ""), "projects", "list"),
+        "projects web shop": (Tracker.LIST_PROJECTS, "web shop"),
+        "project web": (Tracker.SHOW_PROJECT, "web"),
+        "project new": (Tracker.NEW_PROJECT, ""),
+        "project NEW Web Shop": (Tracker.NEW_PROJECT, "Web Shop"),
+        'project "New home page"': (Tracker.SHOW_PROJECT, "New home page"),
+        **same((Tracker.SHOW_USER, "me"), "user", "user me"),
+        **same((Tracker.SHOW_USER, "5"), "user 5", "user <https://tracker.example/redmine/users/5>"),
+        "User <@U2|bo>": (Tracker.SHOW_USER, BO),
+        "user new": (Tracker.NEW_USER,),
+        "user new <@U2|bo>": (Tracker.NEW_USER, SlackUser("U2", "bo")),
+        "user edit #5": (Tracker.EDIT_USER, "5"),
+        "user edit <@U2>": (Tracker.EDIT_USER, BO),
+        "default “Web shop”": (Tracker.SET_DEFAULT, "Web shop"),
+        "default none": (Tracker.CLEAR_DEFAULT,),
+        "default": (Tracker.SHOW_DEFAULT,),
     },
     "/timelog": {
         **{
