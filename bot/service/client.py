@@ -15,19 +15,9 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, SecretStr
 
 from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
-from bot.service import conventions, models, pagination
+from bot.service import conventions, inputs, models, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
-from bot.service.inputs import (
-    AttachmentChanges,
-    IssueChanges,
-    NewIssue,
-    NewProject,
-    NewTimeEntry,
-    NewUser,
-    TimeEntryChanges,
-    UserChanges,
-)
 from bot.service.protocol import Answer, Call, item_path, read_page, write
 from bot.service.transport import (
     PROBE,
@@ -103,7 +93,7 @@ class Client:
 
     # Users
 
-    async def create_user(self, key: SecretStr, user: NewUser) -> models.User:
+    async def create_user(self, key: SecretStr, user: inputs.NewUser) -> models.User:
         """Create a user; requires an administrator's key. The answer may include the new user's key."""
         answer = await self._transport.send(key, write("create_user", "POST", "/users.json", user))
         return answer.one("user", models.User)
@@ -118,12 +108,12 @@ class Client:
         call = Call("get_user", "GET", f"/users/{user_id}.json", {"include": ",".join(sorted(include))})
         return (await self._transport.send(key, call)).one("user", models.User)
 
-    async def update_user(self, key: SecretStr, user_id: int, changes: UserChanges) -> None:
+    async def update_user(self, key: SecretStr, user_id: int, changes: inputs.UserChanges) -> None:
         await self._transport.send(key, write("update_user", "PUT", f"/users/{user_id}.json", changes))
 
     # Issues
 
-    async def create_issue(self, key: SecretStr, issue: NewIssue) -> models.Issue:
+    async def create_issue(self, key: SecretStr, issue: inputs.NewIssue) -> models.Issue:
         """Create an issue. The service silently ignores fields the user may not set: compare the answer."""
         answer = await self._transport.send(key, write("create_issue", "POST", ISSUES, issue))
         return answer.one("issue", models.Issue)
@@ -159,7 +149,7 @@ class Client:
 
     # Projects
 
-    async def create_project(self, key: SecretStr, project: NewProject) -> models.Project:
+    async def create_project(self, key: SecretStr, project: inputs.NewProject) -> models.Project:
         answer = await self._transport.send(key, write("create_project", "POST", PROJECTS, project))
         return answer.one("project", models.Project)
 
@@ -203,19 +193,23 @@ class Client:
             "upload", models.Upload
         )
 
-    async def update_attachment(self, key: SecretStr, attachment_id: int, changes: AttachmentChanges) -> None:
+    async def update_attachment(
+        self, key: SecretStr, attachment_id: int, changes: inputs.AttachmentChanges
+    ) -> None:
         call = write("update_attachment", "PATCH", f"/attachments/{attachment_id}.json", changes)
         await self._transport.send(key, call)
 
     # Time entries
 
-    async def create_time_entry(self, key: SecretStr, entry: NewTimeEntry) -> models.TimeEntry:
+    async def create_time_entry(self, key: SecretStr, entry: inputs.NewTimeEntry) -> models.TimeEntry:
         answer = await self._transport.send(
             key, write("create_time_entry", "POST", "/time_entries.json", entry)
         )
         return answer.one("time_entry", models.TimeEntry)
 
-    async def update_time_entry(self, key: SecretStr, entry_id: int, changes: TimeEntryChanges) -> None:
+    async def update_time_entry(
+        self, key: SecretStr, entry_id: int, changes: inputs.TimeEntryChanges
+    ) -> None:
         call = write("update_time_entry", "PUT", f"/time_entries/{entry_id}.json", changes)
         await self._transport.send(key, call)
 
@@ -251,7 +245,7 @@ class OptionalOperations:
         answer = await self._ask(key, call, NEVER_HERE)
         return None if answer is None else answer.one("issue", models.Issue)
 
-    async def update_issue(self, key: SecretStr, issue_id: int, changes: IssueChanges) -> None:
+    async def update_issue(self, key: SecretStr, issue_id: int, changes: inputs.IssueChanges) -> None:
         """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
         await self._transport.send(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes))
 

@@ -22,16 +22,7 @@ import stamina
 from pydantic import SecretStr
 
 from bot import errors
-from bot.service.protocol import (
-    CONNECTION_BROKE,
-    CUT_SHORT,
-    GATEWAY,
-    NOT_JSON,
-    TOO_LARGE,
-    Answer,
-    Call,
-    answered,
-)
+from bot.service import protocol
 
 OnAnswer = Callable[[str, int | None, float], None]
 
@@ -138,7 +129,7 @@ class Connections:
         self._timeouts = timeouts
 
     @asynccontextmanager
-    async def slot(self, call: Call, key: SecretStr, *, upload: bool) -> AsyncIterator[None]:
+    async def slot(self, call: protocol.Call, key: SecretStr, *, upload: bool) -> AsyncIterator[None]:
         """Hold a connection slot for this call. Raises NoFreeConnection."""
         slots = [self._calls]
         if upload:
@@ -186,7 +177,9 @@ class Transport:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def send(self, key: SecretStr, call: Call, source: UploadContent | None = None) -> Answer:
+    async def send(
+        self, key: SecretStr, call: protocol.Call, source: UploadContent | None = None
+    ) -> protocol.Answer:
         """Send the call with this key and return the answer. Retries if that's safe.
 
         Reads are retried after temporary failures, writes only if no connection was made. Raises a
@@ -218,7 +211,7 @@ class Transport:
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
         """Return the answer to a request without a key, or None if there's none in time."""
-        request = self._request(Call("probe", "GET", path), {}, None)
+        request = self._request(protocol.Call("probe", "GET", path), {}, None)
         try:
             async with (
                 asyncio.timeout(seconds),
@@ -229,7 +222,9 @@ class Transport:
         except (httpx.HTTPError, TimeoutError):
             return None
 
-    async def _attempt(self, key: SecretStr, call: Call, source: UploadContent | None) -> Answer:
+    async def _attempt(
+        self, key: SecretStr, call: protocol.Call, source: UploadContent | None
+    ) -> protocol.Answer:
         async with self._connections.slot(call, key, upload=source is not None), AsyncExitStack() as opened:
             if not call.writes:
                 _on_read.get()()
@@ -249,7 +244,7 @@ class Transport:
                 async with aclosing(await self._http.handle_async_request(request)) as response:
                     status = response.status_code
                     body, defect = await _body(response, self._limits.answer)
-                return answered(call, status, body, defect, response.headers.get("Retry-After"))
+                return protocol.answered(call, status, body, defect, response.headers.get("Retry-After"))
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 failure = _failure(call, error)
             finally:
@@ -259,7 +254,7 @@ class Transport:
         raise failure
 
     def _request(
-        self, call: Call, headers: Mapping[str, str], content: AsyncIterable[bytes] | bytes | None
+        self, call: protocol.Call, headers: Mapping[str, str], content: AsyncIterable[bytes] | bytes | None
     ) -> httpx.Request:
         params = urlencode({name: text for name, text in call.params.items() if text})
         wait = self._timeouts.read
@@ -287,12 +282,12 @@ async def _body(response: httpx.Response, largest: int) -> tuple[bytes, str]:
         async for piece in response.aiter_raw() if plain else _unpacked(response):
             size += len(piece)
             if size > largest:
-                return b"", TOO_LARGE
+                return b"", protocol.TOO_LARGE
             pieces.append(piece)
     except httpx.TimeoutException:
         raise
     except (httpx.HTTPError, zlib.error):
-        return b"", CUT_SHORT
+        return b"", protocol.CUT_SHORT
     return b"".join(pieces), ""
 
 
@@ -313,17 +308,17 @@ async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
     raise zlib.error
 
 
-def _failure(call: Call, error: httpx.HTTPError | httpx.InvalidURL) -> errors.ServiceError:
+def _failure(call: protocol.Call, error: httpx.HTTPError | httpx.InvalidURL) -> errors.ServiceError:
     if isinstance(error, httpx.InvalidURL):  # only a query that is far too long raises it
         return errors.TooLarge(call.method, call.path)
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return errors.Unreachable(call.method, call.path, None, str(error)[:200] or type(error).__name__)
     if isinstance(error, httpx.TimeoutException):
         return call.error(errors.TimedOut, type(error).__name__)
-    return call.error(errors.ServiceBroken, CONNECTION_BROKE)
+    return call.error(errors.ServiceBroken, protocol.CONNECTION_BROKE)
 
 
-def _should_retry(call: Call, error: Exception) -> bool | float:
+def _should_retry(call: protocol.Call, error: Exception) -> bool | float:
     """Return whether to retry, or the seconds to wait first."""
     if isinstance(error, errors.NoFreeConnection):
         return False
@@ -336,7 +331,8 @@ def _should_retry(call: Call, error: Exception) -> bool | float:
             return True
         return error.retry_after if error.retry_after <= LONGEST_WAIT else False
     return isinstance(error, errors.ServiceBroken) and (
-        error.status in GATEWAY or error.detail in (CUT_SHORT, CONNECTION_BROKE, NOT_JSON)
+        error.status in protocol.GATEWAY
+        or error.detail in (protocol.CUT_SHORT, protocol.CONNECTION_BROKE, protocol.NOT_JSON)
     )
 
 

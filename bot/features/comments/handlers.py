@@ -6,15 +6,7 @@ from datetime import datetime
 from functools import partial
 
 from bot.errors import BotError, InProgress
-from bot.features.comments import views
-from bot.features.comments.comments import (
-    AddedAlready,
-    Comment,
-    Commented,
-    Comments,
-    CommentUnconfirmed,
-    Target,
-)
+from bot.features.comments import comments, views
 from bot.features.comments.views import ChooseIssue, CommentWithMessage, OpenComment
 from bot.features.files.attach import Batch
 from bot.features.files.jobs import FileJobs, Job, new_batch
@@ -56,7 +48,11 @@ class CommentMetadata(Metadata):
 
 class CommentHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.comments, self.jobs, self.issues = Comments(parts), FileJobs(parts), IssueHandlers(parts)
+        self.comments, self.jobs, self.issues = (
+            comments.Comments(parts),
+            FileJobs(parts),
+            IssueHandlers(parts),
+        )
         self.publicity, self.claims = Publicity(parts), parts.store.claims
 
     def feature(self) -> Feature:
@@ -78,14 +74,14 @@ class CommentHandlers:
             await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()))
             return
         reply.recovery = partial(self._way_on, reply, number, text)
-        done = await self.comments.add(reply.owner, number, Comment(text), Batch(()))
+        done = await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
         await reply.privately(views.commented(done, reply.wording, text))
 
     async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
         """The buttons below an error: the form with what was typed, or the issue."""
         if isinstance(error, UpdatesUnsupported):
             return open_buttons(number, reply.wording)
-        after = error.after if isinstance(error, CommentUnconfirmed) else None
+        after = error.after if isinstance(error, comments.CommentUnconfirmed) else None
         return await reply.offer(OpenComment(issue=number, text=text, after=after), error)
 
     # Opening the form
@@ -138,7 +134,7 @@ class CommentHandlers:
         said: str | None = None,
     ) -> None:
         """Show the form for its issue, or to choose one, with `number` chosen at first."""
-        target: Target | None = None
+        target: comments.Target | None = None
         if number := metadata.issue or number:
             try:
                 target = await self.comments.target(reply.owner, number)
@@ -183,9 +179,9 @@ class CommentHandlers:
         try:
             async with self._once(reply, job, number, private=private) as tried_at:
                 since = None if metadata.checked else tried_at or reply.attempted_at
-                comment = Comment(text, private, permalink, metadata.after, since)
+                comment = comments.Comment(text, private, permalink, metadata.after, since)
                 done = await self.comments.add(reply.owner, number, comment, batch)
-        except CommentUnconfirmed as error:
+        except comments.CommentUnconfirmed as error:
             said = reply.wording.sentence(error)
             if error.after is None:  # only the user can look, so the form isn't left open
                 again = OpenComment(issue=number, text=text, files=metadata.files, checked=True)
@@ -194,7 +190,7 @@ class CommentHandlers:
                 return FormResult.told("Not confirmed", message)
             later = metadata.model_copy(update={"after": error.after}).dump()
             return FormResult.again(form.view.json, said, later)
-        except (AddedAlready, InProgress, UpdatesUnsupported) as error:
+        except (comments.AddedAlready, InProgress, UpdatesUnsupported) as error:
             said = reply.wording.sentence(error)
             return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
         reply.committed = True
@@ -217,14 +213,14 @@ class CommentHandlers:
         claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
         if private:
             claim += f":private:{reply.owner.user_id}"
-        unknown = (CommentUnconfirmed,)
-        async with claimed(self.claims, claim, AddedAlready(number), unknown=unknown) as held:
+        unknown = (comments.CommentUnconfirmed,)
+        async with claimed(self.claims, claim, comments.AddedAlready(number), unknown=unknown) as held:
             yield held.tried_at
 
     async def _result(
         self,
         reply: Reply,
-        done: Commented,
+        done: comments.Commented,
         text: str,
         batch: Batch,
         *,

@@ -6,18 +6,9 @@ from functools import partial
 from bot import telemetry
 from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, NotLinked, Unauthorized, UnknownWord, UserError, WrongField
-from bot.features.digests import buttons, views
+from bot.features.digests import buttons, channels, views
 from bot.features.digests import form as digest_form
 from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
-from bot.features.digests.channels import (
-    DigestPoster,
-    digest_channel,
-    digests_here,
-    direct_messages,
-    find_digest,
-    require_access,
-    require_member,
-)
 from bot.features.digests.commands import ME, AddDigest, ListDigests, OnDigest, read_command
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.form import DigestMetadata
@@ -45,7 +36,7 @@ from bot.store.plans import Plan
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.digests = parts, Digests(parts)
-        poster = DigestPoster(parts.platform.outbox, parts.platform.wording)
+        poster = channels.DigestPoster(parts.platform.outbox, parts.platform.wording)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
 
     def feature(self) -> Feature:
@@ -123,7 +114,7 @@ class DigestHandlers:
 
     async def _act(self, reply: Reply, act: Act, digest_id: int | None) -> None:
         if digest_id is None:
-            if len(here := await digests_here(reply, self.digests)) > 1:
+            if len(here := await channels.digests_here(reply, self.digests)) > 1:
                 await reply.privately(views.which_digest(here, act))
                 return
             digest_id = here[0].id
@@ -144,8 +135,8 @@ class DigestHandlers:
     async def restore_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """*Undo*: restore a removed digest, for anyone who may remove it."""
         digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
-        await require_access(reply, digest)
-        await digest_channel(reply, digest.channel_id)
+        await channels.require_access(reply, digest)
+        await channels.digest_channel(reply, digest.channel_id)
         restored = await self.digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording))
         await self._show_result(reply, said, personal=digest.personal)
@@ -171,9 +162,9 @@ class DigestHandlers:
         is the project that isn't public which the user agrees to show.
         """
         user, wording = reply.owner, reply.wording
-        digest = await find_digest(reply, self.digests, digest_id)
+        digest = await channels.find_digest(reply, self.digests, digest_id)
         if act in {Act.RESUME, Act.TAKE_OWNERSHIP}:
-            await digest_channel(reply, digest.channel_id)
+            await channels.digest_channel(reply, digest.channel_id)
         if digest.owner != user and agreed != digest.owner.user_id:
             return views.confirmation(digest, act), None
         match act:
@@ -239,7 +230,7 @@ class DigestHandlers:
             else:
                 await self._set_up(reply, plan)
             return
-        channel = await digest_channel(reply, reply.place.channel_id)
+        channel = await channels.digest_channel(reply, reply.place.channel_id)
         wanted = replace(request.wanted, plan=await _in_own_zone(request.wanted.plan, reply))
         try:
             planned = await self.digests.add(reply.owner, channel, wanted)
@@ -252,7 +243,7 @@ class DigestHandlers:
             await reply.privately(views.added(planned, reply.wording.service), replace=replace_asked)
 
     async def _set_up(self, reply: Reply, plan: Plan, *, replace: bool = False) -> None:
-        await self.digests.set_up_personal(reply.owner, await direct_messages(reply), plan)
+        await self.digests.set_up_personal(reply.owner, await channels.direct_messages(reply), plan)
         await self._show(reply, views.text_message(views.SET_UP), personal=True, replace=replace)
 
     async def replace_pressed(self, press: ButtonPress[buttons.ReplacePersonal], reply: Reply) -> None:
@@ -292,7 +283,7 @@ class DigestHandlers:
         channel_id, project = None, None
         if not request.personal:
             with collected(problems):
-                channel_id = (await digest_channel(reply, reply.place.channel_id)).channel_id
+                channel_id = (await channels.digest_channel(reply, reply.place.channel_id)).channel_id
             async with self.parts.accounts.reading(reply.owner) as session:
                 with collected(problems if request.wanted.project else []):
                     project = await self.parts.projects.chosen(session, request.wanted.project, reply.channel)
@@ -306,8 +297,8 @@ class DigestHandlers:
         """Add the digest, and confirm its settings privately."""
         view = form.view.json
         try:
-            channel = await digest_channel(reply, forms.Values(view).conversation("channel"))
-            await require_member(reply, channel.channel_id)
+            channel = await channels.digest_channel(reply, forms.Values(view).conversation("channel"))
+            await channels.require_member(reply, channel.channel_id)
         except UserError as error:
             return FormResult(errors={"channel": reply.wording.sentence(error)})
         try:
@@ -342,13 +333,13 @@ class DigestHandlers:
 
     async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
         if isinstance(press.button, PreviewDigest):
-            plan = (await find_digest(reply, self.digests, press.button.digest)).plan
+            plan = (await channels.find_digest(reply, self.digests, press.button.digest)).plan
             wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
         elif press.view is None:
             raise ActionExpired
         else:
             number = DigestMetadata.of(press.view).digest
-            before = (await find_digest(reply, self.digests, number)).plan if number else None
+            before = (await channels.find_digest(reply, self.digests, number)).plan if number else None
             wanted = await digest_form.read(self.parts, reply, press.view, before)
         return await self.digests.preview(reply.owner, wanted, reply.channel)
 
@@ -368,7 +359,7 @@ class DigestHandlers:
     async def open_change(self, reply: Reply, digest_id: int) -> None:
         """Open the form with the digest's current settings."""
         await reply.open(loading("Edit digest"))
-        digest = await find_digest(reply, self.digests, digest_id)
+        digest = await channels.find_digest(reply, self.digests, digest_id)
         metadata = DigestMetadata(
             place=reply.place.as_json(),
             digest=digest.id,
@@ -383,7 +374,7 @@ class DigestHandlers:
         metadata = DigestMetadata.of(form.view)
         if metadata.digest is None:
             raise ActionExpired
-        digest = await find_digest(reply, self.digests, metadata.digest)
+        digest = await channels.find_digest(reply, self.digests, metadata.digest)
         if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
             said = f"{digest.owner_name} owns this digest now and will be notified of your changes."
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
@@ -407,7 +398,7 @@ class DigestHandlers:
     async def submit_personal(self, form: FormSubmission, reply: Reply) -> FormResult:
         try:
             wanted = digest_form.submitted(form.view.json)
-            channel = await direct_messages(reply)
+            channel = await channels.direct_messages(reply)
             planned = await self.digests.set_up_personal(reply.owner, channel, wanted.plan)
         except NotLinked:
             raise

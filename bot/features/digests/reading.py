@@ -16,17 +16,7 @@ from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused, UserError
-from bot.features.digests import plans
-from bot.features.digests.schedules import (
-    INSTANT,
-    PERIODS,
-    counted,
-    due_times,
-    ends_around,
-    next_times,
-    parse,
-    previous_times,
-)
+from bot.features.digests import plans, schedules
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
@@ -258,7 +248,7 @@ class Reader:
 
         Starts empty for custom fields and a saved query: the user who edits the digest may not see them.
         """
-        ends = ends_around(parse(plan.schedule), plan.zone, self.now)
+        ends = schedules.ends_around(schedules.parse(plan.schedule), plan.zone, self.now)
         if not ends[:-1] or plan.kind not in plans.HAPPENED or plan.custom_fields or plan.query:
             return []
         filters = plans.filters_of(plan, self.now, TimeRange(since=ends[0]))
@@ -266,7 +256,7 @@ class Reader:
             return []
         rows = [row async for row in self._every(filters) if plans.passes(plan, row)]
         times = [at for row in rows if (at := plans.happened(plan.kind, row))]
-        return counted(ends, (), times, since=ends[0])
+        return schedules.counted(ends, (), times, since=ends[0])
 
     async def _personal(self, digest: Digest) -> Content:
         mine, more = await self._first_rows(MINE)
@@ -384,18 +374,18 @@ def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
 
 def due_period(digest: Digest, now: datetime) -> RunClaim:
     """What to claim for a digest that is due: all the due times that it missed become one, the last."""
-    schedule, zone = parse(digest.plan.schedule), digest.plan.zone
+    schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone
     since = digest.next_due or now
-    times = due_times(schedule, zone, since, now)
-    due_at = max((since, *previous_times(schedule, zone, now + INSTANT, 1)))
-    (after,) = next_times(schedule, zone, now, 1) or (now + FOREVER,)
+    times = schedules.due_times(schedule, zone, since, now)
+    due_at = max((since, *schedules.previous_times(schedule, zone, now + schedules.INSTANT, 1)))
+    (after,) = schedules.next_times(schedule, zone, now, 1) or (now + FOREVER,)
     return RunClaim(digest=digest, due_at=due_at, missed=max(0, len(times) - 1), next_due=after)
 
 
 def readable(digest: Digest) -> bool:
     """Whether its schedule and time zone are valid: a system update can remove a zone."""
     try:
-        parse(digest.plan.schedule)
+        schedules.parse(digest.plan.schedule)
         ZoneInfo(digest.plan.zone)
     except (UserError, KeyError, ValueError):
         return False
@@ -406,7 +396,9 @@ def sooner(digest: Digest, now: datetime) -> datetime | None:
     """The next due time, if the one that is set is later than that; else None."""
     if not readable(digest):  # claiming it stops it
         return None
-    (coming,) = next_times(parse(digest.plan.schedule), digest.plan.zone, now, 1) or (None,)
+    (coming,) = schedules.next_times(schedules.parse(digest.plan.schedule), digest.plan.zone, now, 1) or (
+        None,
+    )
     later = coming is not None and digest.next_due is not None and digest.next_due > coming
     return coming if later else None
 
@@ -414,10 +406,10 @@ def sooner(digest: Digest, now: datetime) -> datetime | None:
 def edition(run: Run, content: Content, now: datetime) -> Edition:
     """What a run posts at `now` if its issues are new."""
     digest, issues = run.digest, content.issues
-    schedule, zone = parse(digest.plan.schedule), digest.plan.zone
+    schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone
     moments = [at for issue in issues if (at := plans.happened(digest.plan.kind, issue))]
     counts = dict(history(digest, moments, now))
-    ends = (*previous_times(schedule, zone, run.due_at, PERIODS - 1), run.due_at)
+    ends = (*schedules.previous_times(schedule, zone, run.due_at, schedules.PERIODS - 1), run.due_at)
     late = now - run.due_at
     counted_once = digest.plan.kind in plans.HAPPENED
     comparable = counted_once and not run.asked and not run.missed and set(ends) <= counts.keys()
@@ -437,6 +429,6 @@ def edition(run: Run, content: Content, now: datetime) -> Edition:
 
 def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
     """The digest's history plus these issues, each counted in the period in which it was opened."""
-    ends = ends_around(parse(digest.plan.schedule), digest.plan.zone, now)
+    ends = schedules.ends_around(schedules.parse(digest.plan.schedule), digest.plan.zone, now)
     known = min((end for end, _ in digest.history), default=digest.period_from)
-    return counted(ends, digest.history, opened, since=known)
+    return schedules.counted(ends, digest.history, opened, since=known)

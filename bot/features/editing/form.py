@@ -6,14 +6,7 @@ from dataclasses import replace
 from pydantic import Field
 
 from bot.features.editing.editing import Edit, Editable, Wanted, marks
-from bot.features.issues.field_inputs import (
-    custom_input,
-    entered,
-    entered_custom_fields,
-    field_input,
-    focus,
-    names_in,
-)
+from bot.features.issues import field_inputs
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, ResolvedValue
 from bot.features.issues.fields import Field as IssueField
 from bot.features.issues.issues import texts
@@ -72,15 +65,15 @@ def edit_form(
         if field is SUBJECT or (field.choices and not refs) or too_long:
             continue
         shown = values[key] if key in wanted.values else wanted.unread.get(key, values[key])
-        inputs.append(field_input(field, shown, refs, "", needed=field.always))
+        inputs.append(field_inputs.field_input(field, shown, refs, "", needed=field.always))
     given = {one.id: one.value for one in wanted.custom}
     for held in issue.custom_fields[:CUSTOM_FIELDS]:
         known = catalog.custom_field(held.id)
         custom = replace(known, name=held.name or known.name, multiple=bool(held.multiple))
         value = given.get(held.id, held.value)
         if len(", ".join(texts(held))) <= forms.TEXT:
-            inputs.append(custom_input(custom, value, ""))
-    focus(inputs, wrong[0] if wrong else None)
+            inputs.append(field_inputs.custom_input(custom, value, ""))
+    field_inputs.focus(inputs, wrong[0] if wrong else None)
     tag, names = _tag(editable), {block["block_id"] for block in inputs if "block_id" in block}
     tagged = (
         block | {"block_id": block["block_id"] + tag} if "block_id" in block else block for block in inputs
@@ -121,13 +114,15 @@ def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
     `entered` raises.
     """
     values = forms.Values(view)
-    changed = {name for name in names_in(view) if values.changed(name, opened)}
+    changed = {name for name in field_inputs.names_in(view) if values.changed(name, opened)}
     found = {
-        key: entered(values, field, locale)
+        key: field_inputs.entered(values, field, locale)
         for key, field in CHANGEABLE.items()
         if field is not SUBJECT and field.name in changed
     }
-    custom = {n: value for n, value in entered_custom_fields(values).items() if f"cf_{n}" in changed}
+    custom = {
+        n: value for n, value in field_inputs.entered_custom_fields(values).items() if f"cf_{n}" in changed
+    }
     emptied = {name for name in changed if name.startswith("cf_") and forms.number_in(name[3:]) not in custom}
     return Edit(
         subject=values.text(SUBJECT.name) or "" if SUBJECT.name in changed else "",

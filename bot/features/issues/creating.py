@@ -15,15 +15,7 @@ from bot.access.accounts import Session
 from bot.access.people import has_permission
 from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
-from bot.features.issues.fields import (
-    DESCRIPTION,
-    Draft,
-    IssueRefused,
-    ResolvedValue,
-    fields_of,
-    request,
-    resolved,
-)
+from bot.features.issues import fields
 from bot.features.issues.issues import Issues, ServiceChange, explained, service_changes
 from bot.service.conventions import CLOCK_SKEW, SETS_PRIVACY, poll_until_found
 from bot.service.filters import IssueFilters, Sort
@@ -73,7 +65,7 @@ class IssueCreator:
     async def create(
         self,
         owner: Owner,
-        draft: Draft,
+        draft: fields.Draft,
         channel: Channel | None,
         attempted_at: datetime | None = None,
         *,
@@ -98,10 +90,10 @@ class IssueCreator:
                 self.access.catalogs.prefetch(session, draft.parts),
             )
             catalog = await self.access.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
-            meant, errors = await resolved(draft, self.access.people, session, catalog)
+            meant, errors = await fields.resolved(draft, self.access.people, session, catalog)
             if errors:
                 raise errors[0]
-            new = request(draft, meant, project, catalog)
+            new = fields.request(draft, meant, project, catalog)
             if (
                 draft.private
                 and await has_permission(self.access.client, session, project, SETS_PRIVACY) is False
@@ -122,7 +114,9 @@ class IssueCreator:
             if looking:
                 looking.cancel()
                 await asyncio.gather(looking, return_exceptions=True)
-        compared = {key: value for key, value in meant.items() if key != DESCRIPTION.key}  # it may be cut
+        compared = {
+            key: value for key, value in meant.items() if key != fields.DESCRIPTION.key
+        }  # it may be cut
         changes = service_changes(compared, new.custom_fields, issue)
         mention = await Issues(self.access).assignee_to_mention(owner, issue)
         created = Created(issue, project, changes, draft.private, mention, alike)
@@ -133,13 +127,15 @@ class IssueCreator:
         self,
         owner: Owner,
         error: Refused,
-        draft: Draft,
-        meant: Mapping[str, ResolvedValue],
+        draft: fields.Draft,
+        meant: Mapping[str, fields.ResolvedValue],
         project: KnownProject,
-    ) -> IssueRefused | WrongField:
+    ) -> fields.IssueRefused | WrongField:
         """The refusal with what it is about; remembers the custom fields that were left empty."""
         refused = await explained(self.access, owner, error, project.id, meant.get("to"))
-        custom = {int(name.removeprefix("cf_")) for name in fields_of(refused) if name.startswith("cf_")}
+        custom = {
+            int(name.removeprefix("cf_")) for name in fields.fields_of(refused) if name.startswith("cf_")
+        }
         tracker = meant.get("tracker")
         if empty := custom - draft.custom_fields.keys():
             tracker_id = tracker.id if isinstance(tracker, Ref) else None

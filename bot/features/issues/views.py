@@ -8,20 +8,7 @@ from datetime import date
 from decimal import Decimal
 
 from bot.errors import BotError
-from bot.features.issues.buttons import (
-    AssignToMe,
-    CommentOnIssue,
-    DeleteAnnouncement,
-    EditIssue,
-    FollowIssue,
-    IncludeComments,
-    OpenFilesForm,
-    OpenTimeForm,
-    ShareIssue,
-    ShareListedIssue,
-    ShowIssue,
-    StopFollowing,
-)
+from bot.features.issues import buttons
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.issues import ServiceChange
@@ -59,32 +46,32 @@ FOLLOWS = "follows"  # the ID of the block that says so
 Action = tuple[str, Button]
 
 
-def _actions(number: int, wording: Wording, assign: AssignToMe | None) -> list[Action]:
+def _actions(number: int, wording: Wording, assign: buttons.AssignToMe | None) -> list[Action]:
     """The actions in their order, without `assign` on the user's own issue. Those that change the issue are
     left out if the service can't do that.
     """
     changes: list[Action] = [
         *([(ASSIGN, assign)] if assign else ()),
-        ("Edit", EditIssue(issue=number)),
-        ("Comment", CommentOnIssue(issue=number)),
+        ("Edit", buttons.EditIssue(issue=number)),
+        ("Comment", buttons.CommentOnIssue(issue=number)),
     ]
     others: list[Action] = [
-        ("Log time", OpenTimeForm(issue=number)),
-        ("Attach files", OpenFilesForm(issue=number)),
+        ("Log time", buttons.OpenTimeForm(issue=number)),
+        ("Attach files", buttons.OpenFilesForm(issue=number)),
     ]
     return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
 
 
 def issue_buttons(number: int, wording: Wording, *first: Element, mine: bool = False) -> list[Element]:
     """The buttons of an issue, which may be assigned to the user already (`mine`)."""
-    known = _actions(number, wording, None if mine else AssignToMe(issue=number))
+    known = _actions(number, wording, None if mine else buttons.AssignToMe(issue=number))
     others = [button(text, carries) for text, carries in known]
     return [*first, *others, link_button(*_page(number, wording))]
 
 
 def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
     """Buttons for an issue's card, for its page in the service, and `more`."""
-    show = button("Show issue", ShowIssue(issue=number))
+    show = button("Show issue", buttons.ShowIssue(issue=number))
     return actions([show, link_button(*_page(number, wording)), *more], block_id=f"open-{number}")
 
 
@@ -102,8 +89,8 @@ def open_option(number: int, wording: Wording) -> JSON:
 
 
 def row_menu(number: int, wording: Wording, *, share: bool, mine: bool) -> Element:
-    share_option = [menu_option(SHARE, ShareListedIssue(issue=number))] if share else []
-    assign = None if mine else AssignToMe(issue=number)
+    share_option = [menu_option(SHARE, buttons.ShareListedIssue(issue=number))] if share else []
+    assign = None if mine else buttons.AssignToMe(issue=number)
     return _menu(number, wording, share_option, assign, room=MENU_OPTIONS)
 
 
@@ -111,8 +98,8 @@ def post_menu(
     number: int,
     wording: Wording,
     *,
-    assign: AssignToMe | None = None,
-    follow: FollowIssue | StopFollowing | None = None,
+    assign: buttons.AssignToMe | None = None,
+    follow: buttons.FollowIssue | buttons.StopFollowing | None = None,
     thread: str | None = None,
     quotes: bool = False,
     mine: bool = False,
@@ -124,18 +111,18 @@ def post_menu(
     Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
     """
     if thread and follow is None:
-        follow = FollowIssue(issue=number, thread=thread)
+        follow = buttons.FollowIssue(issue=number, thread=thread)
     last = [menu_option(FOLLOW, follow)] if follow else []
-    if isinstance(follow, StopFollowing):
+    if isinstance(follow, buttons.StopFollowing):
         last = [comments_option(number, on=not quotes), menu_option(STOP_FOLLOWING, follow)]
-    assign = None if mine else assign or AssignToMe(issue=number)
+    assign = None if mine else assign or buttons.AssignToMe(issue=number)
     return _menu(number, wording, [], assign, last, room=MENU_OPTIONS - 1)
 
 
 def comments_option(number: int, *, on: bool) -> JSON:
     """The option that includes comments, or leaves them out."""
     return menu_option(
-        "Include comments" if on else "Leave out comments", IncludeComments(issue=number, on=on)
+        "Include comments" if on else "Leave out comments", buttons.IncludeComments(issue=number, on=on)
     )
 
 
@@ -149,7 +136,7 @@ def _menu(
     number: int,
     wording: Wording,
     first: list[JSON],
-    assign: AssignToMe | None,
+    assign: buttons.AssignToMe | None,
     last: Sequence[JSON] = (),
     *,
     room: int,
@@ -159,7 +146,7 @@ def _menu(
     options = [*first, *(menu_option(text, carries) for text, carries in known)]
     options.append(menu_link(*_page(number, wording)))
     if len(options) + len(last) > room:
-        more = menu_option("More actions", ShowIssue(issue=number))
+        more = menu_option("More actions", buttons.ShowIssue(issue=number))
         return menu([*options[: room - 1 - len(last)], *last, more])
     return menu([*options, *last])
 
@@ -178,7 +165,11 @@ def rich_title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
 
 
 def posted(
-    does: str, issue: Issue, wording: Wording, mention: str | None, follow: FollowIssue | StopFollowing | None
+    does: str,
+    issue: Issue,
+    wording: Wording,
+    mention: str | None,
+    follow: buttons.FollowIssue | buttons.StopFollowing | None,
 ) -> Message:
     """The post of an issue, such as what `Ana created`: one line with its menu.
 
@@ -190,7 +181,7 @@ def posted(
     facts = (said, name_of(issue.priority), assignee and f"assigned to {assignee}")
     text = " · ".join(fact for fact in facts if fact)
     shown = section(text, post_menu(issue.id, wording, follow=follow))
-    more = [follows(issue.id, wording)] if isinstance(follow, StopFollowing) else []
+    more = [follows(issue.id, wording)] if isinstance(follow, buttons.StopFollowing) else []
     return Message(text, (shown, *more))
 
 
@@ -226,7 +217,7 @@ def created(
     made: Created,
     wording: Wording,
     announced: Announced | None,
-    delete: DeleteAnnouncement | None = None,
+    delete: buttons.DeleteAnnouncement | None = None,
     notes: Sequence[str] = (),
 ) -> Message:
     """The private confirmation of a created issue: what was understood, what the service changed, possible
@@ -258,14 +249,14 @@ def created(
         blocks.append(section(f"{service} didn't save everything as you entered it:\n{changed}"))
     for other in made.similar:
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
-        blocks.append(section(said, button("Show issue", ShowIssue(issue=other.id))))
+        blocks.append(section(said, button("Show issue", buttons.ShowIssue(issue=other.id))))
     blocks += [context(prose(note)) for note in notes]
     if not (made.exposed or announced in (Announced.YES, Announced.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
     question = delete_question(f"The issue stays in {wording.service}.", "announcement")
     more = [button("Delete announcement", delete, confirm=question)] if delete else []
-    edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", EditIssue(issue=issue.id))]
+    edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", buttons.EditIssue(issue=issue.id))]
     blocks.append(open_buttons(issue.id, wording, *edit, *more))
     return Message(text, tuple(blocks))
 
@@ -383,11 +374,11 @@ def format_size(size: int) -> str:
 
 
 def share_button(issue: Issue, *, public: bool) -> Element:
-    return exposing(SHARE, ShareIssue(issue=issue.id), issue, "Share", public=public)
+    return exposing(SHARE, buttons.ShareIssue(issue=issue.id), issue, "Share", public=public)
 
 
 def exposing(
-    text: str, carries: ShareIssue | FollowIssue, issue: Issue, verb: str, *, public: bool
+    text: str, carries: buttons.ShareIssue | buttons.FollowIssue, issue: Issue, verb: str, *, public: bool
 ) -> Element:
     """A button that shows an issue to others. Unless everyone can see it, it asks first, and carries the
     project that the user then agrees to show.

@@ -7,18 +7,9 @@ from pydantic import AwareDatetime
 
 from bot.access.catalog import Catalog, Required
 from bot.access.projects import KnownProject
+from bot.features.issues import field_inputs
 from bot.features.issues.buttons import ChooseProject, ChooseValue, MoreFields, TypeSubject
 from bot.features.issues.creating import Source
-from bot.features.issues.field_inputs import (
-    Written,
-    carried_over,
-    custom_input,
-    entered,
-    entered_custom_fields,
-    field_input,
-    focus,
-    hours_as_typed,
-)
 from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, ResolvedValue, Value
 from bot.features.issues.views import name_of, title
 from bot.features.templates.buttons import ChooseTemplate
@@ -114,7 +105,7 @@ def create_form(
         *(details or [context("Choose a project to see its issue types, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None
-    focus(blocks, shown.wrong[0] if shown.wrong else empty)
+    field_inputs.focus(blocks, shown.wrong[0] if shown.wrong else empty)
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
 
@@ -143,13 +134,13 @@ def project_fields(
         if not (field.first or value or shown.has(field.name)):
             hidden = True
             continue
-        blocks.append(field_input(field, value, refs, tag, needed=field.name in shown.needed))
+        blocks.append(field_inputs.field_input(field, value, refs, tag, needed=field.name in shown.needed))
     named = {*shown.fields, *shown.wrong}
     for n, custom in enumerate(catalog.custom_fields):
         held, must, listed = draft.custom_fields.get(custom.id), custom.id in needed, n < CUSTOM_FIELDS
         if held or must or f"cf_{custom.id}" in named or (shown.more and listed):
             hint = None if must else "Required for some issue types"
-            blocks.append(custom_input(custom, held, tag, needed=must, hint=hint))
+            blocks.append(field_inputs.custom_input(custom, held, tag, needed=must, hint=hint))
         elif listed:
             hidden = True
     for block in blocks:  # a choice then brings the whole form, to be kept as a draft
@@ -174,10 +165,12 @@ def missing(view: JSON, draft: Draft) -> dict[str, str]:
     return errors if draft.project else errors | {"project": "Choose a project."}
 
 
-def submitted(view: JSON, written: Written, locale: str) -> Draft:
+def submitted(view: JSON, written: field_inputs.Written, locale: str) -> Draft:
     """The draft that the form holds; choices are IDs (`#5`). Raises what `entered` raises."""
     values = forms.Values(view)
-    return _draft(values, {key: entered(values, field, locale, written) for key, field in FIELDS.items()})
+    return _draft(
+        values, {key: field_inputs.entered(values, field, locale, written) for key, field in FIELDS.items()}
+    )
 
 
 def shown_again(view: JSON) -> Draft:
@@ -186,8 +179,8 @@ def shown_again(view: JSON) -> Draft:
     Rich text isn't in it.
     """
     values = forms.Values(view)
-    draft = _draft(values, {key: carried_over(values, field) for key, field in FIELDS.items()})
-    return draft.model_copy(update={"unread": hours_as_typed(values)})
+    draft = _draft(values, {key: field_inputs.carried_over(values, field) for key, field in FIELDS.items()})
+    return draft.model_copy(update={"unread": field_inputs.hours_as_typed(values)})
 
 
 def _draft(values: forms.Values, found: Mapping[str, Value | None]) -> Draft:
@@ -196,7 +189,7 @@ def _draft(values: forms.Values, found: Mapping[str, Value | None]) -> Draft:
         subject=values.text("subject") or "",
         project=f"#{project}" if project else None,
         values=dict(found),
-        custom_fields=entered_custom_fields(values),
+        custom_fields=field_inputs.entered_custom_fields(values),
     )
 
 

@@ -14,15 +14,7 @@ from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
 from bot.features.following.handlers import FollowHandlers
-from bot.features.issues import views
-from bot.features.issues.buttons import (
-    ChooseProject,
-    ChooseValue,
-    ContinueDraft,
-    DiscardDraft,
-    MoreFields,
-    TypeSubject,
-)
+from bot.features.issues import buttons, views
 from bot.features.issues.creating import Created, IssueCreator
 from bot.features.issues.field_inputs import custom_values, names_in
 from bot.features.issues.fields import DESCRIPTION, FIELDS, IssueRefused, Kind
@@ -60,18 +52,21 @@ class CreateFormHandlers:
         self.unfinished = UnfinishedForms(parts.store.saved_input)
 
     def feature(self) -> Feature:
-        changes = (ChooseProject, ChooseTemplate, MoreFields)
+        changes = (buttons.ChooseProject, ChooseTemplate, buttons.MoreFields)
         doing = "Creating the issue in {service}…"
         return Feature(
             buttons={
                 **dict.fromkeys(changes, self.form_changed),
-                ChooseValue: self.value_chosen,
-                TypeSubject: self.subject_typed,
-                ContinueDraft: self.continue_pressed,
-                DiscardDraft: self.discard_pressed,
+                buttons.ChooseValue: self.value_chosen,
+                buttons.TypeSubject: self.subject_typed,
+                buttons.ContinueDraft: self.continue_pressed,
+                buttons.DiscardDraft: self.discard_pressed,
             },
             forms={create_form.CALLBACK_ID: Form(self.submit, doing, looks=True)},
-            options={ChooseProject.action: self.project_options, ChooseValue.action: self.value_options},
+            options={
+                buttons.ChooseProject.action: self.project_options,
+                buttons.ChooseValue.action: self.value_options,
+            },
         )
 
     # While a user fills it in
@@ -98,7 +93,7 @@ class CreateFormHandlers:
         found = (ref for ref in field.offered(catalog) if sought in ref.name.casefold())
         return [option(ref.name, str(ref.id)) for ref in found]
 
-    async def value_chosen(self, press: ButtonPress[ChooseValue], reply: Reply) -> None:
+    async def value_chosen(self, press: ButtonPress[buttons.ChooseValue], reply: Reply) -> None:
         """A choice that changes other fields only if it is the tracker, and some trackers require more."""
         if press.view is None:
             raise ActionExpired
@@ -108,7 +103,7 @@ class CreateFormHandlers:
         else:
             await self.unfinished.keep(reply.owner, press.view, press.pressed_at)
 
-    async def subject_typed(self, press: ButtonPress[TypeSubject], reply: Reply) -> None:
+    async def subject_typed(self, press: ButtonPress[buttons.TypeSubject], reply: Reply) -> None:
         """The subject changed: once the user pauses, look for similar issues."""
         if press.view is None:
             raise ActionExpired
@@ -136,9 +131,9 @@ class CreateFormHandlers:
             raise ActionExpired
         self.pauses.begin(press.form_key, press.pressed_at)
         pressed = press.button
-        project = pressed.project if isinstance(pressed, ChooseProject) else None
+        project = pressed.project if isinstance(pressed, buttons.ChooseProject) else None
         template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
-        shown = FormState(more=isinstance(pressed, MoreFields))
+        shown = FormState(more=isinstance(pressed, buttons.MoreFields))
         refreshed = await FormFilling(self.parts).refreshed(reply, view, project, shown, template)
         refreshed = with_offer(refreshed, offer_in(view.json))
         known = view.json.get("hash")
@@ -151,7 +146,7 @@ class CreateFormHandlers:
                 raise
         await self.unfinished.keep(reply.owner, view, press.pressed_at)
 
-    async def continue_pressed(self, press: ButtonPress[ContinueDraft], reply: Reply) -> None:
+    async def continue_pressed(self, press: ButtonPress[buttons.ContinueDraft], reply: Reply) -> None:
         """*Continue draft*: the form as it was, with today's choices."""
         if (opened := press.view) is None:
             raise ActionExpired
@@ -171,7 +166,7 @@ class CreateFormHandlers:
         await reply.show(await FormFilling(self.parts).refreshed(reply, filled, None, FormState(), template))
         await self.unfinished.put(reply.owner, found)
 
-    async def discard_pressed(self, press: ButtonPress[DiscardDraft], reply: Reply) -> None:
+    async def discard_pressed(self, press: ButtonPress[buttons.DiscardDraft], reply: Reply) -> None:
         if (opened := press.view) is None:
             raise ActionExpired
         await self.unfinished.discard(reply.owner, opened)

@@ -10,21 +10,7 @@ from bot.features.help import views as help_views
 from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
-from bot.features.search import views
-from bot.features.search.buttons import (
-    AllProjects,
-    ClearFilters,
-    DropPhrase,
-    FilterInstead,
-    IncludeClosed,
-    NextPage,
-    OpenSearchForm,
-    PreviousPage,
-    ResultsPage,
-    SearchInstead,
-    SearchWords,
-    ShowMyIssues,
-)
+from bot.features.search import buttons, views
 from bot.features.search.commands import issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
@@ -39,8 +25,15 @@ from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.text.mrkdwn import without_keys
 
 PAGES = (
-    *(PreviousPage, NextPage, IncludeClosed, AllProjects, ClearFilters, FilterInstead),
-    *(SearchWords, DropPhrase, SearchInstead),
+    *(
+        buttons.PreviousPage,
+        buttons.NextPage,
+        buttons.IncludeClosed,
+        buttons.AllProjects,
+        buttons.ClearFilters,
+        buttons.FilterInstead,
+    ),
+    *(buttons.SearchWords, buttons.DropPhrase, buttons.SearchInstead),
 )
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
@@ -55,8 +48,8 @@ class SearchHandlers:
             shortcuts={"search_issues": self.open_form},
             buttons={
                 **dict.fromkeys(PAGES, self.page_pressed),
-                OpenSearchForm: self.open_form,
-                ShowMyIssues: self.mine_pressed,
+                buttons.OpenSearchForm: self.open_form,
+                buttons.ShowMyIssues: self.mine_pressed,
             },
             forms={"search": Form(self.submit, "Searching…", repeatable=True)},
         )
@@ -65,7 +58,7 @@ class SearchHandlers:
         await self.search_for(reply, command.text)
 
     async def search_for(self, reply: Reply, text: str) -> None:
-        page = ResultsPage(query=text)
+        page = buttons.ResultsPage(query=text)
         request = await self._request(reply, page)
         match request:
             case OneIssue(number):
@@ -75,7 +68,7 @@ class SearchHandlers:
             case Query():
                 await reply.privately(await self._find(reply, request, page))
 
-    async def page_pressed(self, press: ButtonPress[ResultsPage], reply: Reply) -> None:
+    async def page_pressed(self, press: ButtonPress[buttons.ResultsPage], reply: Reply) -> None:
         """Replace the results with another page, or with those of a changed search."""
         found = await self._page(reply, press.button)
         if reply.in_form:
@@ -89,22 +82,22 @@ class SearchHandlers:
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
-        found = await self._page(reply, ResultsPage(query=views.query_text(form.view.json)))
+        found = await self._page(reply, buttons.ResultsPage(query=views.query_text(form.view.json)))
         return FormResult(view=forms.said("Search results", found.blocks))
 
-    async def mine_pressed(self, _: ButtonPress[ShowMyIssues], reply: Reply) -> None:
+    async def mine_pressed(self, _: ButtonPress[buttons.ShowMyIssues], reply: Reply) -> None:
         await reply.open(loading("My open issues"))
-        found = await self._page(reply, ResultsPage(query=MY_OPEN_ISSUES))
+        found = await self._page(reply, buttons.ResultsPage(query=MY_OPEN_ISSUES))
         await reply.show(forms.said("My open issues", found.blocks))
 
-    async def _page(self, reply: Reply, page: ResultsPage) -> Message:
+    async def _page(self, reply: Reply, page: buttons.ResultsPage) -> Message:
         """The results for what a button or the form carries."""
         request = await self._request(reply, page)
         if not isinstance(request, Query):
             raise ActionExpired
         return await self._find(reply, request, page)
 
-    async def _request(self, reply: Reply, page: ResultsPage) -> Query | OneIssue | Help:
+    async def _request(self, reply: Reply, page: buttons.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         as_phrases = WORDS not in page.changes
         parse = partial(issues_command, page.query, await reply.typist(), phrases=as_phrases)
@@ -122,12 +115,12 @@ class SearchHandlers:
             raise HalfPhrase(request.text)
         return request
 
-    async def _way_on(self, page: ResultsPage, error: BotError) -> Block | None:
+    async def _way_on(self, page: buttons.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""
         words = _words(page) if isinstance(error, UserError) else []
         return actions(words) if words else None
 
-    async def _names(self, query: Query, page: ResultsPage, error: BotError) -> Block | None:
+    async def _names(self, query: Query, page: buttons.ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, AmbiguousName | UnknownName):
             return await self._way_on(page, error)
@@ -136,7 +129,7 @@ class SearchHandlers:
         ways = [*names, *(_words(page) if query.phrases else ())]
         return actions(ways) if ways else None
 
-    async def _find(self, reply: Reply, query: Query, page: ResultsPage) -> Message:
+    async def _find(self, reply: Reply, query: Query, page: buttons.ResultsPage) -> Message:
         query = reduce(changed, page.changes, query)
         reply.recovery = partial(self._names, query, page)
         results = await self.search.find(reply.owner, query, reply.channel, page.offset)
@@ -144,7 +137,7 @@ class SearchHandlers:
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)
 
 
-def _words(page: ResultsPage) -> list[Element]:
+def _words(page: buttons.ResultsPage) -> list[Element]:
     """*Search for “…”*, unless the words were searched for or may be a key."""
     searched = WORDS in page.changes or without_keys(page.query) != page.query
     return [] if searched else [views.as_words(page, page.query)]
