@@ -37,7 +37,7 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import ENOUGH, SURE, mark, series, similar
+from bot.spelling import ENOUGH, GOVERNING, SURE, mark, series, similar
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
@@ -112,10 +112,12 @@ class Editable:
             field, typed, ref = FIELDS[key], edit.values[key], found[key]
             if not isinstance(ref, Ref) or not isinstance(typed, str) or typed == "me":
                 continue
-            name, said = ref.name.casefold(), typed.casefold()
-            begins = len(said) >= ENOUGH and re.search(rf"\b{re.escape(said)}", name)
-            if said.startswith("#") or not (begins or said == name):
-                kind = "person" if field.kind is Kind.PERSON else field.name
+            name, said = ref.name.casefold(), typed.casefold().removeprefix("@")
+            kind = "person" if field.kind is Kind.PERSON else field.name
+            long = len(said) >= ENOUGH
+            part = re.search(rf"\b{re.escape(said)}" + ("" if long else r"\b"), name)
+            sure = part and said not in GOVERNING and (long or kind == "person")  # Bo is a first name
+            if said.startswith("#") or not (sure or said == name):
                 yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
 
     def _several(self, field: CustomFieldInput) -> CustomFieldInput:

@@ -55,6 +55,15 @@ async def test_changes_are_told_before_and_after(ana: Person, issue: Issue) -> N
         assert [part for part in said if part not in text_of(answer)] == []
 
 
+async def test_a_short_word_is_a_persons_name_only(office: Office, chris: Person, issue: Issue) -> None:
+    office.tracker.data.users[1].firstname = "Bo"
+
+    await chris.ask(f"/issue {issue.id} assign to @bo")
+    assert "No status called “in”" in text_of(await chris.ask(f"/issue {issue.id} in"))
+
+    assert (issue.assigned_to_id, issue.status_id) == (1, NEW)
+
+
 async def test_reopens_and_clears(chris: Person, issue: Issue) -> None:
     await chris.ask(f"/issue {issue.id} close to:ana due:2036-01-02")
     assert (issue.status_id, issue.assigned_to_id) == (CLOSED, 1)
