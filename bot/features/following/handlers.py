@@ -59,16 +59,16 @@ class FollowHandlers:
             log.exception("created issue not followed", action="follow.not_started", issue=made.issue.id)
 
     async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
-        """*Follow*: keep the post up to date, or from a card, a new one."""
+        """*Follow*: keep the post up to date, or from a card a new one, in the thread it names if any."""
         pressed = press.button
         kept = press if poster_of(press.message) and not pressed.thread else None
-        await self.follow(reply, pressed.issue, pressed.thread, pressed.agreed, kept)
+        await self.follow(reply, pressed.issue, None if kept else pressed.thread, pressed.agreed, kept)
 
     async def follow(
         self,
         reply: Reply,
         number: int,
-        thread: str = "",
+        thread: str | None = None,
         agreed: int | None = None,
         press: ButtonPress[FollowIssue] | None = None,
     ) -> None:
@@ -173,9 +173,9 @@ def _not_followed(number: int, why: Announced) -> UserError:
     return UserError("#{number} can't be followed here: {why}.", number=number, why=NOT_ANNOUNCED[why])
 
 
-async def _place_of(reply: Reply, thread: str = "") -> ThreadPlace:
+async def _place_of(reply: Reply, thread: str | None = None) -> ThreadPlace:
     """The thread, by default the reply's, or the user's direct messages if there's none. Raises UserError."""
-    here, ts = reply.place.channel_id or "", thread or reply.place.thread_ts or ""
+    here, ts = reply.place.channel_id or "", (reply.place.thread_ts if thread is None else thread) or ""
     if ts and not here.startswith("D"):
         return ThreadPlace(here, ts)
     direct = await posting.direct_channel(reply.slack, reply.owner.user_id)

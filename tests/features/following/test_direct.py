@@ -110,7 +110,8 @@ async def test_a_private_issue_is_followed_only_in_a_direct_message(office: Offi
 
     refused = await talker.mention(f"follow {issue.id}", thread)
     assert "is private, so a thread can't follow it" in text_of(refused)
-    await follow_directly(office, ana, issue.id)
+    await ana.press(await talker.mention(str(issue.id), thread), "Follow")
+    await office.idle()
     change(issue, subject="Still secret")
     await read_followed(office)
 
