@@ -53,6 +53,22 @@ async def test_form_keeps_input_when_refreshed_rejected_or_unreachable(
     await expect(ana.announced("Crash on start")).to_have_count(1)
 
 
+async def test_a_closed_form_is_continued(ana: Visitor) -> None:
+    await ana.go_to("# webshop")
+    await ana.send("/issue")
+    form = ana.form("New issue")
+    await form.get_by_label("Subject").fill("Crash on stop")
+    await ana.choose(form, "Assignee", "Ana Ruiz (me)", typed="me")
+    await ana.press(form, "Cancel")
+
+    await ana.send("/issue")
+    await ana.press(form, "Continue draft")
+
+    await expect(form.get_by_label("Subject")).to_have_value("Crash on stop")
+    await expect(form.get_by_role("combobox", name="Assignee")).to_have_value("Ana Ruiz (me)")
+    await ana.press(form, "Cancel")
+
+
 async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbox, ana: Visitor) -> None:
     there = next(i for i in sandbox.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
     there.subject = "Gift wrapping forgets the ribbon colour"

@@ -195,7 +195,7 @@ class DigestHandlers:
             planned = await self.digests.resume(reply.owner, digest, exposed)
             return views.text_message(views.resumed(planned, digest))
         taken = await self.digests.take_ownership(reply.owner, digest, exposed)
-        return views.text_message(views.ownership_taken(taken, reply.wording.service))
+        return views.text_message(views.ownership_taken(taken, digest, reply.wording.service))
 
     async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
         """Post a digest's new issues without waiting for the next due time."""

@@ -305,9 +305,10 @@ def resumed(planned: Planned, before: Digest) -> str:
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 
-def ownership_taken(planned: Planned, service: str) -> str:
+def ownership_taken(planned: Planned, before: Digest, service: str) -> str:
     named, upcoming = _named(planned.digest), moment(planned.times[0])
-    return f"{named} is yours now. It shows what you can see in {escape(service)}. Next: {upcoming}"
+    now = "is already yours" if before.owner == planned.digest.owner else "is yours now"
+    return f"{named} {now}. It shows what you can see in {escape(service)}. Next: {upcoming}"
 
 
 def removed(digest: Digest, wording: Wording) -> Message:

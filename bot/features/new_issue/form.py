@@ -157,12 +157,12 @@ def outdated(view: JSON) -> bool:
     return bool(tags) and tags != {values.chosen("project")}
 
 
-def missing(view: JSON, draft: Draft) -> dict[str, str]:
+def missing(view: JSON) -> dict[str, str]:
     """Errors at the required fields that are empty."""
-    errors = (
-        {} if draft.subject else {forms.Values(view).block_ids.get("subject", "subject"): "Enter a subject."}
-    )
-    return errors if draft.project else errors | {"project": "Choose a project."}
+    values = forms.Values(view)
+    subject = values.block_ids.get("subject", "subject")
+    errors = {} if values.text("subject") else {subject: "Enter a subject."}
+    return errors if values.chosen("project") else errors | {"project": "Choose a project."}
 
 
 def submitted(view: JSON, written: field_inputs.Written, locale: str) -> Draft:

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from bot.errors import BotError, OutcomeUnknown
+from bot.errors import BotError, OutcomeUnknown, WrongField
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
@@ -182,10 +182,16 @@ class CreateFormHandlers:
         """Create the issue once; on failure the form keeps all entered values."""
         view, metadata = form.view.json, NewIssueMetadata.of(form.view)
         rich = forms.Values(view).rich_text(DESCRIPTION.name) or {}
-        draft = create_form.submitted(view, await writer(reply, rich), (await reply.profile()).locale)
-        draft = await long_description.complete(self.parts.store.saved_input, reply.owner, form.view, draft)
-        if missing := create_form.missing(view, draft):
+        missing = create_form.missing(view)
+        try:
+            draft = create_form.submitted(view, await writer(reply, rich), (await reply.profile()).locale)
+        except WrongField as error:
+            if not (wrong := forms.placed(view, error, reply.wording.sentence(error))):
+                raise
+            return FormResult(errors=missing | wrong)
+        if missing:
             return FormResult(errors=missing)
+        draft = await long_description.complete(self.parts.store.saved_input, reply.owner, form.view, draft)
         if create_form.outdated(view) or metadata.draft:
             return await self._again(reply, form.view, FormState(said=create_form.OUTDATED))
         draft, errors = await FormFilling(self.parts).checked(reply, form.view, draft)

@@ -105,4 +105,5 @@ def update_view(state: State, shown: View, view: object) -> None:
     body = definition(state, view, shown.type, shown)
     shown.body, shown.errors, shown.hash = body, None, state.new_hash()
     shown.values = entered(body["blocks"], {}, shown.values)
+    shown.emptied += not shown.values
     state.changed((shown.user,))

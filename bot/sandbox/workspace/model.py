@@ -115,6 +115,7 @@ class View:
     values: JsonObject = field(default_factory=dict)
     errors: dict[str, str] | None = None
     busy: bool = False
+    emptied: int = 0  # how often it was left without inputs, which forgets what was entered
 
     @property
     def blocks(self) -> list[JsonObject]:

@@ -65,7 +65,7 @@ def _message(state: State, found: Message) -> JsonObject:
 
 
 def _view(state: State, found: View) -> JsonObject:
-    return payloads.view(state, found) | {"errors": found.errors, "busy": found.busy}
+    return payloads.view(state, found) | picked(found, "errors", "busy", "emptied")
 
 
 def _details(found: Details | None) -> JsonObject | None:

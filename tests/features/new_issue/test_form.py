@@ -92,3 +92,13 @@ async def test_creates_an_issue_from_an_apps_message(office: Office, ana: Person
     description = str(input_named(await ana.form("New issue"), "Description")["element"]["initial_value"])
     assert "'text': 'Disk full', 'style': {'bold': True}" in description
     assert "'type': 'link', 'text': 'db-1', 'url': 'https://a.example'" in description
+
+
+async def test_two_errors_are_both_told_at_their_fields(ana: Person) -> None:
+    form = await ana.form_after(ana.command("/issue new project:webshop"), "New issue")
+
+    await ana.submit(form, {"Subject": " ", "Estimated hours": "soon"})
+
+    told = await ana.errors()
+    assert told["subject"] == "Enter a subject."
+    assert "isn't a duration" in told["estimate"]

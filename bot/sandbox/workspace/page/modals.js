@@ -38,6 +38,8 @@ class Form {
   draw(view, depth) {
     const hadFields = Boolean(this.body.querySelector("[data-focus]"));
     const errorsBefore = this.errorsShown;
+    // between the two, a form without inputs may not have been drawn
+    if (this.view && view.emptied !== this.view.emptied) showBlocks(this.body, [], { surface: this.surface });
     this.view = view;
     this.depth = depth;
     this.title.textContent = plain(view.title);
