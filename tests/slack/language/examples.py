@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.buttons import Act
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.features.digests.plans import Typed
-from bot.features.issue_command.commands import AttachFiles, CreateIssue, OpenForm, issue_command
+from bot.features.issue_command.commands import CreateIssue, Do, issue_command
 from bot.features.issues.fields import Draft
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
@@ -22,7 +22,7 @@ from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
 from bot.slack.language.options import parse
 from bot.slack.language.tokens import SlackUser
-from bot.slack.language.values import Help, OneIssue, Typist
+from bot.slack.language.values import Help, Typist
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from tests.support.digesting import wanted
@@ -112,13 +112,13 @@ def listing(kind: str, stale_days: int = Plan.stale_days) -> AddDigest:
 
 UNDERSTOOD: dict[str, dict[str, object]] = {
     "/issue": {
-        "help": Help(),
-        **same(OneIssue(42), "42", "#42", "<https://tracker.example/redmine/issues/42#note-3|that one>"),
-        **same(OneIssue(42), "show #42"),
-        "attach #42": AttachFiles(42),
-        "attach": AttachFiles(None),
-        **same(OpenForm(), "", "new"),
-        **same(OpenForm(Draft(project="web")), "project:web", "new project:web"),
+        "help": (Do.HELP,),
+        **same((Do.SHOW, 42), "42", "#42", "<https://tracker.example/redmine/issues/42#note-3|that one>"),
+        **same((Do.SHOW, 42), "show #42"),
+        "attach #42": (Do.ATTACH, 42),
+        "attach": (Do.ATTACH, None),
+        **same((Do.OPEN_FORM, Draft()), "", "new"),
+        **same((Do.OPEN_FORM, Draft(project="web")), "project:web", "new project:web"),
         "NEW The page is blank": created("The page is blank"),
         "project:web new The page is blank": created("The page is blank", project="web"),
         'new "Fix: the thing"': created("Fix: the thing"),
