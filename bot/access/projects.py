@@ -211,8 +211,7 @@ class Projects:
         return project
 
     async def clear_default(self, owner: Owner, channel: Channel) -> None:
-        async with self._accounts.reading(owner):
-            pass
+        await self._accounts.whoami(owner)
         await self._store.channels.clear_default(channel)
 
     async def default_in(self, session: Session, channel: Channel | None) -> KnownProject | None:

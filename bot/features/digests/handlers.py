@@ -313,9 +313,7 @@ class DigestHandlers:
         return FormResult(then=partial(reply.privately, views.added(planned, reply.wording.service)))
 
     async def schedule_chosen(self, press: ButtonPress[buttons.ChooseSchedule], reply: Reply) -> None:
-        if press.view is None:
-            raise ActionExpired
-        await reply.show(digest_form.rescheduled(press.view, press.button.kind))
+        await reply.show(digest_form.rescheduled(press.form, press.button.kind))
 
     async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
         """*Preview*, in the list and in the form."""
@@ -335,12 +333,10 @@ class DigestHandlers:
         if isinstance(press.button, PreviewDigest):
             plan = (await channels.find_digest(reply, self.digests, press.button.digest)).plan
             wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
-        elif press.view is None:
-            raise ActionExpired
         else:
-            number = DigestMetadata.of(press.view).digest
+            number = DigestMetadata.of(press.form).digest
             before = (await channels.find_digest(reply, self.digests, number)).plan if number else None
-            wanted = await digest_form.read(self.parts, reply, press.view, before)
+            wanted = await digest_form.read(self.parts, reply, press.form, before)
         return await self.digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:

@@ -45,15 +45,13 @@ class EmojiHandlers:
             raise UserError("Type one emoji by its name: `{/tracker} emoji :ticket:`.")
         await self._check_scope(reply)
         emoji = CALLED.get(found[1], found[1])
-        async with self.parts.accounts.reading(reply.owner):
-            pass
+        await self.parts.accounts.whoami(reply.owner)
         await self.parts.store.channels.set_emoji(reply.owner, channel, emoji)
         await self.show(reply)
 
     async def turn_off(self, reply: Reply) -> None:
         channel = _channel(reply)
-        async with self.parts.accounts.reading(reply.owner):
-            pass
+        await self.parts.accounts.whoami(reply.owner)
         await self.parts.store.channels.clear_emoji(channel)
         await reply.privately(views.turned_off(reply.wording))
 

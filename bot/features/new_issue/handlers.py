@@ -36,7 +36,6 @@ from bot.slack.outgoing.posting import Announced, reason
 from bot.slack.outgoing.replies import FormNotShown, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, option
-from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.surfaces.view import View
 from bot.slack.workspaces.messages import writer
@@ -95,22 +94,18 @@ class CreateFormHandlers:
 
     async def value_chosen(self, press: ButtonPress[buttons.ChooseValue], reply: Reply) -> None:
         """A choice that changes other fields only if it is the tracker, and some trackers require more."""
-        if press.view is None:
-            raise ActionExpired
-        project = forms.Values(press.view.json).number("project") or 0
+        project = forms.Values(press.form.json).number("project") or 0
         if press.block == "tracker" and self.parts.catalogs.required(reply.owner, project):
             await self.form_changed(press, reply)
         else:
-            await self.unfinished.keep(reply.owner, press.view, press.pressed_at)
+            await self.unfinished.keep(reply.owner, press.form, press.pressed_at)
 
     async def subject_typed(self, press: ButtonPress[buttons.TypeSubject], reply: Reply) -> None:
         """The subject changed: once the user pauses, look for similar issues."""
-        if press.view is None:
-            raise ActionExpired
-        view, source = press.view.json, NewIssueMetadata.of(press.view).source
+        view, source = press.form.json, NewIssueMetadata.of(press.form).source
         if not await self.pauses.wait(press.form_key, press.pressed_at):
             return
-        await self.unfinished.keep(reply.owner, press.view, press.pressed_at)
+        await self.unfinished.keep(reply.owner, press.form, press.pressed_at)
         filling, project = FormFilling(self.parts), forms.Values(view).number("project")
         try:
             async with self.parts.accounts.reading(reply.owner) as session:
@@ -127,8 +122,7 @@ class CreateFormHandlers:
 
     async def form_changed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Another project, tracker or template, or *More fields*: show its fields and keep the rest."""
-        if (view := press.view) is None:
-            raise ActionExpired
+        view = press.form
         self.pauses.begin(press.form_key, press.pressed_at)
         pressed = press.button
         project = pressed.project if isinstance(pressed, buttons.ChooseProject) else None
@@ -148,8 +142,7 @@ class CreateFormHandlers:
 
     async def continue_pressed(self, press: ButtonPress[buttons.ContinueDraft], reply: Reply) -> None:
         """*Continue draft*: the form as it was, with today's choices."""
-        if (opened := press.view) is None:
-            raise ActionExpired
+        opened = press.form
         metadata = NewIssueMetadata.of(opened)
         found = await self.unfinished.offered(reply.owner, metadata.form)
         if found is None:
@@ -167,8 +160,7 @@ class CreateFormHandlers:
         await self.unfinished.put(reply.owner, found)
 
     async def discard_pressed(self, press: ButtonPress[buttons.DiscardDraft], reply: Reply) -> None:
-        if (opened := press.view) is None:
-            raise ActionExpired
+        opened = press.form
         await self.unfinished.discard(reply.owner, opened)
         await self._without_offer(press, reply, opened, with_offer(opened.json, []))
 

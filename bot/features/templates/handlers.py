@@ -22,7 +22,6 @@ from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, Block, actions, button_row
-from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, Values, loading
 from bot.slack.workspaces.messages import writer
 from bot.store.plans import TemplateContent
@@ -132,11 +131,10 @@ class TemplateHandlers:
 
     async def issue_chosen(self, press: ButtonPress[CopyIssue], reply: Reply) -> None:
         """*Copy from an issue*: fill the form from an issue; a description that was typed stays."""
-        if press.view is None:
-            raise ActionExpired
+        form = press.form
         if press.button.issue is None:
             return
-        metadata, entered = TemplateMetadata.of(press.view), template_form.entered_in(press.view.json)
+        metadata, entered = TemplateMetadata.of(form), template_form.entered_in(form.json)
         reply = reply.at(Place.from_json(metadata.place))
         typed = await _text(reply, entered.description)
         async with self.accounts.reading(reply.owner) as session:

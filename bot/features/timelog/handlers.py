@@ -40,7 +40,6 @@ from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, Place, not_post
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, plain
-from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.text.mrkdwn import prose
 from bot.store.activity import Entry, EntryPost, Spent
@@ -226,13 +225,11 @@ class TimelogHandlers:
 
         Only the last choice counts, whatever order the lookups end in.
         """
-        if press.view is None:
-            raise ActionExpired
+        metadata = LogMetadata.of(press.form)
         if not self.pauses.begin(press.form_key, press.pressed_at):
             return
-        metadata = LogMetadata.of(press.view)
         on = await self.timelog.loggable(reply.owner, TimeDraft(issue=press.button.issue))
-        values = views.entered_in(press.view.json, await reply.today())
+        values = views.entered_in(press.form.json, await reply.today())
         values = replace(values, activity=values.activity or metadata.activity)
         if self.pauses.is_latest(press.form_key, press.pressed_at):
             await reply.show(views.time_form(on, values, metadata.dump()))

@@ -27,7 +27,7 @@ from bot.slack.incoming.shapes import DETAILS, Malformed, is_slack_check
 from bot.slack.language.tokens import as_typed
 from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces.blocks import JSON
-from bot.slack.surfaces.buttons import MENU, Button
+from bot.slack.surfaces.buttons import MENU, ActionExpired, Button
 from bot.slack.surfaces.view import View
 from bot.store.owner import Owner
 
@@ -128,6 +128,13 @@ class ButtonPress(Interaction, Generic[Carries]):
     block: str = ""
     message: JSON = field(default_factory=dict, repr=False)
     ephemeral: bool = False
+
+    @property
+    def form(self) -> View:
+        """The form that it is in. Raises ActionExpired if it is in none."""
+        if self.view is None:
+            raise ActionExpired
+        return self.view
 
 
 def form_claim(owner: Owner, view_id: str, callback_id: str) -> str:
