@@ -37,7 +37,7 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import ENOUGH, GOVERNING, SURE, mark, series, similar
+from bot.spelling import ENOUGH, SURE, mark, series, similar
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
@@ -116,7 +116,7 @@ class Editable:
             kind = "person" if field.kind is Kind.PERSON else field.name
             long = len(said) >= ENOUGH
             part = re.search(rf"\b{re.escape(said)}" + ("" if long else r"\b"), name)
-            sure = part and said not in GOVERNING and (long or kind == "person")  # Bo is a first name
+            sure = part and (long or kind == "person")  # Bo is a first name
             if said.startswith("#") or not (sure or said == name):
                 yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
 

@@ -195,8 +195,10 @@ class Reader:
         if kind not in self._texts:
             names = (" ".join(name.split()) for name in self._folded.get(kind, ()))
             self._texts[kind] = "".join(f" {name} \n" for name in names)
-        end = " " if self.where == "time" or len(typed) < ENOUGH else ""
-        return len(typed) > 1 and typed not in GOVERNING and f" {typed}{end}" in self._texts[kind]
+        in_full = self.where == "time"
+        end = " " if in_full or len(typed) < ENOUGH else ""
+        governs = in_full and typed in GOVERNING  # `in the office`, but `for will` may name somebody
+        return len(typed) > 1 and not governs and f" {typed}{end}" in self._texts[kind]
 
 
 def plural(name: str) -> str:

@@ -17,7 +17,7 @@ NAMES = {
     "priority": ("Low", "Normal", "High", "Urgent", "Immediate"),
     "category": ("Checkout", "Search"),
     "version": ("2.9", "3.0"),
-    "person": ("Ana Ruiz", "Ben Okafor", "April May"),
+    "person": ("Ana Ruiz", "Ben Okafor", "April May", "Will Yu"),
     "project": ("Web Shop", "webshop", "Mobile App"),
 }
 SEARCHES = {
@@ -39,6 +39,7 @@ SEARCHES = {
     "my issues": "to=me",
     "assigned to april": "to=april",
     "April bugs": "tracker=Bug | April",
+    "for will": "to=will",
     "by me": "author=me",
     "created by okafor": "author=okafor",
     "tickets I created": "author=me",
@@ -82,6 +83,7 @@ SUBJECTS = {
     "Login broken due friday priority high assign to Ben Okafor": "due=friday priority=High to=ben okafor"
     " | Login broken",
     "Fix it and assign to me and due tomorrow": "to=me due=tomorrow | Fix it",
+    "Login broken assign to will": "to=will | Login broken",
     "Login broken in project web shop": "project=Web Shop | Login broken",
     "Users can't assign to groups": "| Users can't assign to groups",
     "Pay the amount due": "| Pay the amount due",
