@@ -236,9 +236,9 @@ async def test_a_lost_mention_is_told_in_its_thread(ana: Person) -> None:
     assert (told["ephemeral"], told["thread_ts"]) == (True, thread["ts"])
 
 
-@pytest.mark.parametrize("created", [True, False])
+@pytest.mark.parametrize(("created", "announced"), [(False, False), (True, False), (True, True)])
 async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
-    ana: Person, service: Tracker, *, created: bool
+    ana: Person, service: Tracker, *, created: bool, announced: bool
 ) -> None:
     await ana.ask("/tracker default webshop")
     await ana.ask("/tracker emoji :ticket:")
@@ -248,6 +248,10 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
     if created:
         await ana.ask("/issue new Checkout is blank project:webshop")
         await ana.office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
+    if announced:
+        text = f"Ana Ruiz created <{ana.office.bot.client.base_url}/issues/{ana.office.newest_issue().id}|#>"
+        at = {"channel": message["channel"], "thread_ts": message["ts"]}
+        await ana.office.bot.slack.chat_postMessage(text=text, **at)
     item = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
     event = {"type": "reaction_added", "user": ANA.slack_id, "reaction": "ticket", "item": item}
     state = ana.office.workspace.state

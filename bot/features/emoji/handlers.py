@@ -155,7 +155,7 @@ class EmojiHandlers:
         try:  # the issue exists: nobody may create it again, whatever fails from here on
             await files.attached(reply.owner, made.issue.id, batch)
             thread = reply.place.in_thread(str(message.get("thread_ts") or source.ts))
-            await announce(self.parts, reply.at(thread), made, batch, followed=True)
+            await announce(self.parts, reply.at(thread), made, batch, followed=True, tried_at=tried_at)
         except Exception:
             log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
 

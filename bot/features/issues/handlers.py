@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
 from bot.access.projects import KnownProject
@@ -22,6 +23,7 @@ from bot.features.issues.issues import IssueDetails, Issues
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.features.parts import Parts
 from bot.features.posts import delete_own
+from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, OptionsRequest
@@ -172,6 +174,21 @@ class IssueHandlers:
         carries = button(issue=made.issue.id, created=True) if button else None
         post = views.posted(does, made.issue, reply.wording, made.mention, carries)
         return await reply.post(post, partial(Publicity(self.parts).may_post, reply.owner, seen))
+
+    @staticmethod
+    async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:
+        """What an interrupted attempt has announced in the thread, if anything; unsure if Slack can't say."""
+        root, oldest = reply.place.thread_ts or "", str((since - CLOCK_SKEW).timestamp())
+        about: JSON = {"channel": reply.place.channel_id or "", "ts": root, "oldest": oldest, "limit": READ}
+        try:
+            answer = await reply.slack.conversations_replies(**about)
+        except SLACK_FAILED:
+            return Announced.UNSURE, None
+        for message in answer.get("messages") or ():
+            own = message.get("bot_id") and message["ts"] != root
+            if own and issue_named(text_of(message), reply.wording.base_url) == number:
+                return Announced.YES, str(message["ts"])
+        return None
 
     async def confirm(
         self, reply: Reply, made: Created, announcement: Announcement, notes: Sequence[str] = ()

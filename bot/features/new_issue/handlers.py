@@ -246,13 +246,23 @@ def _project_of(block_id: str) -> int | None:
 
 
 async def announce(
-    parts: Parts, reply: Reply, made: Created, batch: Batch, notes: Sequence[str] = (), *, followed: bool
+    parts: Parts,
+    reply: Reply,
+    made: Created,
+    batch: Batch,
+    notes: Sequence[str] = (),
+    *,
+    followed: bool,
+    tried_at: datetime | None = None,
 ) -> None:
-    """Announce it, if everyone may see it; `followed` is whether the post follows the issue."""
+    """Announce it, if everyone may see it, and no earlier attempt has; `followed` is whether the post follows
+    the issue.
+    """
     if batch.files:
         await reply.privately(await FileJobs(parts).results(reply, made.issue.id, batch))
     issues = IssueHandlers(parts)
-    announcement = await issues.announce(reply, made, followed=followed)
+    before = await issues.announced_since(reply, made.issue.id, tried_at) if tried_at else None
+    announcement = before or await issues.announce(reply, made, followed=followed)
     if followed and (ts := announcement[1]):
         await FollowHandlers(parts).follow_created(reply, made, ts)
     await issues.confirm(reply, made, announcement, notes)
