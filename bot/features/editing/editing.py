@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from enum import StrEnum
 
 from bot.access.access import Access
@@ -23,13 +22,13 @@ from bot.features.issues.fields import (
     fields_of,
     resolved,
     sent,
-    typed_hours,
 )
 from bot.features.issues.issues import (
     Issues,
     ServiceChange,
     assigned_to,
     explained,
+    marks,
     same,
     service_changes,
     texts,
@@ -37,7 +36,7 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import ENOUGH, SURE, mark, series, similar
+from bot.spelling import ENOUGH, SURE, series, similar
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
@@ -234,22 +233,6 @@ def held(issue: Issue) -> dict[str, ResolvedValue | None]:
 
 def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
     return ", ".join(texts(custom)) or None
-
-
-def marks(issue: Issue) -> dict[str, str]:
-    """A mark of each value as the form shows it, by the form's names, to notice that somebody changed it."""
-    fields = {field.name: mark(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
-    return fields | {f"cf_{field.id}": mark(*texts(field)) for field in issue.custom_fields}
-
-
-def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
-    """What a form's field holds for a value."""
-    match value:
-        case Ref():
-            return (str(value.id),)
-        case Decimal():
-            return (typed_hours(value),) if value else ()
-    return () if value is None else (str(value),)
 
 
 @dataclass(frozen=True)

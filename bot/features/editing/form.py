@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from bot.features.editing.editing import Edit, Editable, Wanted, marks
+from bot.features.editing.editing import Edit, Editable, Wanted
 from bot.features.issues import field_inputs
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, ResolvedValue
 from bot.features.issues.fields import Field as IssueField
-from bot.features.issues.issues import texts
+from bot.features.issues.issues import marks, texts
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.surfaces import forms

@@ -20,13 +20,13 @@ from bot.access.catalog import CustomField, Part
 from bot.access.people import unassignable
 from bot.access.projects import KnownProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
-from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue
+from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue, typed_hours
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import Child, CustomFieldValue, Issue, Ref
-from bot.spelling import series
+from bot.spelling import mark, series
 from bot.store.owner import Owner
 
 T = TypeVar("T")
@@ -371,3 +371,19 @@ def same(wanted: ResolvedValue | None, answer: ResolvedValue | None) -> bool:
 def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:
     value = field.value if field else None
     return (value,) if isinstance(value, str) and value else tuple(value or ())
+
+
+def marks(issue: Issue) -> dict[str, str]:
+    """A mark of each value as the form shows it, by the form's names, to notice that somebody changed it."""
+    fields = {field.name: mark(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
+    return fields | {f"cf_{field.id}": mark(*texts(field)) for field in issue.custom_fields}
+
+
+def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
+    """What a form's field holds for a value."""
+    match value:
+        case Ref():
+            return (str(value.id),)
+        case Decimal():
+            return (typed_hours(value),) if value else ()
+    return () if value is None else (str(value),)

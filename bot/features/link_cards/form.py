@@ -6,7 +6,8 @@ changed since.
 """
 
 from bot.features.editing import form as edit_form
-from bot.features.editing.editing import Edit, marks
+from bot.features.editing.editing import Edit
+from bot.features.issues.issues import marks
 from bot.features.link_cards.details import EDITABLE, Details
 from bot.service.models import Ref
 from bot.slack.surfaces.blocks import JSON, option
