@@ -5,9 +5,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from bot.access.access import Access
-from bot.access.accounts import Session
 from bot.errors import Refused
-from bot.features.issues.issues import Issues, explained
+from bot.features.issues.issues import Issues, assigned_to, explained
 from bot.service.inputs import IssueChanges
 from bot.service.models import Issue, Ref
 from bot.store.owner import Owner
@@ -42,20 +41,16 @@ class Assigning:
         issues = Issues(self.access)
         async with self.access.accounts.reading(owner) as session:
             issue = await issues.one(session, number)
-        if _is_own(session, issue):
+        if assigned_to(session, issue):
             return Taken(issue, issue, Outcome.ALREADY)
         issues.check_supported(number)
         if issue.assigned_to and issue.assigned_to.id != agreed:
             return Taken(issue, issue, Outcome.NEEDS_CONFIRMATION)
         changes = IssueChanges(assigned_to_id=session.user_id)
         try:
-            seen = await issues.update(session, issue, changes, lambda now: _is_own(session, now))
+            seen = await issues.update(session, issue, changes, lambda now: assigned_to(session, now))
         except Refused as error:
             project_id = issue.project.id if issue.project else None
             me = Ref(id=session.user_id, name=session.name)
             raise await explained(self.access, owner, error, project_id, me) from None
-        return Taken(issue, seen, Outcome.DONE if _is_own(session, seen) else Outcome.UNCHANGED)
-
-
-def _is_own(session: Session, issue: Issue) -> bool:
-    return issue.assigned_to is not None and issue.assigned_to.id == session.user_id
+        return Taken(issue, seen, Outcome.DONE if assigned_to(session, seen) else Outcome.UNCHANGED)

@@ -121,35 +121,32 @@ def hide_comment(_: Office, issue: Issue) -> None:
     issue.notes[-1].is_private = True
 
 
+async def quote_waiting(office: Office, ana: Person) -> tuple[JSON, asyncio.Task[None]]:
+    """A post, and the turn in which a comment on its issue is to be quoted, while Slack delays that."""
+    post = await create_from_message(ana, "Cart loses items")
+    await include(office, ana, post)
+    wire = office.slack_wire
+    assert wire
+    wire.faults, wire.calls = [("chat.postMessage", "429:2")], []
+    change(office.newest_issue(), comment_by=2, comment="Secret")
+    reading = asyncio.create_task(read_followed(office))
+    await until_so(lambda: wire.called("chat.postMessage"))
+    return post, reading
+
+
 @pytest.mark.parametrize("happens", [hide_issue, hide_project, hide_comment])
 async def test_what_is_hidden_while_its_quote_waits_is_not_quoted(
     office: Office, ana: Person, happens: Callable[[Office, Issue], None]
 ) -> None:
-    post = await create_from_message(ana, "Cart loses items")
-    await include(office, ana, post)
-    issue, wire = office.newest_issue(), office.slack_wire
-    assert wire
-    wire.faults, wire.calls = [("chat.postMessage", "429:2")], []
-    change(issue, comment_by=2, comment="Secret")
-    reading = asyncio.create_task(read_followed(office))
-    await until_so(lambda: wire.called("chat.postMessage"))
-
-    happens(office, issue)
+    post, reading = await quote_waiting(office, ana)
+    happens(office, office.newest_issue())
     await reading
 
     assert await quotes(office, ana, post) == []
 
 
 async def test_comments_are_left_out_while_one_waits(office: Office, ana: Person) -> None:
-    post = await create_from_message(ana, "Cart loses items")
-    await include(office, ana, post)
-    wire = office.slack_wire
-    assert wire
-    wire.faults, wire.calls = [("chat.postMessage", "429:2")], []
-    change(office.newest_issue(), comment_by=2)
-    reading = asyncio.create_task(read_followed(office))
-    await until_so(lambda: wire.called("chat.postMessage"))
-
+    post, reading = await quote_waiting(office, ana)
     (post, *_) = await in_thread(ana, post)
     await include(office, ana, post, "Leave out comments")
     await reading
