@@ -149,7 +149,6 @@ class Sandbox:
                 await self.bot.store.links.put(owner, key, user.id, person.name)
 
     async def _linked_users(self) -> set[str]:
-        """The Slack IDs of users with a linked account."""
         people = [user.id for user in self.workspace.state.users.values() if user.is_choice]
         links = [await self.bot.store.links.get(self._owner(person)) for person in people]
         return {link.owner.user_id for link in links if link}

@@ -236,7 +236,6 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Log an uncaught exception like everything else instead of printing it."""
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:

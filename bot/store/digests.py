@@ -24,8 +24,6 @@ NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
 
 
 class Pause(StrEnum):
-    """Why a digest is paused."""
-
     PERSON = "person"  # a user paused it
     KEY = "key"  # the owner's key no longer works, or the owner unlinked it
     LEFT = "left"  # the owner's Slack account is deactivated

@@ -27,8 +27,6 @@ class SetUpPersonal(Button):
 
 
 class ReplacePersonal(Button):
-    """Gives the user's personal digest another schedule."""
-
     action = "digest.replace"
     zone: str
     schedule: str

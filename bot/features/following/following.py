@@ -22,8 +22,6 @@ MAX_FOLLOWED = 500
 
 @dataclass(frozen=True)
 class Seen:
-    """An issue, and who can see it."""
-
     issue: Issue
     exposure: Exposure
     closed: bool

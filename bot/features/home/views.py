@@ -38,8 +38,6 @@ LOADING = ":hourglass_flowing_sand: Loading…"
 
 @dataclass(frozen=True)
 class StoredItems:
-    """A linked user's link, issues, time entries and digests in the bot's database."""
-
     link: Link
     created: tuple[CreatedIssue, ...]
     entries: tuple[Entry, ...]

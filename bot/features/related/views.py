@@ -46,8 +46,6 @@ class SearchEverywhere(Button):
 
 
 class FindRelated(Button):
-    """Lists the issues that the message may be about."""
-
     action = "related.find"
     job: str
 

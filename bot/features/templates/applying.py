@@ -29,8 +29,6 @@ _MARKUP = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True)
 class Part:
-    """A heading and the text below it."""
-
     heading: str
     text: str
 
