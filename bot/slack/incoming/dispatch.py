@@ -384,8 +384,8 @@ class Dispatch(AsyncMiddleware):
             done = UserError("I already did this. Check the conversation for my answer.")
             async with self._once(f"resume:{saved_id}", resumed, done):
                 following: JSON | None = await route(interaction, resumed)
-                resumed.committed = resumed.view_id == reply.view_id
-            return following
+                resumed.committed = not following and resumed.view_id == reply.view_id
+            return {RESUMES: saved_id} | following if following else None
 
         await self._run(interaction, resumed, once if saved_id else route)
 
