@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, not_
+from sqlalchemy import Select, and_, not_
 
 from bot.store import tables
 from bot.store.activity import CreatedIssues, TimeEntries
@@ -73,10 +73,12 @@ class Store:
             (tables.ProcessRow, tables.ProcessRow.seen_at, PROCESS_RETENTION),
             (tables.SavedInputRow, tables.SavedInputRow.created_at, LIFETIME),
             (tables.AssignmentMessageRow, tables.AssignmentMessageRow.created_at, CLAIM_RETENTION),
-            (tables.CreatedIssueRow, tables.CreatedIssueRow.created_at, ACTIVITY_RETENTION),
             (tables.TimeEntryRow, tables.TimeEntryRow.created_at, ACTIVITY_RETENTION),
         ):
             await self._database.delete_in_batches(row, at < now - age)
+        made = tables.CreatedIssueRow  # one that should be private stays unshared for good
+        old = and_(made.created_at < now - ACTIVITY_RETENTION, not_(made.privacy_refused))
+        await self._database.delete_in_batches(made, old)
         for claim in (tables.ClaimRow, tables.DeliveryRow):
             # Those in the future are from before the clock was set back.
             kept = claim.claimed_at.between(now - CLAIM_RETENTION, now + CLAIM_RETENTION)
