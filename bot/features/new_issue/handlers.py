@@ -25,7 +25,7 @@ from bot.features.new_issue import long_description
 from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
-from bot.features.new_issue.unfinished import UnfinishedForms, offer_in, with_offer
+from bot.features.new_issue.unfinished import UnfinishedForms, offer_in, unfinished, with_offer
 from bot.features.parts import Parts
 from bot.features.templates.buttons import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
@@ -141,7 +141,7 @@ class CreateFormHandlers:
         await self.unfinished.keep(reply.owner, view, press.pressed_at)
 
     async def continue_pressed(self, press: ButtonPress[buttons.ContinueDraft], reply: Reply) -> None:
-        """*Continue draft*: the form as it was, with today's choices."""
+        """*Continue draft*: the form as it was, with today's choices; it offers what was typed meanwhile."""
         opened = press.form
         metadata = NewIssueMetadata.of(opened)
         found = await self.unfinished.offered(reply.owner, metadata.form)
@@ -156,8 +156,10 @@ class CreateFormHandlers:
         filled = View(found.view | {"private_metadata": kept.dump()})
         chosen = forms.Values(filled.json).chosen("template") or str(kept.template)
         template = None if chosen == str(kept.template) else f"#{chosen}"
-        await reply.show(await FormFilling(self.parts).refreshed(reply, filled, None, FormState(), template))
-        await self.unfinished.put(reply.owner, found)
+        refreshed = await FormFilling(self.parts).refreshed(reply, filled, None, FormState(), template)
+        meanwhile = unfinished(opened, press.pressed_at)
+        await reply.show(with_offer(refreshed, meanwhile.offer()) if meanwhile else refreshed)
+        await self.unfinished.put(reply.owner, found.model_copy(update={"before": meanwhile}))
 
     async def discard_pressed(self, press: ButtonPress[buttons.DiscardDraft], reply: Reply) -> None:
         opened = press.form

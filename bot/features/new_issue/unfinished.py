@@ -64,15 +64,13 @@ class UnfinishedForms:
 
     async def keep(self, owner: Owner, view: View, at: float) -> None:
         """Keep what a form held at Slack's time, unless it has neither subject nor description."""
-        form, values = NewIssueMetadata.of(view).form, forms.Values(view.json)
+        form = NewIssueMetadata.of(view).form
         with _logged():
             if (kept := await self._kept(owner)) and kept.sent == form:  # the choice came late
                 return
-            subject = without_keys(values.text("subject") or "")
-            if subject or rich_input.has_content(values.rich_text(DESCRIPTION.name) or {}):
+            if held := unfinished(view, at):
                 before = await self.offered(owner, form)
-                held = UnfinishedForm(form=form, at=at, subject=subject, view=_held(view), before=before)
-                await self.put(owner, held, at)
+                await self.put(owner, held.model_copy(update={"before": before}), at)
 
     async def created(self, owner: Owner, view: View) -> None:
         """Forget what a form held, since its issue is created; nothing that it held is kept later."""
@@ -110,6 +108,15 @@ def _logged() -> Iterator[None]:
         yield
     except Exception:
         log.exception("draft not kept", action="draft.not_kept")
+
+
+def unfinished(view: View, at: float) -> UnfinishedForm | None:
+    """What a form held at a time; None if it has neither subject nor description."""
+    values = forms.Values(view.json)
+    subject = without_keys(values.text("subject") or "")
+    if not subject and not rich_input.has_content(values.rich_text(DESCRIPTION.name) or {}):
+        return None
+    return UnfinishedForm(form=NewIssueMetadata.of(view).form, at=at, subject=subject, view=_held(view))
 
 
 def _held(view: View) -> JSON:
