@@ -5,7 +5,8 @@ from typing import Unpack
 
 from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.views import post_menu
-from bot.slack.surfaces.blocks import section
+from bot.slack.outgoing.posting import deletable
+from bot.slack.surfaces.blocks import Message, section
 from tests.faults.issue_scenarios import CREATED, issues_made, issues_shared
 from tests.faults.scenario import (
     About,
@@ -106,8 +107,9 @@ async def posted(s: Scene, _who: str, *, included: bool = False) -> JSON:
     follow = StopFollowing(issue=issue.id) if included else FollowIssue(issue=issue.id)
     menu = post_menu(issue.id, s.office.bot.platform.wording, follow=follow, quotes=included)
     thread = (await s.message())["ts"]
+    message = deletable(Message(s.word, (section(s.word, menu),)), owner("ana"), "Ana", "Tracker")
     post = await s.office.bot.slack.chat_postMessage(
-        channel=CHANNEL, thread_ts=thread, text=s.word, blocks=[section(s.word, menu)]
+        channel=CHANNEL, thread_ts=thread, **message.as_arguments()
     )
     if included:
         place = (CHANNEL, thread, str(post["ts"]))
