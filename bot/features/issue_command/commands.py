@@ -3,8 +3,7 @@
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import Enum, auto
+from dataclasses import dataclass, field
 from textwrap import shorten
 
 from bot.errors import UnknownWord, UserError, WrongField
@@ -16,7 +15,7 @@ from bot.slack.language import values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrase_reader import TAIL, HalfPhrase, Names, is_search, needs, subject
 from bot.slack.language.tokens import as_typed, split_first_line
-from bot.slack.language.values import Typist
+from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import SURE, similar
 
@@ -28,8 +27,10 @@ COMMENT = ("comment", "note")
 EDIT_TEMPLATE, REMOVE_TEMPLATE = ("edit", "change"), ("delete", "remove")
 QUOTES = '"“”„'
 _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
+FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 SEARCH = ("search", "find")
 LIST = (*SEARCH, "list", "mine", "my")
+SUBCOMMANDS = (*NEW, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
     r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
@@ -65,28 +66,95 @@ class CreateIssue:
     unnamed: frozenset[str] = frozenset()
 
 
-class Do(Enum):
-    """What a request asks for; the comments say with what."""
+@dataclass(frozen=True)
+class OpenForm:
+    """`/issue`, or `/issue new` without a subject: the create form with what was typed."""
 
-    OPEN_FORM = auto()  # draft
-    SHOW = auto()  # number
-    SEARCH = auto()  # text, as `/issues` takes it
-    CHANGE = auto()  # number, and the text after the command, which `features/editing` reads
-    ATTACH = auto()  # number; without one the form asks for the issue
-    COMMENT = auto()  # number and text; the form asks for what is missing
-    FOLLOW = auto()  # number
-    UNFOLLOW = auto()  # number
-    HELP = auto()
-    LIST_TEMPLATES = auto()  # project
-    NEW_TEMPLATE = auto()  # project
-    EDIT_TEMPLATE = auto()  # name and project
-    REMOVE_TEMPLATE = auto()  # name and project
-    SAVE_TEMPLATE = auto()  # issue's number and name
+    draft: Draft = field(default_factory=Draft)
 
 
-FOLLOW = {"follow": Do.FOLLOW, "watch": Do.FOLLOW, "unfollow": Do.UNFOLLOW, "unwatch": Do.UNFOLLOW}
-SUBCOMMANDS = (*NEW, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
-IssueRequest = CreateIssue | tuple[Do, *tuple[object, ...]]
+@dataclass(frozen=True)
+class SearchIssues:
+    """`/issue list`, `/issue my issues`: what `/issues` answers."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ChangeIssue:
+    """`/issue 42 close` or `/issue close 42`: the text after the command, which `features/editing` reads."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class AttachFiles:
+    """`/issue attach 42`; without a number the form asks for the issue."""
+
+    number: int | None
+
+
+@dataclass(frozen=True)
+class AddComment:
+    """`/issue 42 comment` with a text; without a number or a text the form asks for it."""
+
+    number: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class FollowIssue:
+    """`/issue 42 follow`, or `on` is false: `/issue 42 unfollow`."""
+
+    number: int
+    on: bool
+
+
+@dataclass(frozen=True)
+class ListTemplates:
+    """`/issue template`, of the named project or of the channel's."""
+
+    project: str | None
+
+
+@dataclass(frozen=True)
+class OpenTemplateForm:
+    """`/issue template new`."""
+
+    project: str | None
+
+
+@dataclass(frozen=True)
+class OnTemplate:
+    """`/issue template edit bug`, `delete bug`."""
+
+    name: str
+    project: str | None
+    remove: bool
+
+
+@dataclass(frozen=True)
+class SaveTemplate:
+    """`/issue template save 42 as bug-report`."""
+
+    issue: int
+    name: str
+
+
+TemplateRequest = ListTemplates | OpenTemplateForm | OnTemplate | SaveTemplate
+IssueRequest = (
+    CreateIssue
+    | OpenForm
+    | OneIssue
+    | SearchIssues
+    | ChangeIssue
+    | AttachFiles
+    | AddComment
+    | TemplateRequest
+    | FollowIssue
+    | Help
+)
 
 
 def issue_command(
@@ -112,19 +180,19 @@ def issue_command(
     with suppress(HalfPhrase):
         if subcommand in LIST or is_search(parsed, typist.today):
             sought = text.split(maxsplit=1)[1:] if subcommand in SEARCH else [text]
-            return (Do.SEARCH, "".join(sought))
+            return SearchIssues("".join(sought))
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         match [word.text.lower() for word in typed.words[1:]]:
             case _ if parsed.options or parsed.problems or below:
                 pass
             case [] | ["show"]:
-                return (Do.SHOW, number)
+                return OneIssue(number)
             case ["attach"]:
-                return (Do.ATTACH, number)
-        return (Do.CHANGE, number, text)
+                return AttachFiles(number)
+        return ChangeIssue(number, text)
     if rest.words and (number := values.issue_number(rest.words[0].text)):
-        return (Do.CHANGE, number, text)
+        return ChangeIssue(number, text)
     typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
         draft = _draft(parsed, below, typist)
@@ -135,62 +203,63 @@ def issue_command(
     raise UnknownSubcommand(typed_text or "…", draft, meant)
 
 
-def _follow(parsed: Parsed) -> IssueRequest | None:
+def _follow(parsed: Parsed) -> FollowIssue | None:
     """The request in `42 follow` or `follow 42`; None for anything else."""
     match sorted((word.text.lower() for word in parsed.words), key=FOLLOW.__contains__):
         case [about, verb] if (
             verb in FOLLOW and not parsed.options and (number := values.issue_number(about))
         ):
-            return (FOLLOW[verb], number)
+            return FollowIssue(number, FOLLOW[verb])
     return None
 
 
 def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRequest | None:
     if subcommand == "help" and not rest.words:
-        return (Do.HELP,)
+        return Help()
     if subcommand == "attach":
-        return (Do.ATTACH, values.issue_number(rest.text))
+        return AttachFiles(values.issue_number(rest.text))
     return _of_templates(_draft(rest, below, typist)) if subcommand in TEMPLATES else None
 
 
-def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> IssueRequest:
+def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> CreateIssue | OpenForm:
     """A new issue, with the phrases at the end of its subject as fields."""
     read = subject(parsed, names or {}, typist.today)
     draft = _draft(read, below, typist)
     unnamed = needs(read.words[-TAIL:], "new") if names is None else frozenset[str]()
-    return CreateIssue(draft, unnamed) if draft.subject else (Do.OPEN_FORM, draft)
+    return CreateIssue(draft, unnamed) if draft.subject else OpenForm(draft)
 
 
-def _comment(text: str, base_url: str | None) -> IssueRequest | None:
+def _comment(text: str, base_url: str | None) -> AddComment | None:
     """The comment in `42 comment …` or `comment 42 …`, as it was typed; None for anything else."""
     if text.strip().lower() in COMMENT:
-        return (Do.COMMENT, None, "")
+        return AddComment(None, "")
     if (typed := _COMMENT.match(text)) is None:
         return None
     about = as_typed(typed["after"] or typed["before"])
     number = values.issue_number(values.own_text(about, base_url) if base_url else about)
-    return (Do.COMMENT, number, as_typed(typed["text"]).strip()) if number else None
+    return AddComment(number, as_typed(typed["text"]).strip()) if number else None
 
 
 def _of_templates(draft: Draft) -> IssueRequest:
     """The request in `/issue template …`; a text without a verb is the name of a template to use."""
     if not draft.subject:
-        return (Do.LIST_TEMPLATES, draft.project)
+        return ListTemplates(draft.project)
     verb, _, rest = draft.subject.partition(" ")
     verb, saved = verb.lower(), _SAVED.fullmatch(rest)
     if verb in NEW and not rest:
-        return (Do.NEW_TEMPLATE, draft.project)
+        return OpenTemplateForm(draft.project)
     if verb in (*EDIT_TEMPLATE, *REMOVE_TEMPLATE):
-        act = Do.REMOVE_TEMPLATE if verb in REMOVE_TEMPLATE else Do.EDIT_TEMPLATE
         name = rest.strip(QUOTES)
-        return (act, name, draft.project) if name else (Do.LIST_TEMPLATES, draft.project)
+        return (
+            OnTemplate(name, draft.project, verb in REMOVE_TEMPLATE) if name else ListTemplates(draft.project)
+        )
     if verb == "save":
         if saved is None:
             raise UserError(
                 "Which issue? Type its number and a name: `{/issue} template save 42 as bug-report`."
             )
-        return (Do.SAVE_TEMPLATE, int(saved[1]), saved[2].strip(QUOTES))
-    return (Do.OPEN_FORM, draft.model_copy(update={"subject": "", "template": draft.subject}))
+        return SaveTemplate(int(saved[1]), saved[2].strip(QUOTES))
+    return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
 
 
 def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:

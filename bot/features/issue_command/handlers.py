@@ -1,6 +1,6 @@
 """Handles `/issue`: each request goes to the feature that answers it."""
 
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
@@ -13,7 +13,6 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands
-from bot.features.issue_command.commands import Do
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import fields_in_project, hidden_fields, with_custom_fields
 from bot.features.issues.fields import Draft, NotUnderstood
@@ -27,45 +26,55 @@ from bot.features.templates.handlers import TemplateHandlers
 from bot.features.templates.templates import Templates
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import SlashCommand
+from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions
 from bot.spelling import series
 
 
+@dataclass(frozen=True)
 class IssueCommand:
-    def __init__(self, parts: Parts) -> None:
-        self.parts, follow, templates = parts, FollowHandlers(parts), TemplateHandlers(parts)
-        self.acts: dict[Do, Callable[..., Awaitable[object]]] = {
-            Do.OPEN_FORM: FormOpening(parts).open_form,
-            Do.SHOW: IssueHandlers(parts).show,
-            Do.SEARCH: SearchHandlers(parts).search_for,
-            Do.CHANGE: EditHandlers(parts).command,
-            Do.ATTACH: FileHandlers(parts).open_form,
-            Do.COMMENT: CommentHandlers(parts).comment,
-            Do.FOLLOW: follow.follow,
-            Do.UNFOLLOW: follow.unfollow,
-            Do.HELP: self._help,
-            Do.LIST_TEMPLATES: templates.show,
-            Do.NEW_TEMPLATE: templates.open_new,
-            Do.EDIT_TEMPLATE: partial(templates.on_named, remove=False),
-            Do.REMOVE_TEMPLATE: partial(templates.on_named, remove=True),
-            Do.SAVE_TEMPLATE: templates.save_issue,
-        }
+    parts: Parts
 
     def feature(self) -> Feature:
         return Feature(commands={"issue": self.command})
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.recovery = partial(self._way_on, reply)
-        request = await self._request(command.text, reply)
-        if isinstance(request, commands.CreateIssue):
-            await self._create(reply, request.draft)
-        else:
-            act, *about = request
-            await self.acts[act](reply, *about)
+        match await self._request(command.text, reply):
+            case commands.CreateIssue(draft):
+                await self._create(reply, draft)
+            case commands.OpenForm(draft):
+                await FormOpening(self.parts).open_form(reply, draft)
+            case OneIssue(number):
+                await IssueHandlers(self.parts).show(reply, number)
+            case commands.SearchIssues(text):
+                await SearchHandlers(self.parts).search_for(reply, text)
+            case commands.ChangeIssue(number, text):
+                await EditHandlers(self.parts).command(reply, number, text)
+            case commands.AttachFiles(number):
+                await FileHandlers(self.parts).open_form(reply, number)
+            case commands.AddComment(number, text):
+                await CommentHandlers(self.parts).comment(reply, number, text)
+            case commands.FollowIssue(number, on):
+                follow = FollowHandlers(self.parts)
+                await (follow.follow if on else follow.unfollow)(reply, number)
+            case Help():
+                await reply.privately(help_views.of("issue", reply.wording.command))
+            case request:
+                await self._of_templates(request, reply)
 
-    async def _help(self, reply: Reply) -> None:
-        await reply.privately(help_views.of("issue", reply.wording.command))
+    async def _of_templates(self, request: commands.TemplateRequest, reply: Reply) -> None:
+        templates = TemplateHandlers(self.parts)
+        match request:
+            case commands.ListTemplates(project):
+                await templates.show(reply, project)
+            case commands.OpenTemplateForm(project):
+                await templates.open_new(reply, project)
+            case commands.OnTemplate(name, project, remove):
+                await templates.on_named(reply, name, project, remove=remove)
+            case commands.SaveTemplate(number, name):
+                await templates.save_issue(reply, number, name)
 
     async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
         parse = partial(commands.issue_command, typed, await reply.typist())

@@ -1,6 +1,7 @@
 """`/tracker` (docs/commands.md)."""
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 
 from bot.access.people import Who
@@ -11,27 +12,87 @@ from bot.slack.language.values import key_typed, person, reject_api_key, unknown
 from bot.store.owner import Owner
 
 
-class Act(Enum):
+class Bare(Enum):
+    """Subcommands without arguments, as typed."""
+
     ACCOUNT = ""
     LINK = "link"
     UNLINK = "unlink"
     WHOAMI = "whoami"
-    HELP = "help"
-    LIST_PROJECTS = "projects"
-    SHOW_PROJECT = "project"
-    NEW_PROJECT = "project new"
     SHOW_DEFAULT = "default"
-    SET_DEFAULT = "default web"
     CLEAR_DEFAULT = "default none"
     SHOW_EMOJI = "emoji"
-    SET_EMOJI = "emoji :ticket:"
     CLEAR_EMOJI = "emoji off"
-    SHOW_USER = "user"
-    NEW_USER = "user new"
-    EDIT_USER = "user edit"
+    HELP = "help"
 
 
-TrackerRequest = tuple[Act, *tuple[Who | SlackUser, ...]]  # what to do, and with what, if that was typed
+@dataclass(frozen=True)
+class ListProjects:
+    """`/tracker projects [text]`."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class OneProject:
+    """`/tracker project web`: by ID, identifier or name."""
+
+    project: str
+
+
+@dataclass(frozen=True)
+class OpenProjectForm:
+    """`/tracker project new [name]`: open the form for a new project."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class ShowUser:
+    """`/tracker user 5`: by the service's user ID, by mention, or `me`."""
+
+    who: Who
+
+
+@dataclass(frozen=True)
+class OpenAccountForm:
+    """`/tracker user new [@slackuser]`: open the form for a new account."""
+
+    user: SlackUser | None = None
+
+
+@dataclass(frozen=True)
+class EditUser:
+    """`/tracker user edit 5`."""
+
+    who: Who
+
+
+@dataclass(frozen=True)
+class SetDefault:
+    """`/tracker default web`: set the channel's project."""
+
+    project: str
+
+
+@dataclass(frozen=True)
+class SetEmoji:
+    """`/tracker emoji :ticket:`: create issues in the channel by reacting with it."""
+
+    emoji: str
+
+
+TrackerRequest = (
+    Bare
+    | ListProjects
+    | OneProject
+    | OpenProjectForm
+    | ShowUser
+    | OpenAccountForm
+    | EditUser
+    | SetDefault
+    | SetEmoji
+)
 
 _ALONE = ("link", "unlink", "whoami", "help")
 _COMMANDS = (*_ALONE, "projects", "project", "default", "emoji", "user")
@@ -60,7 +121,7 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     reject_api_key(text)
     parsed = Parsed(words(text), {})
     if not parsed.words:
-        return (Act.ACCOUNT,)
+        return Bare.ACCOUNT
     typed = parsed.words[0].text.lower()
     command = _SYNONYMS.get(typed, typed)
     rest = parsed.after(1).text
@@ -69,37 +130,39 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     if command in _ALONE:
         if rest:
             raise UserError("Type `{/tracker} {command}` on its own.", command=command)
-        return (Act(command),)
+        return Bare(command)
     match command:
         case "projects":
-            return (Act.LIST_PROJECTS, rest)
+            return ListProjects(rest)
         case "project":
             return _project(parsed.after(1))
         case "default":
-            return _of_channel(rest, Act.SHOW_DEFAULT, Act.SET_DEFAULT, Act.CLEAR_DEFAULT)
+            if not rest:
+                return Bare.SHOW_DEFAULT
+            return Bare.CLEAR_DEFAULT if rest.lower() in _NONE else SetDefault(rest)
         case "emoji":
-            return _of_channel(rest, Act.SHOW_EMOJI, Act.SET_EMOJI, Act.CLEAR_EMOJI)
+            return _emoji(rest)
         case "user":
             return _user(parsed.after(1), asker)
     raise unknown_word(typed, (*_COMMANDS, *_SYNONYMS), "tracker")
 
 
-def _of_channel(typed: str, show: Act, change: Act, clear: Act) -> TrackerRequest:
+def _emoji(typed: str) -> Bare | SetEmoji:
     if not typed:
-        return (show,)
-    return (clear,) if typed.lower() in _NONE else (change, typed)
+        return Bare.SHOW_EMOJI
+    return Bare.CLEAR_EMOJI if typed.lower() in _NONE else SetEmoji(typed)
 
 
-def _project(args: Parsed) -> TrackerRequest:
+def _project(args: Parsed) -> ListProjects | OneProject | OpenProjectForm:
     if not args.words:
-        return (Act.LIST_PROJECTS, "")
+        return ListProjects()
     first = args.words[0]
     if first.text.lower() in _NEW and not first.quoted:
-        return (Act.NEW_PROJECT, args.after(1).text)
-    return (Act.SHOW_PROJECT, args.text)
+        return OpenProjectForm(args.after(1).text)
+    return OneProject(args.text)
 
 
-def _user(args: Parsed, asker: Owner) -> TrackerRequest:
+def _user(args: Parsed, asker: Owner) -> ShowUser | OpenAccountForm | EditUser:
     first = args.words[0].text.lower() if args.words else "me"
     if first in _NEW:
         mentioned = [word.user for word in args.words[1:]]
@@ -108,10 +171,10 @@ def _user(args: Parsed, asker: Owner) -> TrackerRequest:
                 "Mention one person, such as `{/tracker user new} @gwen`, or type `{/tracker user new}` "
                 "on its own."
             )
-        return (Act.NEW_USER, *filter(None, mentioned))
+        return OpenAccountForm(*mentioned)
     if first in ("edit", "change", "update"):
-        return (Act.EDIT_USER, _who(args.after(1), "user edit", asker))
-    return (Act.SHOW_USER, _who(args, "user", asker) if args.words else "me")
+        return EditUser(_who(args.after(1), "user edit", asker))
+    return ShowUser(_who(args, "user", asker) if args.words else "me")
 
 
 def _who(args: Parsed, command: str, asker: Owner) -> Who:

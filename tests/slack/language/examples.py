@@ -9,20 +9,29 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.buttons import Act
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
 from bot.features.digests.plans import Typed
-from bot.features.issue_command.commands import CreateIssue, Do, issue_command
+from bot.features.issue_command.commands import AttachFiles, CreateIssue, OpenForm, issue_command
 from bot.features.issues.fields import Draft
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.features.tracker.commands import Act as Tracker
-from bot.features.tracker.commands import tracker_command
+from bot.features.tracker.commands import (
+    Bare,
+    EditUser,
+    ListProjects,
+    OneProject,
+    OpenAccountForm,
+    OpenProjectForm,
+    SetDefault,
+    ShowUser,
+    tracker_command,
+)
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
 from bot.slack.language.options import parse
 from bot.slack.language.tokens import SlackUser
-from bot.slack.language.values import Help, Typist
+from bot.slack.language.values import Help, OneIssue, Typist
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from tests.support.digesting import wanted
@@ -112,13 +121,13 @@ def listing(kind: str, stale_days: int = Plan.stale_days) -> AddDigest:
 
 UNDERSTOOD: dict[str, dict[str, object]] = {
     "/issue": {
-        "help": (Do.HELP,),
-        **same((Do.SHOW, 42), "42", "#42", "<https://tracker.example/redmine/issues/42#note-3|that one>"),
-        **same((Do.SHOW, 42), "show #42"),
-        "attach #42": (Do.ATTACH, 42),
-        "attach": (Do.ATTACH, None),
-        **same((Do.OPEN_FORM, Draft()), "", "new"),
-        **same((Do.OPEN_FORM, Draft(project="web")), "project:web", "new project:web"),
+        "help": Help(),
+        **same(OneIssue(42), "42", "#42", "<https://tracker.example/redmine/issues/42#note-3|that one>"),
+        **same(OneIssue(42), "show #42"),
+        "attach #42": AttachFiles(42),
+        "attach": AttachFiles(None),
+        **same(OpenForm(), "", "new"),
+        **same(OpenForm(Draft(project="web")), "project:web", "new project:web"),
         "NEW The page is blank": created("The page is blank"),
         "project:web new The page is blank": created("The page is blank", project="web"),
         'new "Fix: the thing"': created("Fix: the thing"),
@@ -184,27 +193,27 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         ),
     },
     "/tracker": {
-        "": (Tracker.ACCOUNT,),
-        "help": (Tracker.HELP,),
-        **same((Tracker.LINK,), "Link", "login", "connect", "signin"),
-        **same((Tracker.UNLINK,), "unlink", "logout"),
-        **same((Tracker.WHOAMI,), "whoami", "me"),
-        **same((Tracker.LIST_PROJECTS, ""), "projects", "list"),
-        "projects web shop": (Tracker.LIST_PROJECTS, "web shop"),
-        "project web": (Tracker.SHOW_PROJECT, "web"),
-        "project new": (Tracker.NEW_PROJECT, ""),
-        "project NEW Web Shop": (Tracker.NEW_PROJECT, "Web Shop"),
-        'project "New home page"': (Tracker.SHOW_PROJECT, "New home page"),
-        **same((Tracker.SHOW_USER, "me"), "user", "user me"),
-        **same((Tracker.SHOW_USER, "5"), "user 5", "user <https://tracker.example/redmine/users/5>"),
-        "User <@U2|bo>": (Tracker.SHOW_USER, BO),
-        "user new": (Tracker.NEW_USER,),
-        "user new <@U2|bo>": (Tracker.NEW_USER, SlackUser("U2", "bo")),
-        "user edit #5": (Tracker.EDIT_USER, "5"),
-        "user edit <@U2>": (Tracker.EDIT_USER, BO),
-        "default “Web shop”": (Tracker.SET_DEFAULT, "Web shop"),
-        "default none": (Tracker.CLEAR_DEFAULT,),
-        "default": (Tracker.SHOW_DEFAULT,),
+        "": Bare.ACCOUNT,
+        "help": Bare.HELP,
+        **same(Bare.LINK, "Link", "login", "connect", "signin"),
+        **same(Bare.UNLINK, "unlink", "logout"),
+        **same(Bare.WHOAMI, "whoami", "me"),
+        **same(ListProjects(), "projects", "list"),
+        "projects web shop": ListProjects("web shop"),
+        "project web": OneProject("web"),
+        "project new": OpenProjectForm(),
+        "project NEW Web Shop": OpenProjectForm("Web Shop"),
+        'project "New home page"': OneProject("New home page"),
+        **same(ShowUser("me"), "user", "user me"),
+        **same(ShowUser("5"), "user 5", "user <https://tracker.example/redmine/users/5>"),
+        "User <@U2|bo>": ShowUser(BO),
+        "user new": OpenAccountForm(),
+        "user new <@U2|bo>": OpenAccountForm(SlackUser("U2", "bo")),
+        "user edit #5": EditUser("5"),
+        "user edit <@U2>": EditUser(BO),
+        "default “Web shop”": SetDefault("Web shop"),
+        "default none": Bare.CLEAR_DEFAULT,
+        "default": Bare.SHOW_DEFAULT,
     },
     "/timelog": {
         **{
