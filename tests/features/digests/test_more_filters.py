@@ -144,7 +144,7 @@ async def test_filters_that_do_not_work_are_refused_and_kept_in_the_form(ana: Pe
         ("query:99", "You can't see saved query 99 in Web Shop"),
         ("query:late", "takes a saved query's number"),
         ("browsers:Safari", "can't filter by Browsers. Remove that filter."),
-        ('cf_2:"a|b"', "can't be empty or hold |"),
+        ('cf_2:"a|b"', "can't be empty or contain |"),
         ("-customer-reference:K-9", "no `-customer-reference:` option"),
         ("cf_2:K-9 cf_2:K-8", "You used `cf_2:` 2 times"),
     ):
