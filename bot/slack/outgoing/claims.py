@@ -28,7 +28,7 @@ async def announced_once(claims: Claims, key: str, announce: Callable[[], Awaita
     """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
     claim = await claims.take(key, DOUBLE_CLICK)
     if not claim.won:
-        raise UserError("You just did that. If nothing shows up, try again in a few seconds.")
+        raise UserError("This was just done. If nothing shows up, try again in a few seconds.")
     state: State | None = None
     try:
         announced = await announce()
