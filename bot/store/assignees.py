@@ -70,7 +70,7 @@ class Assignees:
         return tuple(Assignee(Owner.of(row), row.assigned_since, row.assigned_seen) for row in taken)
 
     async def release(self, assignee: Assignee, since: datetime, seen: Seen) -> None:
-        """Record up to when a user's assignments are handled, unless they linked or turned it on anew."""
+        """Record up to when a user's assignments are handled, unless they linked or turned it on again."""
         same = and_(LinkRow.of(assignee.owner), LinkRow.assigned_since == assignee.since)
         read = {"assigned_since": since, "assigned_seen": seen}
         await self.database.execute(update(LinkRow).where(same).values(read))

@@ -39,10 +39,10 @@ class Stored(TypeDecorator[Any]):
         self.kind = kind
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
-    def process_bind_param(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
+    def process_bind_param(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002 - as SQLAlchemy has it
         return None if value is None else self._adapter.dump_python(value, mode="json", warnings=False)
 
-    def process_result_value(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002
+    def process_result_value(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002 - as SQLAlchemy has it
         return None if value is None else self._adapter.validate_python(value)
 
 

@@ -173,7 +173,7 @@ class StoredDigests:
     ) -> None:
         """Replace the settings, except the project, and the history by the new periods.
 
-        `next_due` is ignored if the digest is paused. With `start` and the time `now`, it begins anew.
+        `next_due` is ignored if the digest is paused. With `start` and the time `now`, it starts over.
         """
         changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
         changed["history"] = history

@@ -55,7 +55,7 @@ TRIES = 15
 INSTALLED: dict[str, Any] = {
     "app_id": "A1", "team_id": "T0FIRST", "user_id": "U1", "bot_token": TOKEN, "bot_id": "B1",
     "bot_user_id": "U2", "bot_scopes": "commands",
-}  # fmt: skip
+}  # fmt: skip # a row of Slack's answer
 FOLLOWED_EACH = 50
 FIRST = Owner(None, "T0FIRST", "U0FIRST")
 """The owner of the rows that all others are copied from."""

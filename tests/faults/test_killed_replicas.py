@@ -103,7 +103,7 @@ class Commands:
             if asked.number % 5 == 0:
                 await person.open_home()
             with suppress(TimeoutError):
-                await until(lambda asked=asked: self._answered(asked), LONGEST_WORK)  # type: ignore[misc]
+                await until(lambda asked=asked: self._answered(asked), LONGEST_WORK)  # type: ignore[misc] # mypy can't infer the default
 
     async def deliver(self, delivered: Any, payload: dict[str, Any]) -> Answer:
         """Keeps the outcome of a delivery."""

@@ -177,7 +177,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
         "attachment": mine.id, "project": "#4", "continue": ids[1], "files": ids[3], "replace": True,
         "offered": True, "project_id": 4, "template": template.id,
         "source": [office.channel_id(ELSEWHERE), "1.1"], "draft": {"project": "#4"},
-    }  # fmt: skip
+    }  # fmt: skip # short pairs
     files = {
         user_id: await posted(Person(office, user_id), f"{name}.txt") for user_id, name in LINKED.items()
     }
@@ -186,7 +186,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     return Target(
         office, watched, stranger, entry, digest, template, announcement, hidden.id, ids,
         f"{mine.issue_id}:{mine.id}", files, metadata,
-    )  # fmt: skip
+    )  # fmt: skip # short names
 
 
 def plain(text: str) -> JSON:

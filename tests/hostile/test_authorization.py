@@ -348,7 +348,7 @@ ADDRESSES = [
     "https://hooks.slack.com.127.0.0.1.nip.io:{port}/", "https://hooks.slack.com:{port}/", "http://[::1", "x",
     "https://hooks.slack.com:abc/", "http://localhost:{port}/", "http://127.1:{port}/", "http://①27.0.0.1:{port}/",
     "{api}@127.0.0.1:{port}/", "http://u:p@{host}/commands/x", "file:///etc/passwd", "javascript:x", "http://",
-]  # fmt: skip
+]  # fmt: skip # short addresses
 
 
 async def test_answers_go_only_to_slacks_own_hosts(target: Target) -> None:

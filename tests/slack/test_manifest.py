@@ -30,7 +30,7 @@ VIEWS = ("views_open", "views_publish", "views_push", "views_update")
 POSTS = ("chat_delete", "chat_postEphemeral", "chat_postMessage", "chat_update")
 NEEDED: dict[str, set[str]] = {
     **dict.fromkeys((*FREE, *VIEWS, "oauth_v2_access"), set[str]()),  # noqa: RUF024 - read only
-    **dict.fromkeys(POSTS, {"chat:write"}),  # noqa: RUF024
+    **dict.fromkeys(POSTS, {"chat:write"}),  # noqa: RUF024 - read only
     **dict.fromkeys(("conversations_history", "conversations_replies"), HISTORY),
     **dict.fromkeys(("conversations_info", "conversations_members", "users_conversations"), READ),
     "chat_unfurl": {"links:write"},

@@ -1,6 +1,7 @@
 """Sends a direct message to a user whom someone else assigned an issue, read with the user's own key.
 
-The assignment's time in the issue's history tells whether a message was sent, whoever noticed it first.
+The time of the assignment, in the issue's history, identifies the message: it is sent once, even if both the
+bot and `reads` notice the assignment.
 """
 
 import asyncio

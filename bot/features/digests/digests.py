@@ -163,7 +163,7 @@ class Digests:
         return planned
 
     async def change(self, user: Owner, digest: Digest, wanted: WantedPlan) -> Planned:
-        """Change a digest's settings; of another kind, it begins anew.
+        """Change a digest's settings; a change of its kind starts it over.
 
         A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
         """
@@ -177,10 +177,10 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            reader, anew = Reader(self._client, session, now), plan.kind != digest.plan.kind
+            reader, restarts = Reader(self._client, session, now), plan.kind != digest.plan.kind
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
                 await self._check(session, plan)
-            start = await reader.start_of(plan) if anew else None
+            start = await reader.start_of(plan) if restarts else None
             history = start.history if start else await reader.history_of(plan)
         await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times)

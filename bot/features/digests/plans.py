@@ -62,7 +62,7 @@ LATEST: Mapping[Kind, tuple[Sort, ...]] = {
 }
 """The order that has a kind's most important issues first."""
 OTHERS = 0
-"""In place of an issue's number, in `Digest.seen`: all those that weren't read because there are too many."""
+"""In place of an issue's number, in `Digest.seen`: all issues not read because there are too many."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,7 +113,7 @@ class EmojiHandlers:
             await reply.privately(views.link_first(emoji, reply.wording, saved.id))
 
     async def _create_once(self, reply: Reply, source: Source) -> None:
-        """Create the issue, whoever reacts first; others' reactions do nothing."""
+        """Create the issue for the first person who reacts; later reactions do nothing."""
         team, store = reply.owner.team_id, self.parts.store
         async with store.claims.hold(f"emoji:{team}:{source.channel_id}:{source.ts}") as claim:
             if not claim.won:

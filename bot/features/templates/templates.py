@@ -1,4 +1,4 @@
-"""Templates for new issues. Whoever may create issues in a project may use and change its templates."""
+"""Templates for new issues. Users who may create issues in a project may use and change its templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

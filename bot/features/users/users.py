@@ -54,7 +54,7 @@ class Users:
         refused, user = await asyncio.gather(
             self.require_administrator(owner), self.show(owner, target), return_exceptions=True
         )
-        if isinstance(refused, BaseException):  # first, whichever failed first
+        if isinstance(refused, BaseException):  # it comes first, even if the others failed earlier
             raise refused
         if isinstance(user, BaseException):
             raise user

@@ -295,7 +295,7 @@ class Turns:
         self._methods = methods
         self._open_at = dict.fromkeys(methods, 0.0)
         self._channels: dict[str, float] = {}
-        """By the monotonic clock, when a channel's burst starts anew."""
+        """By the monotonic clock, when a channel's burst starts over."""
         self._busy: set[str] = set()
         self._numbers = itertools.count()
         self._waiting: list[Waiting] = []

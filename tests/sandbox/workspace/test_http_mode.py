@@ -43,6 +43,6 @@ async def test_event_is_retried_immediately_then_after_one_and_five_minutes(
 
     numbers = [asked.headers.get("X-Slack-Retry-Num") for asked in endpoint.asked]
     assert numbers == [None, "1", "2", "3"]
-    bodies: list[Json] = [dict(asked.json) for asked in endpoint.asked]  # type: ignore[call-overload]
+    bodies: list[Json] = [dict(asked.json) for asked in endpoint.asked]  # type: ignore[call-overload] # events are objects
     assert len({body["event_id"] for body in bodies}) == 1
     assert bodies[0]["event"]["type"] == "app_home_opened"
