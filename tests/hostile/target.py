@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.plans import TemplateContent
 from bot.store.templates import Template
+from tests.features.following.threads import follow
 from tests.hostile.recording import Recorded, recordings
 from tests.hostile.sending import Answer, send
 from tests.support.digesting import AT
@@ -94,6 +96,8 @@ class Target:
     template: Template
     """For a project that only Ana and administrators see."""
     announcement: JSON
+    thread: str
+    """Of a channel that only she is in, where she follows a public issue."""
     hidden: int
     kept: tuple[str, ...]
     """Input saved for Ana: a form, a command, a time entry, files."""
@@ -123,7 +127,10 @@ class Target:
             "entry": repr(data.time_entries[self.entry.id]),
             "attachments": [(file.id, file.filename, file.description) for file in hers],
             "said": [len(ours.messages[channel]) for channel in (self.elsewhere, ours.im(ANA.user_id).id)],
-            "announced": self.announcement["ts"] in [m.ts for m in ours.messages[self.where]],
+            "announced": [
+                (m.text, m.blocks) for m in ours.messages[self.where] if m.ts == self.announcement["ts"]
+            ],
+            "followed": await store.followed.of(ANA),
             "remembered": await store.time_entries.latest(ANA, 9),
             "digests": await self.digests(),
             "template": await store.templates.get(TEAM, self.template.id),
@@ -131,17 +138,20 @@ class Target:
             "unfinished": await store.saved_input.kept(ANA, NAME),
         }
 
-    def shown_to(self, user_id: str) -> str:
-        """Returns everything that the user sees in messages, forms and on the Home tab."""
+    def seen_by(self, user_id: str) -> Counter[str]:
+        """Returns everything that the user sees: messages, forms and the Home tab."""
         state = self.office.workspace.state
-        seen = [
+        seen: list[object] = [
             [m.text, m.blocks]
             for channel in state.channels.values()
             for m in state.messages[channel.id]
             if user_id in channel.members and m.to in (None, user_id)
         ]
         views = [*state.stack(user_id), *(home for home in state.homes.values() if home.user == user_id)]
-        return json.dumps([seen, [view.body for view in views]], default=str)
+        return Counter(json.dumps(one, default=str) for one in [*seen, *(view.body for view in views)])
+
+    def shown_to(self, user_id: str) -> str:
+        return "".join(self.seen_by(user_id))
 
 
 async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
@@ -157,6 +167,8 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     [template] = await store.templates.of_project(TEAM, 4, None)
     announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
     await office.idle()
+    thread = state.new_ts()
+    await follow(store, data.issues[ISSUE], office.channel_id(ELSEWHERE), thread, thread)
     [entry] = await store.time_entries.latest(ANA, 1)
     [digest] = await store.digests.of_owner(ANA)
     form = {"type": "modal", "callback_id": "search", "title": plain(HERS), "blocks": []}
@@ -165,7 +177,8 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
         {"payload": {"command": "/issue", "text": f"{hidden.id} {HERS}"}},
         {"issue": hidden.id, "text": HERS, "said": HERS, "edit": {}, "draft": {"subject": HERS}}
         | {"time": {"issue": hidden.id, "hours": "1", "spent_on": "2026-07-01", "comment": HERS}}
-        | {"digest": f"add security daily {AT}", "back": {"subject": HERS}, "after": {}},
+        | {"digest": f"add security daily {AT}", "back": {"subject": HERS}, "after": {}}
+        | {"channel": office.channel_id("general"), "ts": announcement["ts"]},
         {"files": [{"id": "F1", "name": HERS}], "issue": hidden.id, "message": {"text": HERS, "ts": "1.1"}},
     ]
     ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
@@ -184,7 +197,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     watched.keys.clear()
     watched.written.clear()
     return Target(
-        office, watched, stranger, entry, digest, template, announcement, hidden.id, ids,
+        office, watched, stranger, entry, digest, template, announcement, thread, hidden.id, ids,
         f"{mine.issue_id}:{mine.id}", files, metadata,
     )  # fmt: skip # short names
 

@@ -19,6 +19,7 @@ from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.slack.incoming.interaction import MESSAGES
+from tests.features.following.threads import create_from_message, in_thread
 from tests.hostile.recording import GONE, name_of
 from tests.hostile.target import (
     ALL_FORMS,
@@ -45,6 +46,7 @@ from tests.hostile.target import (
 )
 from tests.support.office import TEAM
 from tests.support.people import KEYS
+from tests.support.person import Person
 from tests.support.reading import JSON
 from tests.support.registered import REGISTERED, RESUMING
 
@@ -67,50 +69,78 @@ WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter",
 SEARCHES = tuple(f"search.{way}" for way in WAYS)
 
 
-def aimed(target: Target) -> dict[str, tuple[str, ...]]:
-    """Returns the values with which each button and select could reach Ana's data."""
+EXPIRED = "expired"
+NO_ISSUE, NO_DIGEST, REMOVED = "There's no issue #", "There's no digest ", "That template was removed."
+NOT_HERS, NO_ACCESS = "I can't change this entry.", "You don't have permission to do that in Tracker."
+HERS_ONLY = "Only Ana can delete this post."
+OWN = ""
+"""Buttons that reach only what is the presser's own, whatever they carry."""
+
+
+def aimed(target: Target) -> dict[str, dict[str, str]]:
+    """Returns the values with which each button and select could reach Ana's data, and what refuses them."""
     hidden, digest, template = str(target.hidden), str(target.digest.id), str(target.template.id)
     assigned = target.office.tracker.data.issues[target.hidden].assigned_to_id or 1
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
-    posts = (f":{TEAM}:{ANA.user_id}", f":{TEAM}:{BEN.user_id}")
+    posts = [f":{TEAM}:{user_id}" for user_id in (ANA.user_id, *PRESSERS.values())]
+    announced = tuple(f"{target.announcement['ts']}{post}" for post in posts)
+    followed = f"{ISSUE}:0:{target.elsewhere}:{target.thread}"
     resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
-    drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "issue.undo", "comment.open_saved")
+    drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "comment.open_saved")
     related = ("related.everywhere", "related.create", "related.find", "mention.create", "mention.run")
     shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
-    about = ("time.open", "time.issue", "comment.open", "comment.issue", "template.issue")
-    empty = ("open", "help", "digest.add", "digest.set_up", "digest.preview_form", "issue.more_fields")
-    unfinished = ("issue.continue_draft", "issue.discard_draft")
+    about = ("time.open", "time.issue", "comment.open")
+    own = ("open", "help", "digest.add", "digest.set_up")
     home = ("home.create", "home.search", "home.time", "home.mine")
-    aims: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
-        ((*RESUMING, *resumed, *drafts, *related), target.kept),
-        (("digest.project",), tuple(f"4:{saved}" for saved in target.kept)),
-        (("digest.schedule",), ("weekly",)),
-        (("digest.replace",), ("UTC:daily 09:30",)),
-        (("digest.preview",), (digest,)),
-        (tuple(Act), (digest, f"{digest}:{ANA.user_id}")),
-        (("time.edit", "time.share", "time.delete"), (str(target.entry.id),) * 2),
-        ((*shown, *about), (hidden,)),
-        (("comment.with_message", "files.from_message"), tuple(f"{hidden}:{saved}" for saved in target.kept)),
-        (("issue.template", "template.edit", "template.remove"), (template,)),
-        (("template.use",), (f"4:{template}",)),
-        (("issue.assign",), (f"{hidden}:", f"{hidden}:{assigned}")),
-        (("issue.set_status",), (f"{hidden}:5",)),
-        (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1")),
-        (("issue.project", "issue.value", "project.default", "project.show", "template.new"), ("4",)),
-        (("issue.subject", "project.name"), (WORD,)),
-        (SEARCHES, (page,)),
-        (("files.open_describe",), (target.attachment,)),
-        (("issue.delete_post",), (f"{target.announcement['ts']}{posts[0]}",)),
-        (("post.delete",), posts),
-        (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept)),
-        ((*empty, *unfinished, *home), ("",)),
-        (("home.tell_when_assigned",), ("0", "1")),
-        (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1")),
-        (("issue.unfollow",), (f"{hidden}:0::", f"{hidden}:0:C1:1.1")),
-        (("issue.comments",), (f"{hidden}:1", f"{hidden}:0")),
-        (("details.assign",), (f"{hidden}:",)),
+    in_form = ("issue.more_fields", "issue.continue_draft", "issue.discard_draft", "digest.preview_form")
+    acts = (*(act for act in Act if act is not Act.RESTORE), "digest.preview")
+    aims: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
+        ((*RESUMING, *resumed, *drafts, *related), target.kept, EXPIRED),
+        (("issue.undo",), target.kept, "It's been more than ten minutes"),
+        (("digest.project",), tuple(f"4:{saved}" for saved in target.kept), EXPIRED),
+        (("digest.schedule",), ("weekly",), EXPIRED),
+        (("digest.replace",), ("UTC:daily 09:30",), OWN),
+        (acts, (digest, f"{digest}:{ANA.user_id}"), NO_DIGEST),
+        ((Act.RESTORE,), (digest, f"{digest}:{ANA.user_id}"), "can't be restored anymore"),
+        (("time.edit", "time.share", "time.delete"), (str(target.entry.id),), NOT_HERS),
+        ((*shown, *about), (hidden,), NO_ISSUE),
+        (("comment.issue",), (hidden,), EXPIRED),
+        (
+            ("comment.with_message", "files.from_message"),
+            tuple(f"{hidden}:{it}" for it in target.kept),
+            EXPIRED,
+        ),
+        (("issue.template",), (template,), EXPIRED),
+        (("template.edit", "template.remove"), (template,), REMOVED),
+        (("template.use",), (f"4:{template}",), NO_ACCESS),
+        (("issue.assign", "details.assign"), (f"{hidden}:", f"{hidden}:{assigned}"), NO_ISSUE),
+        (("issue.set_status",), (f"{hidden}:5",), NO_ISSUE),
+        (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1"), NO_ISSUE),
+        (("issue.project", "issue.value"), ("4",), EXPIRED),
+        (("project.default", "project.show", "template.new"), ("4",), NO_ACCESS),
+        (("template.issue",), (hidden,), NO_ACCESS),
+        (("issue.subject",), (WORD,), EXPIRED),
+        (("project.name",), (WORD,), OWN),
+        (SEARCHES, (page,), OWN),
+        (("files.open_describe",), (target.attachment,), NO_ISSUE),
+        (("issue.delete_post",), (*announced, *target.kept), EXPIRED),
+        (("post.delete",), tuple(posts), HERS_ONLY),
+        (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept), EXPIRED),
+        (in_form, ("",), EXPIRED),
+        ((*own, *home), ("",), OWN),
+        (("home.tell_when_assigned",), ("0", "1"), OWN),
+        (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1"), NO_ISSUE),
+        (("issue.follow",), (f"{ISSUE}:0::",), OWN),
+        (("issue.unfollow",), (f"{ISSUE}:0::",), EXPIRED),
+        (("issue.unfollow",), (f"{hidden}:0:C1:1.1",), NO_ISSUE),
+        (("issue.unfollow",), (followed,), f"Only the person who follows #{ISSUE} there can stop that."),
+        (("issue.comments",), (f"{hidden}:1", f"{hidden}:0"), NO_ISSUE),
     ]
-    return {action_id: values for action_ids, values in aims for action_id in action_ids}
+    refused: dict[str, dict[str, str]] = {}
+    for action_ids, values, told in aims:
+        for action_id in action_ids:
+            refused.setdefault(action_id, {}).update(dict.fromkeys(values, told))
+    return refused
 
 
 def presses(target: Target, user_id: str) -> Iterator[tuple[Kind, JSON]]:
@@ -159,6 +189,38 @@ def shortcuts(target: Target, user_id: str) -> Iterator[tuple[Kind, JSON]]:
         if kind == "message_action":
             body |= at | {"message_ts": message["ts"], "response_url": response_url(target, user_id)}
         yield "interactive", body
+
+
+async def test_each_button_says_why_it_refuses_another_users_object(target: Target) -> None:
+    user_id, before, unexpected = BEN.user_id, await target.own_things(), []
+    assert aimed(target).keys() == REGISTERED["action"]
+
+    for action_id, values in aimed(target).items():
+        for value, why in values.items():
+            target.office.workspace.state.close_all(user_id)
+            press = pressed(target, user_id, action_id, value, in_form=action_id in IN_FORMS_ONLY)
+            seen = target.seen_by(user_id)
+            await through(target, [("interactive", press)])
+            said = [*target.seen_by(user_id) - seen]
+            if why not in "".join(said):
+                unexpected.append((action_id, value, why, said))
+
+    assert unexpected == []
+    assert await target.own_things() == before
+
+
+@pytest.mark.parametrize("action_id", ["issue.follow", "issue.unfollow"])
+async def test_a_forged_press_leaves_the_post_of_another_issue(target: Target, action_id: str) -> None:
+    ana = Person(target.office, ANA.user_id)
+    post = await create_from_message(ana, "Cart loses items")
+    press = pressed(target, BEN.user_id, action_id, f"{ISSUE}:0::", in_form=False)
+    press["message"] = {key: post[key] for key in ("ts", "thread_ts", "text", "blocks")}
+    press["channel"]["id"] = press["container"]["channel_id"] = post["channel"]
+
+    await through(target, [("interactive", press)])
+
+    assert [m["text"] for m in await in_thread(ana, post)] == [post["text"]]
+    assert [m["blocks"] for m in await in_thread(ana, post)] == [post["blocks"]]
 
 
 async def left_alone(target: Target, who: str, before: JSON, sent: list[Sent], logged: list[Any]) -> None:

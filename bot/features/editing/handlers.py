@@ -4,8 +4,6 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 
-import structlog
-
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing import form as edit_form
@@ -29,8 +27,6 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button
 from bot.slack.surfaces.forms import FormResult
-
-log = structlog.get_logger(__name__)
 
 
 class EditHandlers:
@@ -189,12 +185,8 @@ class EditHandlers:
 async def undo_button(reply: Reply, before: Issue, after: Issue, names: Collection[str]) -> list[Element]:
     """*Undo* for a change to these fields; none if that can't be saved, since the change is made."""
     back, marks = way_back(before, after, names)
-    try:
-        undo = await reply.save(UndoChange(issue=after.id, back=back, after=marks))
-    except Exception:
-        log.exception("undo not saved", action="issue.no_undo", issue=after.id)
-        return []
-    return [button("Undo", undo)]
+    undo = await reply.try_save(UndoChange(issue=after.id, back=back, after=marks))
+    return [button("Undo", undo)] if undo else []
 
 
 async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:

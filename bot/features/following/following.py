@@ -153,12 +153,15 @@ class Following:
             raise UserError("This thread already follows #{number}.", number=seen.issue.id)
         return followed
 
-    async def stop(self, owner: Owner, number: int, thread: ThreadPlace) -> None:
-        """Leave the thread's post as it is. Only those who can see the issue can: raises as `seen`."""
+    async def stop(self, owner: Owner, number: int, thread: ThreadPlace, channel_id: str | None) -> None:
+        """Leave the thread's post as it is. Only those who can see the issue can, from its own channel, and
+        the one who follows it there: raises as `seen`, and UserError. `channel_id` is where the user asked.
+        """
         await self.seen(owner, number)
         followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
-        if followed and (owner == followed.owner or not followed.direct):
-            await self.followed.end([followed])
+        if followed and followed.owner != owner and followed.channel_id != channel_id:
+            raise UserError("Only the person who follows #{number} there can stop that.", number=number)
+        await self.followed.end([followed] if followed else [])
 
     async def stop_all(self, owner: Owner, number: int) -> bool:
         """End what the user follows of an issue, wherever; returns False if there's nothing."""

@@ -61,7 +61,7 @@ class FollowHandlers:
     async def follow_pressed(self, press: ButtonPress[FollowIssue], reply: Reply) -> None:
         """*Follow*: keep the post up to date, or from a card a new one, in the thread it names if any."""
         pressed = press.button
-        kept = press if poster_of(press.message) and not pressed.thread else None
+        kept = press if press.offered and poster_of(press.message) and not pressed.thread else None
         await self.follow(reply, pressed.issue, None if kept else pressed.thread, pressed.agreed, kept)
 
     async def follow(
@@ -146,9 +146,11 @@ class FollowHandlers:
     async def stop_pressed(self, press: ButtonPress[StopFollowing], reply: Reply) -> None:
         """*Stop following*: the post stays as it is, except for its menu."""
         stop = press.button
+        if not (stop.thread or press.offered):
+            raise ActionExpired
         carried = ThreadPlace(stop.channel, stop.thread)
         place = carried if stop.thread else _thread_of(reply, press.message)
-        await self.following.stop(reply.owner, stop.issue, place)
+        await self.following.stop(reply.owner, stop.issue, place, reply.place.channel_id)
         if stop.thread:
             await reply.privately(sentence(f"I stopped updating #{stop.issue} there."), replace=True)
             return

@@ -22,7 +22,7 @@ from bot.features.issues.creating import Created
 from bot.features.issues.issues import IssueDetails, Issues
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.features.parts import Parts
-from bot.features.posts import delete_own
+from bot.features.posts import delete
 from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
 from bot.slack.incoming.feature import Feature
@@ -194,14 +194,12 @@ class IssueHandlers:
         self, reply: Reply, made: Created, announcement: Announcement, notes: Sequence[str] = ()
     ) -> None:
         """Tell the user privately what was understood, with `notes` in plain text."""
-        (announced, ts), owner = announcement, reply.owner
-        delete = DeleteAnnouncement(ts=ts, team_id=owner.team_id, user_id=owner.user_id) if ts else None
+        (announced, ts), channel = announcement, reply.place.channel_id or ""
+        delete = await reply.try_save(DeleteAnnouncement(channel=channel, ts=ts)) if ts else None
         await reply.privately(views.created(made, reply.wording, announced, delete, notes))
 
     async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
         """*Delete post* on the private answer about a created issue."""
-        post, owner = press.button, reply.owner
-        own = (post.team_id, post.user_id) == (owner.team_id, owner.user_id)
-        await delete_own(reply, post.user_id, Place(reply.place.channel_id), post.ts, own=own)
+        await delete(reply, Place(press.button.channel), press.button.ts)
         said = sentence(f"The announcement is deleted. The issue stays in {reply.wording.service}.")
         await reply.privately(said, replace=True)

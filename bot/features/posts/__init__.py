@@ -17,14 +17,14 @@ async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
     by = poster_of(press.message)
     if by is None:
         raise ActionExpired
-    await delete_own(reply, by.user_id, reply.place, str(press.message.get("ts")), own=by == reply.owner)
-
-
-async def delete_own(reply: Reply, by: str, place: Place, ts: str, *, own: bool) -> None:
-    """Delete a post that `by` caused. Raises UserError if that isn't the user, or if the post stays."""
-    if not own:
-        who = (await reply.profile(by)).first_name or "the person who triggered it"
+    if by != reply.owner:
+        who = (await reply.profile(by.user_id)).first_name or "the person who triggered it"
         raise UserError("Only {who} can delete this post.", who=who)
+    await delete(reply, reply.place, str(press.message.get("ts")))
+
+
+async def delete(reply: Reply, place: Place, ts: str) -> None:
+    """Delete a post that the user caused. Raises UserError if it stays."""
     if not await posting.delete_post(reply.slack, place, ts):
         raise UserError(
             "Slack didn't confirm that the post was deleted. If it's still there, ask a Slack "

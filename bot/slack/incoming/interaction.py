@@ -26,7 +26,7 @@ from bot.errors import UserError
 from bot.slack.incoming.shapes import DETAILS, Malformed, is_slack_check
 from bot.slack.language.tokens import as_typed
 from bot.slack.outgoing.posting import Place
-from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.blocks import JSON, option_values
 from bot.slack.surfaces.buttons import MENU, ActionExpired, Button
 from bot.slack.surfaces.view import View
 from bot.store.owner import Owner
@@ -135,6 +135,11 @@ class ButtonPress(Interaction, Generic[Carries]):
         if self.view is None:
             raise ActionExpired
         return self.view
+
+    @property
+    def offered(self) -> bool:
+        """Whether a menu of its message has it: what a press carries can be forged, the message can't."""
+        return f"{self.name} {self.carried}" in option_values(self.message)
 
 
 def form_claim(owner: Owner, view_id: str, callback_id: str) -> str:

@@ -24,7 +24,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.errors import UserError
-from bot.slack.surfaces.blocks import JSON, Element, Message, actions, confirm, menu, menu_option
+from bot.slack.surfaces.blocks import (
+    JSON,
+    Element,
+    Message,
+    actions,
+    confirm,
+    menu,
+    menu_option,
+    option_values,
+)
 from bot.slack.surfaces.buttons import MENU, ActionExpired, DeletePost
 from bot.store.owner import Owner
 
@@ -138,15 +147,13 @@ def delete_question(then: str, noun: str = "post") -> JSON:
 
 def poster_of(message: JSON) -> Owner | None:
     """The user who may delete a post, by the *Delete post* in its menus."""
-    for block in message.get("blocks") or ():
-        for element in (*(block.get("elements") or ()), block.get("accessory") or {}):
-            for option in element.get("options") or ():
-                action, _, carried = str(option.get("value")).partition(" ")
-                if action == DeletePost.action:
-                    with suppress(ActionExpired):
-                        delete = DeletePost.unpack(carried)
-                        return Owner(delete.enterprise_id or None, delete.team_id, delete.user_id)
-                    return None
+    for value in option_values(message):
+        action, _, carried = value.partition(" ")
+        if action == DeletePost.action:
+            with suppress(ActionExpired):
+                delete = DeletePost.unpack(carried)
+                return Owner(delete.enterprise_id or None, delete.team_id, delete.user_id)
+            return None
     return None
 
 

@@ -239,6 +239,14 @@ class Reply:
         content = draft.model_dump(mode="json", exclude_defaults=True)
         return draft.model_copy(update={"id": await self.platform.store.saved_input.put(self.owner, content)})
 
+    async def try_save(self, draft: S) -> S | None:
+        """As `save`, for what is offered once the work is done; None if the database fails."""
+        try:
+            return await self.save(draft)
+        except Exception:
+            log.exception("draft not saved", action="draft.not_saved", draft=draft.action)
+            return None
+
     async def save_request(self) -> ResumeRequest:
         """Save this request to be resumed; the one that it resumes itself is saved already."""
         payload = self.interaction.payload

@@ -174,6 +174,13 @@ def menu_link(text: str, url: str) -> JSON:
     return option(text, OpenPage().as_option(), url)
 
 
+def option_values(message: JSON) -> list[str]:
+    """The values of the options in a message's menus."""
+    blocks = message.get("blocks") or ()
+    elements = (one for block in blocks for one in (*(block.get("elements") or ()), block.get("accessory")))
+    return [str(option.get("value")) for one in elements if one for option in one.get("options") or ()]
+
+
 def filled(part: JSON, **more: object) -> JSON:
     """The part with the given properties, except those that are None."""
     return part | {name: value for name, value in more.items() if value is not None}
