@@ -5,6 +5,7 @@ from typing import Unpack
 from tests.faults.issue_scenarios import TAKEN
 from tests.faults.scenario import About, Steps, scenario
 from tests.faults.scene import CHANNEL, Scene
+from tests.features.link_cards.panes import Pane
 from tests.support.reading import JSON, until
 
 
@@ -95,9 +96,9 @@ EDIT: About = {"effect": issues_due, "said": "2036-01-02|Changed ", "refused": "
 async def edit_details(s: Scene) -> Steps:
     await s.ana._post("details", **await linked(s))
     await s.settled()
-    entered = {"type": "datepicker", "selected_date": "2036-01-02"}
+    values = await Pane(s.office, s.ana).entered(due_date="2036-01-02")
     yield
-    await s.ana._post("details", values={"due_date": {"due_date.input": entered}})
+    await s.ana._post("details", values=values)
 
 
 @scenario("assign in details", "action:details.assign", **TAKEN)

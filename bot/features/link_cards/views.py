@@ -139,10 +139,15 @@ def refused(title: str, sentence: str, status: str = "custom") -> JSON:
     return {"status": status, "custom_title": title, "custom_message": spoken(sentence)}
 
 
-def conflicting(error: EditConflict) -> str:
-    """What others changed, and what to do: the details still show the old values."""
+def conflicting(error: EditConflict, *, shown: bool) -> str:
+    """What others changed, and what to do: the details still show the old values. `shown` is whether Slack
+    said what these are.
+    """
     now = stripped(conflict(error.fields)["text"]["text"])
-    return f"Someone else changed {error.labels} while you were editing.\n{now}\n{REFRESH}"
+    said = "Slack didn't say which values you saw, so I saved nothing."
+    if shown:
+        said = f"Someone else changed {error.labels} while you were editing."
+    return f"{said}\n{now}\n{REFRESH}"
 
 
 def not_saved(edited: Edited, style: Wording) -> str:

@@ -32,11 +32,14 @@ class Pane:
 
     async def edit(self, **chosen: str | None) -> JSON:
         """Saves an edit with the shown values and those that were `chosen`; returns what is shown then."""
+        return await self.send(values=await self.entered(**chosen))
+
+    async def entered(self, **chosen: str | None) -> JSON:
         values: JSON = {}
         for name, field in (await self.fields()).items():
             if "edit" in field:
                 values[name] = {f"{name}.input": _entered(field, chosen.get(name, field))}
-        return await self.send(values=values)
+        return values
 
     async def press(self, text: str) -> None:
         """Presses a button of the details."""

@@ -15,7 +15,7 @@ from tests.support.office import Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of
+from tests.support.reading import JSON, option_saying, text_of
 from tests.support.wire import Silent
 
 ANA, BEN = 1, 2
@@ -146,6 +146,31 @@ async def test_what_someone_else_changed_is_told_and_not_overwritten(
     assert issue.priority_id == HIGH
 
 
+DUE = {"due_date.input": {"type": "datepicker", "selected_date": "2036-01-02"}}
+UNMARKED = {"type": "static_select", "selected_option": {"value": str(CLOSED), "text": {"text": "Closed"}}}
+
+
+@pytest.mark.parametrize(
+    ("values", "now"),
+    [
+        ({"due_date": DUE}, "Due date is May 5, 2036 now. You entered Jan 2, 2036."),
+        ({"status": {"status.input": UNMARKED}}, "Status is New now. You entered Closed."),
+    ],
+)
+async def test_an_edit_that_does_not_say_what_was_shown_changes_nothing(
+    office: Office, ana: Person, issue: Issue, values: JSON, now: str
+) -> None:
+    pane = await opened(office, ana, issue)
+    issue.due_date = date(2036, 5, 5)  # by someone else meanwhile
+
+    said = (await pane.send(values=values))["error"]
+
+    assert (issue.due_date, issue.status_id) == (date(2036, 5, 5), NEW)
+    assert said["status"] == "edit_error"
+    assert said["custom_message"].startswith("Slack didn't say which values you saw, so I saved nothing.")
+    assert f"{now}\nRefresh the details before you edit them again." in said["custom_message"]
+
+
 async def test_refusals_are_told_at_the_field_or_above_the_form(
     office: Office, ana: Person, issue: Issue
 ) -> None:
@@ -178,10 +203,11 @@ async def test_what_subtasks_decide_is_told_with_the_reason(
 async def test_an_edit_that_slack_delivers_again_is_saved_once(
     office: Office, ana: Person, issue: Issue, callback_id: str
 ) -> None:
-    state = office.workspace.state
+    state, status = office.workspace.state, (await (await opened(office, ana, issue)).fields())["status"]
     view: JSON = {"type": "entity_detail", "callback_id": callback_id}
     view |= {"external_ref": {"id": str(issue.id), "type": "issue"}, "entity_url": office.link_to(issue)}
-    chosen = {"type": "static_select", "selected_option": {"value": str(CLOSED), "text": {"text": "Closed"}}}
+    closed = option_saying(status["edit"]["select"]["static_options"], "Closed")
+    chosen = {"type": "static_select", "selected_option": closed}
     payload = payloads.interaction(state, "view_submission", state.users[ana.user_id]) | {
         "view": view | {"state": {"values": {"status": {"status.input": chosen}}}},
         "trigger_id": office.workspace._triggers.issue(ana.user_id),
