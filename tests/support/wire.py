@@ -209,24 +209,25 @@ class Wire(Proxy):
 
 
 class Silent(Wire):
-    """As from a service that leaves one field out of its answers."""
+    """As from a service that leaves one field out of its answers, or sends the same value `instead`."""
 
-    def __init__(self, field: str) -> None:
+    def __init__(self, field: str, instead: object = None) -> None:
         super().__init__()
-        self._field = field
+        self._field, self._instead = field, instead
 
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
         answer = await super()._pass_on(request)
         if not isinstance(answer, web.Response) or not isinstance(answer.body, bytes) or not answer.body:
             return answer
-        said = json.dumps(_without(json.loads(answer.body), self._field))
+        said = json.dumps(_without(json.loads(answer.body), self._field, self._instead))
         return web.Response(status=answer.status, text=said, content_type="application/json")
 
 
-def _without(said: object, field: str) -> object:
+def _without(said: object, field: str, instead: object) -> object:
     if isinstance(said, dict):
-        return {name: _without(value, field) for name, value in said.items() if name != field}
-    return [_without(each, field) for each in said] if isinstance(said, list) else said
+        left = {name: _without(value, field, instead) for name, value in said.items() if name != field}
+        return left | ({field: instead} if field in said and instead is not None else {})
+    return [_without(each, field, instead) for each in said] if isinstance(said, list) else said
 
 
 def app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:

@@ -57,9 +57,10 @@ class LinkDetails:
 
     async def _choices(self, session: Session, issue: Issue) -> dict[str, tuple[Ref, ...]]:
         """The choices of what the user may edit. If the service doesn't tell permissions, having a choice of
-        statuses counts as one.
+        statuses counts as one, where it tells that.
         """
         project, statuses = issue.project, issue.allowed_statuses
+        no_choice = len(statuses) <= 1 and "allowed_statuses" in issue.model_fields_set
         if project is None or self.access.client.optional.is_missing(UPDATE_ISSUE):
             return {}
         own = issue.author is not None and issue.author.id == session.user_id
@@ -68,7 +69,7 @@ class LinkDetails:
             has_permission(self.access.client, session, project, permission),
             self.access.catalogs.of(session, project.id, ("priorities", "assignees")),
         )
-        if may is False or (may is None and len(statuses) == 1):
+        if may is False or (may is None and no_choice):
             return {}
         found = {
             "status": _with(issue.status, statuses) if len(statuses) > 1 else (),

@@ -87,6 +87,14 @@ async def test_fields_are_editable_for_those_who_may_edit_the_issue(
     assert not await editable(await opened(office, linked_ben, issue, message))
 
 
+async def test_nothing_is_editable_where_no_status_is_allowed(tmp_path: Path) -> None:
+    tracker, wire = demo_tracker(issue_reads=True, listing=True), Silent("allowed_statuses", instead=[])
+    async with Office(tmp_path, tracker=tracker, wire=wire).opened("ben") as office:
+        pane = await opened(office, Person(office, IDS["ben"]), office.public_issue())
+
+        assert await editable(pane) == set()
+
+
 async def test_a_select_has_the_current_status_among_as_many_as_slack_takes(
     office: Office, ana: Person, issue: Issue
 ) -> None:
