@@ -105,7 +105,7 @@ class TimelogHandlers:
         try:
             logged = await self.timelog.log(reply.owner, wanted, look=look)
         except ActivityNeeded as needed:
-            said = _another_reason(reply, needed) or reply.wording.sentence(needed)
+            said = _another_reason(reply, needed)
             await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
         except LongDay as long:
             anyway = wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})

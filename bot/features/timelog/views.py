@@ -140,7 +140,8 @@ def _fields(
     if activities:
         choices = [(str(ref.id), ref.name) for ref in activities[: forms.LIST]]
         select = forms.choice("activity", choices, str(chosen), "Choose an activity")
-        blocks.insert(1, forms.field(f"activity:{project_id}", "Activity", select, optional=False))
+        name, hint = f"activity:{project_id}", "Required. I'll remember your choice."
+        blocks.insert(1, forms.field(name, "Activity", select, optional=False, hint=hint))
     return blocks
 
 

@@ -84,7 +84,9 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     assert values["Issue"].startswith(f"#{issue.id} ")
     assert (values["Hours"], values["Date"], values["Comment"]) == ("0:20", "2026-01-05", "Looked into it")
     assert "Activity cannot be blank" not in text_of(form)
-    assert "Tracker needs an activity for this time. Choose one" in text_of(form)
+    assert ":warning:" not in text_of(form)
+    activity = next(block for block in form["blocks"] if block["block_id"].startswith("activity"))
+    assert activity["hint"]["text"] == "Required. I'll remember your choice."
     assert count(office) == before
     await ana.submit(form, {"Activity": "Support"})
     assert "20m on" in (await logged(ana))["text"]
