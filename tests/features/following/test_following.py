@@ -21,6 +21,7 @@ from tests.features.following.threads import (
     read_followed,
 )
 from tests.support.office import Office
+from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
@@ -115,6 +116,19 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
     assert [m["text"].split(":")[1] for m in (await in_thread(ana, post))[1:]] == [
         "leftwards_arrow_with_hook"
     ]
+
+
+async def test_others_in_the_channel_stop_following_in_the_posts_menu(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await office.link(ben.user_id, KEYS["ben"])
+    ben.channel = ana.channel
+
+    await ben.choose_from_menu(post, "Cart loses", "Stop following")
+    await office.idle()
+
+    assert await followed(office) == 0
 
 
 async def test_a_double_click_follows_once(office: Office, ana: Person) -> None:
