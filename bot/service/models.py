@@ -13,7 +13,7 @@ Datetimes are aware and in UTC, hours are decimals, lists are tuples, and secret
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Generic, Self, TypeVar
@@ -23,6 +23,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     ModelWrapValidatorHandler,
     SecretStr,
     ValidationError,
@@ -31,6 +32,8 @@ from pydantic import (
 
 T = TypeVar("T")
 CENTS = Decimal("0.01")
+ONE_DAY = timedelta(days=1)
+MOST_HOURS = 10**9
 
 
 def _unless_null(value: object, *, default: object) -> object:
@@ -49,7 +52,13 @@ def _fraction(value: object) -> object:
 
 
 def _utc(value: datetime) -> datetime:
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    """Convert to UTC. A time is invalid if it's out of the calendar there or in any other time zone."""
+    try:
+        utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        _ = utc - ONE_DAY, utc + ONE_DAY
+    except OverflowError as error:
+        raise ValueError("out of the calendar") from error
+    return utc
 
 
 def _texts(value: object) -> object:
@@ -65,7 +74,7 @@ TrueUnlessFalse = Annotated[bool, BeforeValidator(partial(_unless_null, default=
 """A privacy flag: true if it is absent or invalid."""
 TupleOf = Annotated[tuple[T, ...], BeforeValidator(partial(_unless_null, default=()))]
 Text = Annotated[str, BeforeValidator(partial(_unless_null, default=""))]
-Hours = Annotated[Decimal, BeforeValidator(_fraction)]
+Hours = Annotated[Decimal, BeforeValidator(_fraction), Field(ge=-MOST_HOURS, le=MOST_HOURS)]
 Timestamp = Annotated[datetime, AfterValidator(_utc)]
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import pytest
 from pydantic import SecretStr
 
 from bot.service.client import Client
@@ -64,3 +65,25 @@ async def test_an_issue_is_private_unless_the_service_says_otherwise(
     found = await listed(client, service, key, *rows)
 
     assert [issue.is_private for issue in found] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "0001-01-01T00:00:00+02:00",
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59-02:00",
+    ],
+)
+async def test_a_time_that_some_zone_does_not_have_is_absent(
+    client: Client, service: Service, key: SecretStr, moment: str
+) -> None:
+    named = {"id": 1, "created_on": moment, "updated_on": moment, "closed_on": moment}
+    file, note = {"id": 2, "created_on": moment}, {"id": 3, "created_on": moment, "notes": "Kept"}
+
+    [issue] = await listed(client, service, key, {**named, "attachments": [file], "journals": [note]})
+
+    assert (issue.created_on, issue.updated_on, issue.closed_on) == (None, None, None)
+    assert (issue.attachments[0].created_on, issue.journals[0].created_on) == (None, None)
+    assert issue.journals[0].notes == "Kept"

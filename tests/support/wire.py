@@ -208,26 +208,41 @@ class Wire(Proxy):
         return web.json_response({})
 
 
-class Silent(Wire):
-    """As from a service that leaves one field out of its answers, or sends the same value `instead`."""
+Told = dict[str, object]
+"""An object in an answer."""
 
-    def __init__(self, field: str, instead: object = None) -> None:
+
+class Altered(Wire):
+    """As from a service whose answers have, in place of each object, what `alter` makes of it."""
+
+    def __init__(self, alter: Callable[[Told], Told]) -> None:
         super().__init__()
-        self._field, self._instead = field, instead
+        self._alter = alter
 
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
         answer = await super()._pass_on(request)
         if not isinstance(answer, web.Response) or not isinstance(answer.body, bytes) or not answer.body:
             return answer
-        said = json.dumps(_without(json.loads(answer.body), self._field, self._instead))
+        said = json.dumps(self._altered(json.loads(answer.body)))
         return web.Response(status=answer.status, text=said, content_type="application/json")
 
+    def _altered(self, said: object) -> object:
+        if isinstance(said, dict):
+            return self._alter({name: self._altered(value) for name, value in said.items()})
+        return [self._altered(each) for each in said] if isinstance(said, list) else said
 
-def _without(said: object, field: str, instead: object) -> object:
-    if isinstance(said, dict):
-        left = {name: _without(value, field, instead) for name, value in said.items() if name != field}
-        return left | ({field: instead} if field in said and instead is not None else {})
-    return [_without(each, field, instead) for each in said] if isinstance(said, list) else said
+
+class Silent(Altered):
+    """As from a service that leaves one field out of its answers, or sends the same value `instead`."""
+
+    def __init__(self, field: str, instead: object = None) -> None:
+        sent = {} if instead is None else {field: instead}
+
+        def alter(said: Told) -> Told:
+            left = {name: value for name, value in said.items() if name != field}
+            return left | (sent if field in said else {})
+
+        super().__init__(alter)
 
 
 def app(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> web.Application:

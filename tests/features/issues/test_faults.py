@@ -10,11 +10,12 @@ from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.tracker.server import Tracker
+from tests.support.digesting import WEB
 from tests.support.office import TIMEOUT_SECONDS, Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until, values_of
-from tests.support.wire import FULL, Fault, Wire
+from tests.support.wire import FULL, Altered, Fault, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
 TYPED = {"Subject": "Half of it is gone", "Description": "Nobody knows where"}
@@ -204,3 +205,26 @@ async def test_one_refused_read_of_an_issue_does_not_take_the_details_from_other
         await person.ask("/issue 43")
 
         assert "GET /issues/43.json" in wire.heal()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("created_on", "0001-01-01T00:00:00+02:00"),
+        ("updated_on", "0001-01-01T00:00:00+02:00"),
+        ("estimated_hours", "1e9999"),
+    ],
+)
+async def test_a_value_out_of_range_counts_as_absent(tmp_path: Path, field: str, value: str) -> None:
+    wire = Altered(lambda it: it | {field: value} if it.get("subject") == "The odd one" else it)
+    async with Office(tmp_path, wire=wire).opened("ana") as office:
+        ana = Person(office, "U0ANA0001")
+        await ana.ask(WEB)
+        for subject in ("The odd one", "The next one"):
+            assert "created <" in text_of(await ana.ask(f"/issue new {subject} project:webshop"))
+        number = office.newest_issue().id - 1
+
+        assert "The odd one" in text_of(await ana.ask("/issues project:webshop sort:id:desc"))
+        assert "The odd one" in text_of(await ana.ask(f"/issue {number}"))
+        assert "→ *High*" in text_of(await ana.ask(f"/issue {number} priority:high"))
+        assert "The next one" in text_of(await ana.ask("/digest now"))
