@@ -127,7 +127,9 @@ class Bot:
         )
         outbox = Outbox(workspaces, self._delays, timings.longest_post)
         audiences = Audiences(self._delays.channels)
-        return Platform(wording, audiences, Profiles(), outbox, self.store, settings.file_hosts)
+        return Platform(
+            wording, audiences, Profiles(self.store.links), outbox, self.store, settings.file_hosts
+        )
 
     def _periodic_jobs(self, recovery: CrashRecovery, interval: float) -> PeriodicJobs:
         """`interval` is in seconds."""

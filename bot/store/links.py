@@ -81,6 +81,17 @@ class Links:
         rows = await self.database.rows(select(LinkRow).filter_by(team_id=team_id, user_id=user_id))
         return tuple(map(Owner.of, rows))
 
+    async def zone(self, team_id: str, user_id: str) -> str | None:
+        """Return a linked user's last known time zone."""
+        row = await self.database.one(select(LinkRow.zone).filter_by(team_id=team_id, user_id=user_id))
+        return row.zone if row else None
+
+    async def keep_zone(self, team_id: str, user_id: str, zone: str) -> None:
+        changed = and_(
+            LinkRow.team_id == team_id, LinkRow.user_id == user_id, LinkRow.zone.is_distinct_from(zone)
+        )
+        await self.database.execute(update(LinkRow).where(changed).values(zone=zone))
+
     async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
         values = self._values(owner, key, user_id, name)
         await self.database.execute(self.database.upsert(LinkRow, owner.columns, values))

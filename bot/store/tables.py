@@ -74,7 +74,8 @@ class OnePerOwner(Owned):
 class LinkRow(OnePerOwner, Table):
     """A linked account. The service refused its key `refusals` times from `refused_since` to `refused_at`,
     which are null if it accepted the key last. Refusals in quick succession count as one. Issues assigned to
-    the user since `assigned_since` are read at `assigned_next_at`; see `store.assignees`.
+    the user since `assigned_since` are read at `assigned_next_at`; see `store.assignees`. `zone` is the last
+    time zone that Slack named.
     """
 
     __tablename__ = "links"
@@ -83,6 +84,7 @@ class LinkRow(OnePerOwner, Table):
     service_user_id: Mapped[int]
     name: Mapped[str]
     linked_at: Mapped[datetime]
+    zone: Mapped[str | None]
     refused_since: Mapped[datetime | None]
     refused_at: Mapped[datetime | None]
     refusals: Mapped[int] = mapped_column(sa.Integer, server_default="0")

@@ -28,7 +28,7 @@ def _routes() -> Feature:
     client, workspaces = Client(URL), OneWorkspace(AsyncWebClient())
     access = Access.to(client, store)
     outbox = Outbox(workspaces, Delays(), DEFAULT.longest_post)
-    platform = Platform(WORDING, Audiences(), Profiles(), outbox, store)
+    platform = Platform(WORDING, Audiences(), Profiles(store.links), outbox, store)
     return build(Parts.on(access, platform, workspaces))
 
 

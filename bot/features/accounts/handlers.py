@@ -12,6 +12,7 @@ from bot.features.parts import Parts
 from bot.service.models import User
 from bot.slack.incoming.feature import Feature, Form, FormExpired
 from bot.slack.incoming.interaction import ButtonPress, FormClosed, FormSubmission, read
+from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
@@ -142,6 +143,9 @@ class AccountHandlers:
 
     async def _link(self, form: FormSubmission, reply: Reply, key: SecretStr, user: User) -> FormResult:
         await self.accounts.link(reply.owner, key, user)
+        zone = (await reply.profile()).zone
+        if zone is not NoZone.UNKNOWN:
+            await self.store.links.keep_zone(reply.owner.team_id, reply.owner.user_id, zone.key)
         await self.store.saved_input.take(reply.owner, form.view.text("key") or "")
         saved = None
         if saved_id := form.view.text("continue"):

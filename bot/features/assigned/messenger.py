@@ -18,6 +18,7 @@ from bot.features.parts import Parts
 from bot.service.models import Issue
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.language.values import NoZone
 from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.outcomes import Delayed, Posted
 from bot.slack.outgoing.posting import SLACK_FAILED, why
@@ -173,7 +174,7 @@ class AssignmentMessenger:
         name = assignment.by.name if assignment and assignment.by else ""
         if by:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
-        today = datetime.now(reader.zone).date()
+        today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
         return assigned(issue, self.parts.platform.wording, name or "Someone", today)
 
 
@@ -181,7 +182,7 @@ def _mark(message: AssignmentMessage) -> str:
     return f"issuebot_assigned:{message.issue}"
 
 
-def assigned(issue: Issue, wording: Wording, by: str, today: date) -> Message:
+def assigned(issue: Issue, wording: Wording, by: str, today: date | None) -> Message:
     """The direct message about an issue that `by` assigned to the reader."""
     me = issue.assigned_to.id if issue.assigned_to else 0
     row = listed(issue, wording, today, fixed={"assigned_to": me}, me=me)

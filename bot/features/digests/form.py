@@ -102,7 +102,7 @@ def _schedule_fields(plan: Plan) -> list[Block]:
         kind = "cron"
     days = words[0].split(",") if kind == "weekly" else [DAY]
     time = TIME if kind in {"hourly", "cron"} else words[-1]
-    chosen = forms.searched("digest.zone", option(zone, zone), "Search by city")
+    chosen = forms.searched("digest.zone", option(zone, zone) if zone else None, "Search by city")
     return [
         _kind_field(kind),
         *_timing(kind, days, time, schedule.cron if kind == "cron" else CRON),
@@ -241,7 +241,7 @@ def submitted(view: JSON) -> WantedPlan:
         raise ActionExpired
     plan = Plan(
         schedule=_submitted_schedule(values).text,
-        zone=zone_named(values.chosen("zone") or "UTC"),
+        zone=_submitted_zone(values),
         kind=KINDS[kind],
         stale_days=min(forms.number_in(days), LONGEST_STALE) if days else STALE_DAYS,
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
@@ -253,6 +253,13 @@ def submitted(view: JSON) -> WantedPlan:
     return WantedPlan(
         plan=plan, project=f"#{project}" if project else None, filters=filters, excluded=excluded
     )
+
+
+def _submitted_zone(values: forms.Values) -> str:
+    chosen = values.chosen("zone")
+    if not chosen:  # in a preview: the form can't be submitted without it
+        raise ScheduleError("Choose a time zone.")
+    return zone_named(chosen)
 
 
 def _ids(chosen: Iterable[object]) -> tuple[str, ...]:

@@ -288,8 +288,10 @@ class DigestHandlers:
                 with collected(problems if request.wanted.project else []):
                     project = await self.parts.projects.chosen(session, request.wanted.project, reply.channel)
                 plan = await self.digests.plans.of(session, project, request.wanted, problems)
+        with collected(problems):
+            plan = await _in_own_zone(plan, reply)
         metadata = DigestMetadata(place=reply.place.as_json())
-        form = digest_form.add_form(await _in_own_zone(plan, reply), channel_id, metadata)
+        form = digest_form.add_form(plan, channel_id, metadata)
         said = " ".join(dict.fromkeys(map(reply.wording.sentence, problems)))
         await reply.show(forms.warned(form, said) if said else form)
 
@@ -424,8 +426,8 @@ async def _notify_owner(reply: Reply, digest: Digest | None, act: Act) -> None:
 
 
 async def _in_own_zone(plan: Plan, reply: Reply) -> Plan:
-    """The plan, in the user's time zone unless it names another."""
-    return plan if plan.zone else replace(plan, zone=(await reply.profile()).zone.key)
+    """The plan, in the user's time zone unless it names another. Raises ZoneUnknown."""
+    return plan if plan.zone else replace(plan, zone=(await reply.typist()).known_zone().key)
 
 
 def _ephemeral(reply: Reply) -> bool:

@@ -49,7 +49,7 @@ def home(
     stored: StoredItems | None,
     open_issues: Page[Issue] | None,
     wording: Wording,
-    today: date,
+    today: date | None,
     said: str | None = None,
 ) -> JSON:
     """A user's tab. `stored` is None if they aren't linked.
@@ -79,7 +79,11 @@ def _buttons() -> Block:
 
 
 def _open_issues(
-    stored: StoredItems, open_issues: Page[Issue] | None, wording: Wording, today: date, said: str | None
+    stored: StoredItems,
+    open_issues: Page[Issue] | None,
+    wording: Wording,
+    today: date | None,
+    said: str | None,
 ) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
     if said:

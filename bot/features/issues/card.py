@@ -38,7 +38,7 @@ def card(
     shown: IssueDetails,
     wording: Wording,
     description: str,
-    today: date,
+    today: date | None,
     *,
     shareable: bool = True,
     asks_first: bool = False,
@@ -100,7 +100,7 @@ def _description(issue: Issue, wording: Wording, description: str, *, whole: boo
     return section(shown if complete else f"{shown}\n{rest}")
 
 
-def _facts(issue: Issue, today: date) -> list[tuple[str, str]]:
+def _facts(issue: Issue, today: date | None) -> list[tuple[str, str]]:
     done = issue.done_ratio or 0
     full = max(0, min(10, done // 10))
     facts = [

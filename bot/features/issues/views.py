@@ -296,7 +296,7 @@ def value_text(field: Field | None, value: ResolvedValue) -> str:
 def listed(
     issue: Issue,
     wording: Wording,
-    today: date,
+    today: date | None,
     *,
     shareable: bool = False,
     fixed: Mapping[str, int] = NOTHING,
@@ -322,11 +322,11 @@ def listed(
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 
-def due(issue: Issue, today: date) -> str:
-    """`due Nov 3`, marked if it is overdue; empty without a due date."""
+def due(issue: Issue, today: date | None) -> str:
+    """`due Nov 3`, marked if it is overdue, as far as today is known; empty without a due date."""
     if issue.due_date is None:
         return ""
-    late = issue.is_open and issue.due_date < today
+    late = issue.is_open and today is not None and issue.due_date < today
     return f"{':warning: overdue since' if late else 'due'} {day(issue.due_date)}"
 
 

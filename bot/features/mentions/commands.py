@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 
 from bot.errors import UserError
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.incoming.interaction import COMMAND_LENGTH
 from bot.slack.language import values
+from bot.slack.language.dates import Today
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrase_reader import HalfPhrase, is_search
@@ -80,7 +80,7 @@ _LINKING = frozenset({"on", "for", "to", "in", "issue"})
 _DURATION_WORDS = 4
 
 
-def meant(text: str, base_url: str, today: date, prefix: str = "") -> Meant:
+def meant(text: str, base_url: str, today: Today, prefix: str = "") -> Meant:
     """What a message means, without the bot's mention; `base_url` is the service's."""
     if not text:
         return Nothing()
@@ -96,7 +96,7 @@ def meant(text: str, base_url: str, today: date, prefix: str = "") -> Meant:
     return about or _about_others(word, text, rest, today) or _unclear(text)
 
 
-def _only_search_phrases(text: str, today: date) -> bool:
+def _only_search_phrases(text: str, today: Today) -> bool:
     """Whether the whole text is phrases or filters of a search, which tells of half a phrase."""
     try:
         parsed = Parsed(words(text), {})
@@ -136,7 +136,7 @@ def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
     return None
 
 
-def _about_others(word: str, text: str, rest: str, today: date) -> Run | None:
+def _about_others(word: str, text: str, rest: str, today: Today) -> Run | None:
     """A search, a digest, an account, or help."""
     said = rest.lower()
     if word in SEARCH:

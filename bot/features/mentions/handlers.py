@@ -49,7 +49,7 @@ class MentionHandlers:
         reject_api_key(message.text)
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()
-        match meant(text, reply.wording.base_url, await reply.today(), reply.wording.prefix):
+        match meant(text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix):
             case Run(command, rest):
                 if files:
                     await reply.privately(sentence(views.FILES_LEFT))
@@ -75,7 +75,7 @@ class MentionHandlers:
             if len(typed) <= SHORT:
                 kinds = needs(typed, "search")
                 names = await vocabulary(self.parts, reply.owner, None, reply.channel, kinds)
-                return is_search(Parsed(typed, {}), await reply.today(), names)
+                return is_search(Parsed(typed, {}), (await reply.typist()).today, names)
         return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum, auto
 
 from pydantic import BaseModel, ConfigDict
@@ -16,6 +16,7 @@ from bot.features.parts import Parts
 from bot.service.conventions import DESCRIPTION_BYTES
 from bot.slack.incoming.feature import FormExpired
 from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.language.values import NoZone
 from bot.slack.outgoing.audience import is_member
 from bot.slack.outgoing.posting import SLACK_FAILED, permalink, reason
 from bot.slack.outgoing.replies import Reply
@@ -198,7 +199,8 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     said = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
     if not said:
         return Included(description, notes=("The thread has only my own posts, so I didn't include it.",))
-    zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
+    own_zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
+    zone = UTC if own_zone is NoZone.UNKNOWN else own_zone  # the text says which
     files = await _files(reply, said)
     url = await permalink(reply.slack, reply.place, {"ts": thread.ts})
     name = to.link(url, "Thread in Slack") if url else "Thread in Slack"

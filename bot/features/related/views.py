@@ -58,7 +58,7 @@ class CreateFromMessage(Button):
     whole: bool = False
 
 
-def related(found: Found, wording: Wording, today: date, job: str, *, files: bool) -> JSON:
+def related(found: Found, wording: Wording, today: date | None, job: str, *, files: bool) -> JSON:
     """The list, each issue with its menu; `files` is whether the message has any."""
     project = found.project
     where = f"in {line(project.name)}" if project else "in all projects"

@@ -84,7 +84,7 @@ def issues_command(
 
     def time_range(key: str) -> TimeRange | None:
         typed = values.name(parsed, key)
-        return times(typed, typist.today, typist.zone, "past") if typed else None
+        return times(typed, typist.today, typist.known_zone, "past") if typed else None
 
     def date_range(key: str, towards: Towards) -> DateRange | None:
         typed = values.name(parsed, key)

@@ -72,7 +72,9 @@ OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
 NEW_SEARCH = button("New search", OpenSearchForm())
 
 
-def results(found: Results, wording: Wording, page: ResultsPage, today: date, *, shareable: bool) -> Message:
+def results(
+    found: Results, wording: Wording, page: ResultsPage, today: date | None, *, shareable: bool
+) -> Message:
     """One page of results, with buttons for other pages and for the changes that are offered.
 
     `page` is the search as typed; a service may return fewer rows than requested, so it has the offsets of

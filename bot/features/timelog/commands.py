@@ -10,11 +10,12 @@ from decimal import Decimal
 from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, phrase_reader, values
+from bot.slack.language.dates import Today
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrase_reader import Names
 from bot.slack.language.tokens import Word
-from bot.slack.language.values import Help, Typist
+from bot.slack.language.values import Help, Typist, ZoneUnknown
 from bot.spelling import SURE, similar
 
 
@@ -99,7 +100,7 @@ def _time(parsed: Parsed, typist: Typist) -> Read:
 def _on_issue(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
     if ahead := _duration_ahead(parsed.words, typist):
         spent, issue, count = ahead
-        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, typist.today)
+        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, typist)
     if parsed.words[1:] and parsed.words[0].text.lower() in LINKING:
         parsed = parsed.after(1)
     number = values.issue_number(parsed.words[0].text)
@@ -133,7 +134,7 @@ def _with_duration(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
             spent, count = hours(parsed.words[0].text, typist.locale), 1
         except UserError as error:
             return draft.model_copy(update={"comment": _comment(parsed)}), error
-    return _complete(parsed.after(count), draft, spent, typist.today)
+    return _complete(parsed.after(count), draft, spent, typist)
 
 
 def _duration_within(words: Sequence[Word]) -> int:
@@ -144,23 +145,28 @@ def _duration_within(words: Sequence[Word]) -> int:
     return 0
 
 
-def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, today: date) -> Read:
+def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) -> Read:
     """What follows the duration: the comment, with the day before or after it unless `on:` gave one."""
-    comment, on, wrong = _day_of(rest, draft, today)
+    comment, on, wrong = _day_of(rest, draft, typist.today)
+    draft = draft.model_copy(update={"hours": spent, "comment": _comment(comment)})
+    try:
+        spent_on = on or draft.spent_on or typist.today()
+    except ZoneUnknown as error:
+        return draft, error
     wanted = TimeToLog(
         issue=draft.issue,
         project=draft.project,
         hours=spent,
         activity=draft.activity,
-        spent_on=on or draft.spent_on or today,
-        comment=_comment(comment),
-        with_day=_comment(rest) if on and on > today else None,
+        spent_on=spent_on,
+        comment=draft.comment,
+        with_day=_comment(rest) if on and typist.is_ahead(on) else None,
         quoted=len(comment.words) == 1 and comment.words[0].quoted,
     )
     return wanted, wrong
 
 
-def _day_of(rest: Parsed, draft: TimeDraft, today: date) -> tuple[Parsed, date | None, UserError | None]:
+def _day_of(rest: Parsed, draft: TimeDraft, today: Today) -> tuple[Parsed, date | None, UserError | None]:
     """The comment, the day that it names, if any, and what is wrong with that."""
     if draft.spent_on is not None:
         return rest, None, None

@@ -99,7 +99,7 @@ class TimelogHandlers:
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
         reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=wanted))
-        if wanted.spent_on > await reply.today() and not wanted.ahead:
+        if not wanted.ahead and (await reply.typist()).is_ahead(wanted.spent_on):
             await self._ask_ahead(reply, wanted)
             return None
         try:
@@ -123,11 +123,11 @@ class TimelogHandlers:
         """Ask before time is logged for a day in the future, which may also be a part of the comment."""
         await self.timelog.loggable(reply.owner, wanted)
         ahead = await reply.save(buttons.LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
-        today = None
-        if wanted.with_day:
-            meant = {"spent_on": await reply.today(), "comment": wanted.with_day, "with_day": None}
-            today = await reply.save(buttons.LogTimeToday(time=wanted.model_copy(update=meant)))
-        await reply.privately(views.day_ahead(ahead, today))
+        for_today = None
+        if wanted.with_day and (today := await reply.today()):
+            meant = {"spent_on": today, "comment": wanted.with_day, "with_day": None}
+            for_today = await reply.save(buttons.LogTimeToday(time=wanted.model_copy(update=meant)))
+        await reply.privately(views.day_ahead(ahead, for_today))
 
     async def fill_pressed(self, press: ButtonPress[buttons.FillTimeForm], reply: Reply) -> None:
         """*Open form*: the form with what was typed before, and what was wrong with it."""
@@ -148,9 +148,13 @@ class TimelogHandlers:
         self, reply: Reply, did: str, spent: Spent, *, shareable: bool = True, note: str = ""
     ) -> Message:
         """The private confirmation with the user's totals; the arguments are those of `views.summary`."""
-        totals = await self.timelog.totals(reply.owner, await reply.today())
+        totals = await self._totals(reply)
         shareable = shareable and reply.place.channel_id is not None
         return views.summary(did, spent, totals, reply.wording, shareable=shareable, note=note)
+
+    async def _totals(self, reply: Reply) -> tuple[int, int] | None:
+        today = await reply.today()
+        return await self.timelog.totals(reply.owner, today) if today else None
 
     async def _confirm(self, reply: Reply, logged: Logged, *, announce: bool = False) -> None:
         """Confirm logged time to the user, and `announce` it in the thread that it came from."""
@@ -229,7 +233,7 @@ class TimelogHandlers:
         if not self.pauses.begin(press.form_key, press.pressed_at):
             return
         on = await self.timelog.loggable(reply.owner, TimeDraft(issue=press.button.issue))
-        values = views.entered_in(press.form.json, await reply.today())
+        values = views.entered_in(press.form.json)
         values = replace(values, activity=values.activity or metadata.activity)
         if self.pauses.is_latest(press.form_key, press.pressed_at):
             await reply.show(views.time_form(on, values, metadata.dump()))
@@ -250,7 +254,7 @@ class TimelogHandlers:
         try:
             logged = await self.timelog.log(reply.owner, wanted)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
-            fields = views.entered_in(form.view.json, wanted.spent_on)
+            fields = views.entered_in(form.view.json)
             said = _another_reason(reply, needed) or reply.wording.sentence(needed)
             return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), said), said=said)
         except LongDay as long:
@@ -376,7 +380,7 @@ class TimelogHandlers:
             place = Place(post.channel_id)
             if post.ts is None or not await posting.delete_post(reply.slack, place, post.ts):
                 note = views.stale_post(post.channel_id)
-        totals = await self.timelog.totals(reply.owner, await reply.today())
+        totals = await self._totals(reply)
         told = views.deleted(entry, totals, reply.wording, note)
         if not reply.in_form:
             await reply.privately(told, replace=True)
@@ -409,7 +413,7 @@ async def _entered(
             raise WrongField("hours", error) from error
         found = replace(found, hours=amount)
     if values.changed("date", shown):
-        found = replace(found, spent_on=values.day("date") or await reply.today())
+        found = replace(found, spent_on=values.day("date") or (await reply.typist()).today())
     if (activity := values.number("activity")) and values.changed("activity", shown):
         ref = Ref(id=activity, name=values.chosen("activity", "text") or "")
         found = replace(found, activity=ref)

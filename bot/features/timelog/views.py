@@ -75,22 +75,22 @@ class LogMetadata(TimeMetadata):
 class EnteredTime:
     """What is in the form's fields: the activity by name or id, None for an empty field."""
 
-    day: date
+    day: date | None
     hours: str | None = None
     activity: str | None = None
     comment: str | None = None
 
 
-def entered(draft: TimeDraft, today: date) -> EnteredTime:
+def entered(draft: TimeDraft, today: date | None) -> EnteredTime:
     hours = typed_hours(draft.hours) if draft.hours else None
     return EnteredTime(draft.spent_on or today, hours, draft.activity, draft.comment)
 
 
-def entered_in(view: JSON, today: date) -> EnteredTime:
+def entered_in(view: JSON) -> EnteredTime:
     """The form's values, to copy into the form for another issue, whose activities have different ids."""
     values = forms.Values(view)
     activity = values.chosen("activity", "text")
-    return EnteredTime(values.day("date") or today, values.text("hours"), activity, values.text("comment"))
+    return EnteredTime(values.day("date"), values.text("hours"), activity, values.text("comment"))
 
 
 def time_form(on: Loggable | None, values: EnteredTime, metadata: str, said: str | None = None) -> JSON:
@@ -155,7 +155,13 @@ def _activity(wanted: str | None, on: Loggable) -> int | None:
 
 
 def summary(
-    did: str, spent: Spent, totals: tuple[int, int], wording: Wording, *, shareable: bool, note: str = ""
+    did: str,
+    spent: Spent,
+    totals: tuple[int, int] | None,
+    wording: Wording,
+    *,
+    shareable: bool,
+    note: str = "",
 ) -> Message:
     """The private confirmation: the time, the user's totals, and buttons to share, edit and delete the entry.
 
@@ -172,16 +178,18 @@ def summary(
     return Message(text, (*blocks, actions(below)) if below else tuple(blocks))
 
 
-def deleted(entry: Entry, totals: tuple[int, int], wording: Wording, note: str) -> Message:
+def deleted(entry: Entry, totals: tuple[int, int] | None, wording: Wording, note: str) -> Message:
     """The answer once an entry is deleted; `note` as in `summary`."""
     text = f"Deleted {_long(entry.minutes)} on {_what(entry, wording)}."
     return Message(text, (section(text), *_totals(totals, note)))
 
 
-def _totals(totals: tuple[int, int], note: str) -> list[Block]:
-    today, week = (_long(minutes) if minutes else "nothing" for minutes in totals)
-    logged = f"Logged with Issue Bot: {today} today · {week} this week"
-    return [context(logged), *([context(note.strip())] if note else [])]
+def _totals(totals: tuple[int, int] | None, note: str) -> list[Block]:
+    said = [note.strip()] if note else []
+    if totals:
+        today, week = (_long(minutes) if minutes else "nothing" for minutes in totals)
+        said.insert(0, f"Logged with Issue Bot: {today} today · {week} this week")
+    return [context(each) for each in said]
 
 
 def _details(spent: Spent) -> str:
@@ -220,11 +228,11 @@ def announced(spent: Spent, wording: Wording, name: str, thread: str | None) -> 
     return Message(text, (section(f"{text} · {_details(spent)}", menu),))
 
 
-def adds_up(error: LongDay, today: date) -> str:
+def adds_up(error: LongDay, today: date | None) -> str:
     return f"That adds up to {_long(error.minutes)} for {_day(error.day, today)}."
 
 
-def long_day(error: LongDay, today: date, anyway: buttons.LogTimeAnyway) -> Message:
+def long_day(error: LongDay, today: date | None, anyway: buttons.LogTimeAnyway) -> Message:
     """The question before more than 24 hours are logged for one day."""
     text = f"{adds_up(error, today)} Log it anyway?"
     edit = button("Edit", buttons.FillTimeForm(id=anyway.id, time=anyway.time))
@@ -276,7 +284,7 @@ def _long(minutes: int) -> str:
     return format_hours(Decimal(minutes) / MINUTES)
 
 
-def _day(value: date, today: date) -> str:
+def _day(value: date, today: date | None) -> str:
     """A day in plain text: `today`, `yesterday` or `Jan 5, 2026`."""
-    ago = (today - value).days
+    ago = (today - value).days if today else None
     return ("today", "yesterday")[ago] if ago in (0, 1) else f"{value:%b} {value.day}, {value.year}"

@@ -18,6 +18,7 @@ from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.deliveries import CompletedDeliveries
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, read
+from bot.slack.language.values import ZoneUnknown
 from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
@@ -249,6 +250,8 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
                 below.append(buttons)
         except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
             log_failure("recovery not offered", "failure.no_recovery", failed)
+    if isinstance(error, ZoneUnknown):
+        below.append(button_row("Try again", await reply.save_request()))
     return below
 
 

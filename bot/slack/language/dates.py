@@ -1,7 +1,7 @@
 """Dates and date ranges as users type them (docs/commands.md)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal
@@ -10,6 +10,8 @@ from bot.errors import UserError
 from bot.service.filters import DateRange, TimeRange
 from bot.slack.language.tokens import Word
 
+Today = Callable[[], date]
+"""Called only for what depends on today, because a person's time zone may be unknown."""
 Towards = Literal["past", "future"]
 """Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
 
@@ -62,7 +64,7 @@ class NotADate(UserError):
     examples: str
 
 
-def day(text: str, today: date, towards: Towards = "future") -> date:
+def day(text: str, today: Today, towards: Towards = "future") -> date:
     """A date as in docs/commands.md. `mon`, `Dec 31` and `7d` point towards the past or the future.
 
     Raises NotADate, and UserError for a date that could be day first or month first.
@@ -73,13 +75,15 @@ def day(text: str, today: date, towards: Towards = "future") -> date:
     return found
 
 
-def spent_day(text: str, today: date) -> date:
+def spent_day(text: str, today: Today) -> date:
     """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today.
 
     Raises UserError as `day` does.
     """
     typed = _normal(text)
-    found = today - timedelta(days=7) if today.weekday() == _weekday(typed) else _day(typed, today, -1)
+    weekday = _weekday(typed)
+    is_today = weekday is not None and weekday == today().weekday()
+    found = today() - timedelta(days=7) if is_today else _day(typed, today, -1)
     if found is None or not _FIRST <= found <= _LAST:
         raise NotADate(text.strip()[:_QUOTED], _DAYS_OF_WORK)
     return found
@@ -94,7 +98,7 @@ class SaidDay:
     count: int
 
 
-def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
+def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
     """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
 
     A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text.
@@ -116,7 +120,7 @@ def said_day(words: Sequence[Word], today: date) -> SaidDay | None:
     return None
 
 
-def _said(typed: str, today: date, *, alone: bool) -> date | None:
+def _said(typed: str, today: Today, *, alone: bool) -> date | None:
     """The day that the whole phrase names."""
     named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
     near = _NEAR_DAY.fullmatch(named)
@@ -140,7 +144,7 @@ def _is_month_day(typed: str) -> bool:
 
 def is_date(text: str) -> bool:
     try:
-        days(text, date(2024, 1, 1), "future")
+        days(text, lambda: date(2024, 1, 1), "future")
     except NotADate:
         return False
     except UserError:
@@ -148,7 +152,7 @@ def is_date(text: str) -> bool:
     return True
 
 
-def days(text: str, today: date, towards: Towards) -> DateRange:
+def days(text: str, today: Today, towards: Towards) -> DateRange:
     """Parse `>=D`, `<=D`, `>D`, `<D`, `D..D`, `D..`, `..D`, `D`, or `7d`: seven days that end or start today.
 
     D is a day, `last week`, `this month` or the like. Raises UserError as `day` does, and for a range
@@ -182,25 +186,25 @@ def days(text: str, today: date, towards: Towards) -> DateRange:
     return _period(typed, today, towards)
 
 
-def times(text: str, today: date, zone: tzinfo, towards: Towards) -> TimeRange:
+def times(text: str, today: Today, zone: Callable[[], tzinfo], towards: Towards) -> TimeRange:
     """As `days`, from the first second of the first day to the last second of the last one in `zone`.
 
     Raises UserError as `days` does.
     """
-    span = days(text, today, towards)
-    since = datetime.combine(span.since, time.min, zone) if span.since else None
+    span, there = days(text, today, towards), zone()
+    since = datetime.combine(span.since, time.min, there) if span.since else None
     if span.until is None:
         return TimeRange(since, None)
     # in UTC: a day's last hour may repeat where daylight saving time ends at midnight
-    after = datetime.combine(span.until + _ONE, time.min, zone).astimezone(UTC)
-    return TimeRange(since, (after - timedelta(seconds=1)).astimezone(zone))
+    after = datetime.combine(span.until + _ONE, time.min, there).astimezone(UTC)
+    return TimeRange(since, (after - timedelta(seconds=1)).astimezone(there))
 
 
 def _normal(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _period(typed: str, today: date, towards: Towards) -> DateRange:
+def _period(typed: str, today: Today, towards: Towards) -> DateRange:
     """A week, month or year near today, or a single day."""
     if match := _PERIOD.fullmatch(typed.strip()):
         away = _AWAY[match[1]]
@@ -209,22 +213,23 @@ def _period(typed: str, today: date, towards: Towards) -> DateRange:
     return DateRange(found, found)
 
 
-def _start(unit: str, today: date, away: int) -> date:
+def _start(unit: str, today: Today, away: int) -> date:
     """The first day of a week, month or year, `away` of them from today's."""
+    now = today()
     if unit == "week":
-        return today + timedelta(days=7 * away - today.weekday())
+        return now + timedelta(days=7 * away - now.weekday())
     if unit == "year":
-        return date(today.year + away, 1, 1)
-    year, month = divmod(today.year * 12 + today.month - 1 + away, 12)
+        return date(now.year + away, 1, 1)
+    year, month = divmod(now.year * 12 + now.month - 1 + away, 12)
     return date(year, month + 1, 1)
 
 
-def _day(typed: str, today: date, direction: int) -> date | None:
+def _day(typed: str, today: Today, direction: int) -> date | None:
     if typed in _NAMED:
-        return today + timedelta(days=_NAMED[typed])
+        return today() + timedelta(days=_NAMED[typed])
     if match := _DISTANCE.fullmatch(_compact(typed)):
         sign = {"+": 1, "-": -1}.get(match[1], direction)
-        return today + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
+        return today() + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
     if (match := _PERIOD.fullmatch(typed)) and match[1] == "next":
         return _start(match[2], today, 1)
     if match := _END_OF.fullmatch(typed):
@@ -232,20 +237,21 @@ def _day(typed: str, today: date, direction: int) -> date | None:
     return _near_day(typed, today, direction) or _calendar_day(typed, today, direction)
 
 
-def _near_day(typed: str, today: date, direction: int) -> date | None:
+def _near_day(typed: str, today: Today, direction: int) -> date | None:
     """`mon`, `last monday`, `this monday` or `next monday`."""
     near = _NEAR_DAY.fullmatch(typed)
     weekday = _weekday(near[2] if near else typed)
     if weekday is None:
         return None
-    away = weekday - today.weekday()
+    now = today()
+    away = weekday - now.weekday()
     if near is None:
-        return today + timedelta(days=away * direction % 7 * direction)
+        return now + timedelta(days=away * direction % 7 * direction)
     way = _AWAY[near[1]]
-    return today + timedelta(days=(away * way % 7 or 7) * way if way else away)
+    return now + timedelta(days=(away * way % 7 or 7) * way if way else away)
 
 
-def _calendar_day(typed: str, today: date, direction: int) -> date | None:
+def _calendar_day(typed: str, today: Today, direction: int) -> date | None:
     """`2026-12-31`, `31/12/2026`, `Dec 31` or `31 Dec 2026`. Raises UserError as `_numeric` does."""
     if _ISO.fullmatch(typed):
         return _date(*map(int, typed.split("-")))
@@ -284,14 +290,15 @@ def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) ->
     return month_first
 
 
-def _month_day(name: str, number: int, year: str | None, today: date, direction: int) -> date | None:
+def _month_day(name: str, number: int, year: str | None, today: Today, direction: int) -> date | None:
     """`Dec 31`, in the nearest year in that direction unless one is given."""
     month = _month(name)
     if year:
         return _date(int(year), month, number)
-    found = _date(today.year, month, number)
-    passed = found is not None and (found - today).days * direction < 0
-    return _date(today.year + direction, month, number) if passed else found
+    now = today()
+    found = _date(now.year, month, number)
+    passed = found is not None and (found - now).days * direction < 0
+    return _date(now.year + direction, month, number) if passed else found
 
 
 def _month(name: str) -> int:
@@ -310,9 +317,9 @@ def _weekday(typed: str) -> int | None:
     return next((n for n, name in enumerate(_WEEKDAYS) if typed in (name, name[:3])), None)
 
 
-def _span(text: str, today: date, far: date | None, towards: Towards) -> DateRange:
+def _span(text: str, today: Today, far: date | None, towards: Towards) -> DateRange:
     if far is None or not _FIRST <= far <= _LAST:
         raise UserError(
             "“{typed}” is out of range. Use a shorter period, such as `30d`.", typed=text.strip()[:_QUOTED]
         )
-    return DateRange(today, far - _ONE) if towards == "future" else DateRange(far + _ONE, today)
+    return DateRange(today(), far - _ONE) if towards == "future" else DateRange(far + _ONE, today())

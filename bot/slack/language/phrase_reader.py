@@ -4,12 +4,12 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from itertools import product
 from typing import get_args
 
 from bot.errors import UserError
 from bot.slack.language import dates
+from bot.slack.language.dates import Today
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import (
     AND,
@@ -83,7 +83,7 @@ class Reader:
 
     where: Where
     names: Names
-    today: date
+    today: Today
     _folded: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
     _texts: dict[str, str] = field(default_factory=dict, init=False)
     """By kind, the names in one text, with a space before each of their words."""
@@ -218,7 +218,7 @@ def _filled(value: str, values: Mapping[str, Value]) -> Value:
     return values[match[1]] if match else Value((Atom(value),))
 
 
-def _dates(slot: str, typed: str, today: date) -> str | None:
+def _dates(slot: str, typed: str, today: Today) -> str | None:
     """The value of an option for these dates: `before friday` is `<friday`."""
     first, _, rest = typed.partition(" ")
     if slot != "day" and first in _COMPARED and rest:
@@ -246,7 +246,7 @@ class HalfPhrase(UserError):
     said: str
 
 
-def search(parsed: Parsed, names: Names, today: date) -> Parsed:
+def search(parsed: Parsed, names: Names, today: Today) -> Parsed:
     """The search with its phrases as options; what is left is text.
 
     An option that was typed as one stays as it is.
@@ -316,7 +316,7 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_search(parsed: Parsed, today: date, names: Names | None = None) -> bool:
+def is_search(parsed: Parsed, today: Today, names: Names | None = None) -> bool:
     """Whether all words are phrases of a search. Raises HalfPhrase."""
     read = search(parsed, names or {}, today)
     if is_half(read):
@@ -324,7 +324,7 @@ def is_search(parsed: Parsed, today: date, names: Names | None = None) -> bool:
     return bool(read.phrases) and not read.words
 
 
-def subject(parsed: Parsed, names: Names, today: date) -> Parsed:
+def subject(parsed: Parsed, names: Names, today: Today) -> Parsed:
     """A new issue's text with the phrases at its end as options; at least one word stays.
 
     What a word before them governs stays, too, and all of a question.
@@ -348,13 +348,13 @@ def subject(parsed: Parsed, names: Names, today: date) -> Parsed:
     return _with(parsed, words[:start], phrases) if phrases else parsed
 
 
-def time(parsed: Parsed, names: Names, today: date) -> Parsed:
+def time(parsed: Parsed, names: Names, today: Today) -> Parsed:
     """Time with the first project that it names as an option."""
     found = next(_phrases(Reader("time", names, today), parsed.words), None)
     return _with(parsed, parsed.without(found.at, found.count).words, [found]) if found else parsed
 
 
-def change(parsed: Parsed, today: date) -> Parsed:
+def change(parsed: Parsed, today: Today) -> Parsed:
     """A change to an issue with its phrases as options, `step` for closing or opening it."""
     reader = Reader("change", {}, today)
     typed = parsed.options.keys()

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import UTC, date, tzinfo
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, timezone
+from enum import Enum
+from functools import partial
+from zoneinfo import ZoneInfo
 
 from bot.errors import UnknownWord, UserError
 from bot.service.conventions import issue_number as linked_issue
@@ -25,17 +28,44 @@ _NAMED_BY_LINK = re.compile(
 )
 """Where a command accepts a link in place of an issue number."""
 _SELF = ("me", "@me", "myself")
+_EASTERNMOST = timezone(timedelta(hours=14))  # where each day begins first
+
+
+class NoZone(Enum):
+    """An unknown time zone. Unlike None, it isn't taken for the system's."""
+
+    UNKNOWN = "unknown"
+
+
+class ZoneUnknown(UserError):
+    says = "I couldn't get your time zone from Slack. Try again in a minute."
 
 
 @dataclass(frozen=True)
 class Typist:
-    """Who types, and what that makes of dates, durations and links: those to issues start with `base_url`."""
+    """Who types, and what that makes of dates, durations and links: those to issues start with `base_url`.
+
+    No other zone takes the place of an unknown one: `known_zone` and `today` raise ZoneUnknown.
+    """
 
     owner: Owner
-    today: date
+    zone: ZoneInfo | NoZone
     locale: str = ""
     base_url: str | None = None
-    zone: tzinfo = UTC
+    now: datetime = field(default_factory=partial(datetime.now, UTC))
+
+    def known_zone(self) -> ZoneInfo:
+        if self.zone is NoZone.UNKNOWN:
+            raise ZoneUnknown
+        return self.zone
+
+    def today(self) -> date:
+        return self.now.astimezone(self.known_zone()).date()
+
+    def is_ahead(self, day: date) -> bool:
+        """Whether the day hasn't begun; if the zone is unknown, whether it hasn't begun anywhere."""
+        zone = _EASTERNMOST if self.zone is NoZone.UNKNOWN else self.zone
+        return day > self.now.astimezone(zone).date()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import BotError, KeyInRequest
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut, SlashCommand
 from bot.slack.language.tokens import corrected
-from bot.slack.language.values import Typist
+from bot.slack.language.values import NoZone, Typist
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
@@ -155,11 +155,12 @@ class Reply:
 
     async def typist(self) -> Typist:
         profile = await self.profile()
-        today = datetime.now(profile.zone).date()
-        return Typist(self.owner, today, profile.locale, self.wording.base_url, profile.zone)
+        return Typist(self.owner, profile.zone, profile.locale, self.wording.base_url)
 
-    async def today(self) -> date:
-        return datetime.now((await self.profile()).zone).date()
+    async def today(self) -> date | None:
+        """The user's date, to show days by; None if their time zone is unknown."""
+        typist = await self.typist()
+        return None if typist.zone is NoZone.UNKNOWN else typist.today()
 
     async def opened_for(self, shortcut: Shortcut, loading: JSON) -> "Reply":
         """Show `loading`, and return this reply in the thread of the shortcut's message."""

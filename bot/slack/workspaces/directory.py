@@ -8,7 +8,9 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import UserError
+from bot.slack.language.values import NoZone
 from bot.slack.outgoing.posting import SLACK_FAILED
+from bot.store.links import Links
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
@@ -19,7 +21,7 @@ log = structlog.get_logger(__name__)
 class Profile:
     user_id: str
     name: str
-    zone: ZoneInfo
+    zone: ZoneInfo | NoZone
     first_name: str = ""
     locale: str = ""  # language and region, such as `es-ES`; empty if unknown
     mail: str = ""
@@ -32,14 +34,15 @@ class Profile:
 
 
 class Profiles:
-    """Caches `users.info`; falls back to the ID as the name and to UTC.
+    """Caches `users.info`. Falls back to a linked user's last known zone.
 
     `on_deactivated` is called with the team and ID of a user whom Slack says to be deactivated.
     """
 
     on_deactivated: Callable[[str, str], Awaitable[None]] | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, links: Links) -> None:
+        self._links = links
         self._recent: TtlCache[tuple[str, str], Profile] = TtlCache(seconds=600)
 
     async def of(self, slack: AsyncWebClient, team_id: str, user_id: str, *, fresh: bool = False) -> Profile:
@@ -59,7 +62,7 @@ class Profiles:
             return Profile(
                 user_id,
                 name or "Someone",
-                _zone(user.get("tz")),
+                await self._zone(team_id, user_id, user.get("tz")),
                 first_name,
                 user.get("locale") or "",
                 profile.get("email") or "",
@@ -73,7 +76,13 @@ class Profiles:
             log.warning(
                 "could not read a Slack profile", action="profile.unknown", error=type(error).__name__
             )
-            return Profile(user_id, "Someone", ZoneInfo("UTC"))
+            return Profile(user_id, "Someone", await self._zone(team_id, user_id))
+
+    async def _zone(self, team_id: str, user_id: str, told: object = None) -> ZoneInfo | NoZone:
+        """The zone that Slack told, which is stored; else the stored one."""
+        if zone := _zone_named(told):
+            await self._links.keep_zone(team_id, user_id, zone.key)
+        return zone or _zone_named(await self._links.zone(team_id, user_id)) or NoZone.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -119,8 +128,8 @@ async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
     )
 
 
-def _zone(name: object) -> ZoneInfo:
+def _zone_named(name: object) -> ZoneInfo | None:
     try:
-        return ZoneInfo(str(name or "UTC"))
+        return ZoneInfo(str(name)) if name else None
     except (ZoneInfoNotFoundError, OSError, ValueError):
-        return ZoneInfo("UTC")
+        return None

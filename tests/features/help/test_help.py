@@ -1,7 +1,7 @@
 """Every example in the help is a command that works as typed, and no option is left out."""
 
 import re
-from datetime import date
+from zoneinfo import ZoneInfo
 
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
@@ -43,11 +43,11 @@ def examples(name: str) -> list[str]:
 
 
 def test_every_example_parses() -> None:
-    today, ana = date(2026, 7, 15), Owner(None, "T1", "U1")
-    searches = [issues_command(typed, Typist(ana, today)) for typed in examples("issues")]
+    typist = Typist(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
+    searches = [issues_command(typed, typist) for typed in examples("issues")]
     assert [found for found in searches if not isinstance(found, Query)] == []
 
-    logged = [timelog_command(typed, Typist(ana, today)) for typed in examples("timelog")]
+    logged = [timelog_command(typed, typist) for typed in examples("timelog")]
     assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]

@@ -1,13 +1,14 @@
 """Which command a message means."""
 
 from datetime import date
+from functools import partial
 from time import perf_counter
 
 import pytest
 
 from bot.features.mentions.commands import Meant, Nothing, Run, Unclear, Wordless, meant
 
-TODAY = date(2026, 11, 23)
+TODAY = partial(date, 2026, 11, 23)
 URL = "https://tracker.example/app"
 LINK = f"<{URL}/issues/42|#42>"
 

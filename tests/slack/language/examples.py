@@ -1,7 +1,7 @@
 """What people type, and what it means: one table for all commands, durations and dates."""
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
@@ -39,7 +39,8 @@ from tests.support.digesting import wanted
 T = TypeVar("T")
 ANA, BO, CY = (Owner("E1", "T1", f"U{number}") for number in (1, 2, 3))
 WEDNESDAY = date(2026, 7, 15)
-TYPIST = Typist(ANA, WEDNESDAY, zone=ZoneInfo("Europe/Paris"))
+PARIS = ZoneInfo("Europe/Paris")
+TYPIST = Typist(ANA, PARIS, now=datetime.combine(WEDNESDAY, time(23, 30), PARIS))
 KNOWN = ("project", "priority", "to", "watch", "desc", "start", "cf_")
 EVERY_FIELD = (
     'new Blank page project:"Web shop" tracker:Bug status:New priority:High category:UI version:1.0 '
@@ -63,8 +64,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "/digest": lambda text: digest_command(text, ANA),
     "options": options,
     "a duration": lambda text: str(hours(text)),
-    "a day": lambda text: day(text, WEDNESDAY),
-    "past days": lambda text: days(text, WEDNESDAY, "past"),
+    "a day": lambda text: day(text, TYPIST.today),
+    "past days": lambda text: days(text, TYPIST.today, "past"),
 }
 
 

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -25,7 +26,6 @@ from tests.slack.language.examples import (
     READERS,
     TYPIST,
     UNDERSTOOD,
-    WEDNESDAY,
     logged,
     quoted,
     same,
@@ -225,9 +225,9 @@ def test_thousandths_after_a_comma_depend_on_the_users_locale() -> None:
 
 @pytest.mark.parametrize("text", ["Dec 31", "31 December"])
 def test_todays_date_without_a_year_means_today(text: str) -> None:
-    today = date(2026, 12, 31)
+    today = partial(date, 2026, 12, 31)
 
-    assert day(text, today, "future") == day(text, today, "past") == spent_day(text, today) == today
+    assert day(text, today, "future") == day(text, today, "past") == spent_day(text, today) == today()
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_todays_date_without_a_year_means_today(text: str) -> None:
     ],
 )
 def test_days_are_complete_when_clocks_change(zone: str, when: str, since: str, until: str) -> None:
-    found = times(when, WEDNESDAY, ZoneInfo(zone), "past")
+    found = times(when, TYPIST.today, partial(ZoneInfo, zone), "past")
 
     ends = [datetime.fromisoformat(end).replace(tzinfo=UTC) for end in (since, until)]
     assert [end and end.astimezone(UTC) for end in (found.since, found.until)] == ends

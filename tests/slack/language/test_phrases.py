@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 
 import pytest
 
@@ -10,7 +11,7 @@ from bot.features.search.commands import OPTIONS as FILTERS
 from bot.slack.language import phrase_reader
 from bot.slack.language.options import Parsed, parse
 
-MONDAY = date(2026, 11, 23)
+MONDAY = partial(date, 2026, 11, 23)
 NAMES = {
     "tracker": ("Bug", "Feature", "Support", "Story"),
     "status": ("New", "In progress", "Resolved", "Closed"),
