@@ -106,6 +106,8 @@ async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: F
         ({"url_private_download": "https://evil.example/a"}, NOT_SLACKS),
         ({"url_private_download": "http://files.slack.com/a"}, NOT_SLACKS),
         ({"url_private_download": "https://evilfiles.slack.com/a"}, NOT_SLACKS),
+        ({"url_private_download": "https://files.slack.com:8443/a"}, NOT_SLACKS),
+        ({"url_private_download": "http://127.0.0.1:9/a"}, NOT_SLACKS),  # the Web API's host
         ({"url_private_download": "https://files.slack.com.evil.example/a"}, NOT_SLACKS),
     ],
 )
