@@ -139,7 +139,7 @@ async def _greeting(url: str) -> dict[str, object]:
     """The first message of a connection (https://docs.slack.dev/apis/events-api/using-socket-mode)."""
     async with (
         asyncio.timeout(SECONDS_TO_GREET),
-        aiohttp.ClientSession(trust_env=True) as session,
+        aiohttp.ClientSession(trust_env=True, trace_configs=[web_client.no_redirects()]) as session,
         session.ws_connect(url) as connection,
     ):
         message = await connection.receive()

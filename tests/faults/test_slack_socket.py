@@ -74,6 +74,7 @@ async def test_bot_opens_another_socket_when_slack_asks(ana: Person, wire: Slack
         [],
         ["no hello"],
         ["lose the answer", "lose the request", "deaf", "lose the answer"],  # each with a URL of its own
+        ["307 elsewhere"],
     ],
 )
 async def test_bot_reconnects_despite_repeated_failures(
@@ -85,12 +86,15 @@ async def test_bot_reconnects_despite_repeated_failures(
 
     await opened(ana, wire, 2 + len([fault for fault in faults if fault != "no hello"]))
     await works(ana)
+    assert wire.elsewhere == []
     assert ana.office.violations() == []
 
 
 async def test_bot_keeps_asking_for_a_socket_url(ana: Person, wire: SlackWire) -> None:
     method = "apps.connections.open"
-    wire.faults = [(method, fault) for fault in ("500 before it", "page", "429:1", "truncate")]
+    wire.faults = [
+        (method, fault) for fault in ("500 before it", "page", "429:1", "truncate", "307 elsewhere")
+    ]
     wire.faults += [(method, "refuse:internal_error"), (method, "lose the request")]
 
     wire.cut()
@@ -98,6 +102,7 @@ async def test_bot_keeps_asking_for_a_socket_url(ana: Person, wire: SlackWire) -
     await opened(ana, wire, 2)
     await works(ana)
     assert wire.faults == []
+    assert wire.elsewhere == []
 
 
 async def test_bot_works_while_auth_test_fails(ana: Person, wire: SlackWire) -> None:

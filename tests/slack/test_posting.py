@@ -55,6 +55,7 @@ def calls(wire: SlackWire) -> list[str]:
         ("503 before it", Announced.UNSURE, False),
         ("page", Announced.UNSURE, False),
         ("page after it", Announced.UNSURE, True),
+        ("307 elsewhere", Announced.UNSURE, False),
         ("truncate", Announced.UNSURE, True),
         ("429:600", Announced.FAILED, False),
         ("429", Announced.FAILED, False),
@@ -73,6 +74,7 @@ async def test_failed_posts_are_reported_and_never_retried(
 
     assert announced is became
     assert calls(wire) == [POST]
+    assert wire.elsewhere == []
     assert [text_of(message) for message in await ana.messages()].count(CREATED) == arrives
     if fault.endswith(":0.2"):
         assert time.monotonic() - began >= 0.2

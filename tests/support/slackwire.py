@@ -2,7 +2,7 @@
 
 Faults, each for one call of its method:
 - before Slack gets it: "lose the request", "500 before it", "503 before it" (empty), "page" (200 with HTML),
-  "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After);
+  "307 elsewhere", "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After);
 - after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
   "late answer:<seconds>";
 - "slow:<seconds>": delayed, then successful.
@@ -35,7 +35,8 @@ AFTER = {
     "page after it": BEFORE["page"],
 }
 SOCKET = {"no hello", "deaf"}
-FAULTS = {"", "refuse", "429", "slow", "late answer", "truncate", *BEFORE, *AFTER, *SOCKET}
+ELSEWHERE = "307 elsewhere"
+FAULTS = {"", ELSEWHERE, "refuse", "429", "slow", "late answer", "truncate", *BEFORE, *AFTER, *SOCKET}
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,8 @@ class SlackWire(Proxy):
     async def _call(self, method: str, given: dict[str, Any], request: web.Request) -> web.StreamResponse:
         self.calls.append(Call(method, given, time.monotonic()))
         fault, more = self._fault(method)
-        if fault in BEFORE:
-            return broken(request, BEFORE[fault])
+        if fault in (ELSEWHERE, *BEFORE):
+            return broken(request, self._instead(fault))
         if fault in ("refuse", "429"):
             return _refused(fault, more, request)
         if fault == "slow":
@@ -132,8 +133,8 @@ class SlackWire(Proxy):
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         self.calls.append(Call("socket", {}, time.monotonic()))
         fault, _ = self._fault("socket")
-        if fault == "lose the request":
-            return broken(request, None)
+        if fault in (ELSEWHERE, *BEFORE):
+            return broken(request, self._instead(fault))
         async with self._session.ws_connect(self.target + request.raw_path, max_msg_size=ROOM) as there:
             if fault == "lose the answer":
                 return broken(request, None)
@@ -166,6 +167,10 @@ class SlackWire(Proxy):
         if request.transport:
             request.transport.close()
         return here
+
+    def _instead(self, fault: str) -> bytes | None:
+        elsewhere = http("307 Temporary Redirect", Location=self._elsewhere)
+        return elsewhere if fault == ELSEWHERE else BEFORE[fault]
 
     def _hangs_up(self, frame: str) -> bool:
         hangs_up = self.hangs_up_at is not None and self.hangs_up_at in frame

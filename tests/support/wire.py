@@ -72,10 +72,14 @@ AFTER: dict[Fault, Callable[[str, bytes], bytes | None]] = {
 
 
 class Proxy:
-    """Passes requests on to `target`, which has no slash at the end."""
+    """Passes requests on to `target`, which has no slash at the end.
+
+    `elsewhere` lists the requests to the host that redirects point to: there must never be any.
+    """
 
     def __init__(self, target: str = "") -> None:
         self.target = target
+        self.elsewhere: list[str] = []
         self._running = AsyncExitStack()
 
     async def _serve(self, app: web.Application, host: str = "127.0.0.1", port: int = 0) -> str:
@@ -83,6 +87,7 @@ class Proxy:
         return await self._running.enter_async_context(serving(app, host, port))
 
     async def _connect(self) -> None:
+        self._elsewhere = f"{await self._serve(app(self._overhear), '127.0.0.2')}/login"
         self._session = await self._running.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
 
     async def down(self) -> None:
@@ -103,6 +108,10 @@ class Proxy:
                 status=answer.status, reason=answer.reason, body=content, headers=kept(answer.headers)
             )
 
+    async def _overhear(self, request: web.Request) -> web.Response:
+        self.elsewhere.append(f"{request.method} {request.path} {dict(request.headers)}")
+        return web.json_response({})
+
 
 def kept(headers: Mapping[str, str]) -> dict[str, str]:
     """Returns the headers that a proxy passes on."""
@@ -114,8 +123,7 @@ class Wire(Proxy):
 
     `fail` breaks one chosen request of any kind. "slow" delays a request by `seconds`, or until `released` is
     set; `slowed` counts such requests since the last `heal`, `held` those delayed to the end. `too_late` is
-    the delay of "late" and "trickle". `asked` lists the requests since the last `fail` or `heal`. `elsewhere`
-    lists the requests to the host that redirects point to: there must never be any.
+    the delay of "late" and "trickle". `asked` lists the requests since the last `fail` or `heal`.
     """
 
     def __init__(self, target: str = "") -> None:
@@ -127,7 +135,6 @@ class Wire(Proxy):
         self.too_late = 1.0
         self.port = 0
         self.asked: list[str] = []
-        self.elsewhere: list[str] = []
         self._plan: tuple[Fault, int | str, bool] | None = None
 
     @property
@@ -138,7 +145,6 @@ class Wire(Proxy):
     async def up(self, target: str = "") -> str:
         """Listens, on the same port each time, and returns the URL."""
         self.target = target or self.target
-        self._elsewhere = f"{await self._serve(app(self._overhear), '127.0.0.2')}/login"
         url = await self._serve(app(self._pass_on), port=self.port)
         self.port = int(url.rpartition(":")[2])
         await self._connect()
@@ -202,10 +208,6 @@ class Wire(Proxy):
             await slowly.write(content[at : at + 1] or b" ")
             await asyncio.sleep(self.too_late / 10)
         return slowly
-
-    async def _overhear(self, request: web.Request) -> web.Response:
-        self.elsewhere.append(f"{request.method} {request.path} {dict(request.headers)}")
-        return web.json_response({})
 
 
 Told = dict[str, object]

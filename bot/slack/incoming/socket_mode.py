@@ -5,7 +5,6 @@ import logging
 import time
 from typing import Any
 
-import aiohttp
 from pydantic import SecretStr
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.adapter.socket_mode.async_internals import send_async_response
@@ -19,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.incoming.http import PendingRequests
 from bot.slack.incoming.interaction import log_malformed, parse
 from bot.slack.incoming.shapes import Malformed
+from bot.slack.outgoing.web_client import no_redirects
 
 
 class SocketMode:
@@ -35,7 +35,7 @@ class SocketMode:
         handler.pending = pending
         self._client: Any = handler.client
         self._client.logger.addFilter(_one_line)
-        tracing = aiohttp.TraceConfig()
+        tracing = no_redirects()
         tracing.on_request_start.append(self._clear_url)
         tracing.freeze()
         self._client.aiohttp_client_session.trace_configs.append(tracing)

@@ -1,6 +1,7 @@
-"""The Slack Web API client, with retries chosen per method.
+"""The Slack Web API client, with retries chosen per method, and without redirects.
 
 slack_sdk's default retries every call whose connection broke, posts included, which would duplicate messages.
+It also follows redirects, and some of them carry the request along with its secrets.
 """
 
 from http import HTTPStatus
@@ -46,7 +47,19 @@ class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
 
 def session(timeout: float) -> aiohttp.ClientSession:
     """The HTTP session for Slack, with a timeout in seconds for each request; the caller closes it."""
-    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout, connect=5))
+    waits = aiohttp.ClientTimeout(total=timeout, connect=5)
+    return aiohttp.ClientSession(timeout=waits, trace_configs=[no_redirects()])
+
+
+def no_redirects() -> aiohttp.TraceConfig:
+    """Makes every request of a session fail that would follow a redirect."""
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_redirect.append(_refuse)
+    return tracing
+
+
+async def _refuse(_session: object, _context: object, about: aiohttp.TraceRequestRedirectParams) -> None:
+    raise aiohttp.TooManyRedirects(about.response.request_info, (about.response,))
 
 
 def without_retries(slack: AsyncWebClient) -> AsyncWebClient:

@@ -19,6 +19,7 @@ from bot.store.vault import Vault
 from bot.timings import Delays
 from tests.slack.workspaces.company import OF_ONE_WORKSPACE, Company
 from tests.slack.workspaces.slack import CLIENT_ID, Place, Slack
+from tests.support.slackwire import SlackWire
 
 ONE, TWO = Place("T1"), Place("T2", "E2")
 GROUP = Place(None, "E9")
@@ -79,6 +80,17 @@ async def test_install_pages_explain_errors_and_escape_input(company: Company, s
     _, page = await slack.end(company.port, error="<script>alert(1)</script>")
     assert "<script>" not in page
     assert "was canceled" in (await slack.end(company.port, error="access_denied"))[1]
+
+
+async def test_an_installation_follows_no_redirect(company: Company, slack: Slack) -> None:
+    wire = SlackWire()
+    api = await wire.up(slack.api_url.removesuffix("/api/")) + "api/"
+    wire.lasting = {"oauth.v2.access": "307 elsewhere"}
+    bot = await company.start(slack_api_url=api)
+
+    assert await slack.install(bot.port, ONE) == 500
+    assert wire.elsewhere == []
+    await wire.down()
 
 
 @pytest.mark.usefixtures("url")
