@@ -19,8 +19,8 @@ _MODULES = {
         "edit_time_entries",
     },
     "issue_tracking": {
-        *("view_issues", "view_private_issues", "add_issues", "edit_issues", "add_notes"),
-        *("view_private_notes", "set_notes_private", "manage_subtasks", "add_watchers"),
+        *("view_issues", "view_private_issues", "add_issues", "edit_issues", "edit_own_issues"),
+        *("add_notes", "view_private_notes", "set_notes_private", "manage_subtasks", "add_watchers"),
     },
 }
 
@@ -81,6 +81,11 @@ class Viewer:
         if issue.is_private:
             return self.may("view_private_issues", project)
         return any(role.issues != "own" for role in self.roles(project) if "view_issues" in role.rights)
+
+    def edits_issue(self, issue: Issue) -> bool:
+        project = self._data.projects[issue.project_id]
+        own = self.user is not None and issue.author_id == self.user.id
+        return self.may("edit_issues", project) or (own and self.may("edit_own_issues", project))
 
     def sees_user(self, user: User) -> bool:
         """Return whether it's the requester or an active user of a shared project; admins see everyone."""

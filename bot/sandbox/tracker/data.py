@@ -36,10 +36,10 @@ class Status(Named):
 class Role(Named):
     """A role's permissions in a project.
 
-    Rights: view_issues, view_private_issues, add_issues, edit_issues, add_notes, view_private_notes,
-    set_notes_private, manage_subtasks, add_watchers, set_issues_private, set_own_issues_private,
-    view_time_entries, log_time, log_time_for_others, edit_own_time_entries, edit_time_entries, add_project,
-    add_subprojects.
+    Rights: view_issues, view_private_issues, add_issues, edit_issues, edit_own_issues, add_notes,
+    view_private_notes, set_notes_private, manage_subtasks, add_watchers, set_issues_private,
+    set_own_issues_private, view_time_entries, log_time, log_time_for_others, edit_own_time_entries,
+    edit_time_entries, add_project, add_subprojects.
     `first_statuses` are the allowed statuses of a new issue, `next_statuses` those after each status (None:
     all). With `issues` "own", the role sees only issues the user created or is assigned to.
     """

@@ -114,5 +114,4 @@ def _editable(call: Call, row: Attachment) -> bool:
     if row.issue_id is None:
         return author
     issue = call.data.issues[row.issue_id]
-    may_edit = author or call.viewer.may("edit_issues", call.data.projects[issue.project_id])
-    return may_edit and call.viewer.sees_issue(issue)
+    return (author or call.viewer.edits_issue(issue)) and call.viewer.sees_issue(issue)
