@@ -50,6 +50,7 @@ DASHBOARD = json.loads((ROOT / ".github" / "grafana-dashboard.json").read_text(e
         "wss://wss.slack.com/link/?ticket=short&app_id=1",
         "https://hooks.slack.com/commands/T1/short",
         "https://hooks.slack-gov.com/actions/T1/2/short",
+        "https://hooks.slack.com/commands/E1/short",  # of an organization
         "Failed to fetch oauth.v2.access result with code: short - error: bad_client_secret",
         f"X-Redmine-API-Key: {KEY}-staging-short",
         f"postgresql://bot:{KEY}.short@db/bot",

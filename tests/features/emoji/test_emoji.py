@@ -76,6 +76,17 @@ async def test_an_emoji_is_off_until_it_is_turned_on_and_after_it_is_turned_off(
     assert made(office) == ["ana"]
 
 
+async def test_someone_who_is_not_linked_cannot_turn_it_off(office: Office, ana: Person, ben: Person) -> None:
+    message = await turned_on(ana)
+
+    await ben.command("/tracker emoji off")
+    await office.idle()
+
+    await reacted(ana, message)
+    assert made(office) == ["ana"]
+    await ben.form("Link account")
+
+
 async def test_a_file_in_a_reply_is_attached(office: Office, ana: Person) -> None:
     thread = await turned_on(ana)
     file = await ana.upload("screen.log", b"blank")
@@ -125,14 +136,15 @@ async def test_without_a_project_the_person_gets_the_form(office: Office, ana: P
     assert made(office) == ["ana"]
 
 
-async def test_someone_who_is_not_linked_is_told_once_and_linking_creates_the_issue(
-    office: Office, ana: Person, ben: Person
+async def test_each_person_who_is_not_linked_is_told_once_and_linking_creates_the_issue(
+    office: Office, ana: Person, ben: Person, gwen: Person
 ) -> None:
     message = await turned_on(ana)
 
-    for _ in range(2):
-        await reacted(ben, message)
+    for person in (gwen, ben, ben):
+        await reacted(person, message)
 
+    assert len(await about(gwen, "link your account")) == 1
     [told] = await about(ben, "link your account")
     assert told["ephemeral"]
     form = await ben.form_after(ben.press(told, "Link account"), "Link account")

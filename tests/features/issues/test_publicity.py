@@ -15,7 +15,7 @@ from bot.timings import Delays, Timings
 from tests.features.assign_to_me.test_take_from_digest import new_issue, post_digest
 from tests.features.timelog.answers import logged
 from tests.support.office import TEAM, Office
-from tests.support.people import KEYS
+from tests.support.people import IDS, KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until_so
@@ -148,6 +148,27 @@ async def test_issue_and_project_are_read_at_once_right_before_a_post(tmp_path: 
         slow.heal()
         slow.released.set()
         assert f"#{NUMBER}" in text_of(await share)
+
+
+@pytest.mark.parametrize("hide", [hide_issue, move_issue])
+async def test_an_issue_hidden_before_its_project_is_read_is_not_posted(
+    tmp_path: Path, hide: Callable[[Office, Issue], None]
+) -> None:
+    slow, timings = Wire(), Timings(fresh=0.2)
+    async with Office(tmp_path, wire=slow, timings=timings).opened("ana") as office:
+        ana = Person(office, IDS["ana"])
+        time = await ana.ask(f"/timelog {NUMBER} 1h activity:design")
+        slow.seconds = 60
+        slow.fail("slow", "GET /users/current")
+
+        share = asyncio.create_task(ana.after(ana.press(time, "Share here")))
+        await until_so(lambda: slow.slowed and "GET /issues.json" in slow.asked)
+        await asyncio.sleep(0.3)  # the issue is read, and its project waits for the key's check
+        hide(office, office.tracker.data.issues[NUMBER])
+        slow.released.set()
+
+        assert "project isn't public" in text_of(await share)
+        assert await shown(ana) == []
 
 
 @pytest.mark.parametrize("hide", [hide_project, hide_issue])

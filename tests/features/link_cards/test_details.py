@@ -95,6 +95,22 @@ async def test_nothing_is_editable_where_no_status_is_allowed(tmp_path: Path) ->
         assert await editable(pane) == set()
 
 
+async def test_who_may_edit_only_their_own_issues_edits_those(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    for role in office.tracker.data.roles.values():
+        role.rights = role.rights - {"edit_issues"} | {"edit_own_issues"}
+    message = await posted(ana, office, issue)
+    assert not await editable(await opened(office, ana, issue, message))
+
+    issue.author_id = ANA
+    pane = await opened(office, ana, issue, message)
+
+    assert await editable(pane) == {"status", "priority", "assignee", "due_date"}
+    assert not (await pane.edit(status="Closed"))["error"]
+    assert issue.status_id == CLOSED
+
+
 async def test_a_select_has_the_current_status_among_as_many_as_slack_takes(
     office: Office, ana: Person, issue: Issue
 ) -> None:

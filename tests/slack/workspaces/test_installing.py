@@ -38,6 +38,18 @@ async def test_each_installation_is_answered_with_its_own_token(company: Company
         assert [call.arguments["team_id"] for call in opened] == teams
 
 
+async def test_a_workspaces_own_token_is_used_though_its_organizations_is_newer(
+    company: Company, slack: Slack
+) -> None:
+    for place in (TWO, Place(None, TWO.enterprise)):
+        await slack.install(company.port, place)
+
+    await slack.command(company.port, TWO.of_user("U1"), "link")
+    await company.idle()
+
+    assert slack.called("views.open") == slack.with_tokens_of(TWO, "views.open") != []
+
+
 async def test_the_same_user_id_in_two_workspaces_is_two_users(company: Company, slack: Slack) -> None:
     for place, enterprise, login in ((ONE, None, "ana"), (TWO, "E2", "ben")):
         await slack.install(company.port, place)
