@@ -34,6 +34,7 @@ from pydantic import SecretStr
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot import ttl_cache
+from bot.service.conventions import KEY
 
 REDACTED = "[redacted]"
 
@@ -89,7 +90,7 @@ _SECRETS = tuple(
     re.compile(pattern)
     for pattern in (
         r"x(?:app|ox[a-z](?:\.xox[a-z])?)-[\w-]+",  # Slack's tokens
-        r"(?<![0-9A-Za-z])[0-9a-f]{40}(?![0-9A-Za-z])",  # a key of the service
+        KEY.pattern,
         r"gAAAA[\w-]{20,}={0,2}",  # a Fernet token
         r"(?<![\w-])[\w-]{43}=",  # an encryption key
     )

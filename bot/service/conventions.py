@@ -16,6 +16,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from bot.errors import ServiceError, UserError
 
 KEY_HEADER = "X-Service-API-Key"  # Redmine's own is X-Redmine-API-Key
+KEY = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{40}(?![0-9A-Za-z])")
+"""What a user's key looks like, and a git commit's ID."""
 
 # Values of `include` (docs/service.md, Lists)
 UserInclude = Literal["memberships", "groups"]

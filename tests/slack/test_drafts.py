@@ -21,6 +21,7 @@ UNSEARCHABLE = ("²", "|", "0", "9" * 30)
     ("command", "typed", "saved"),
     [
         ("/tracker", f"link {KEY}", "link …"),
+        ("/tracker", f"Link {KEY}", "Link …"),
         ("/acme-tracker", f"link {KEY}", "link …"),
         ("/issue", f"new Reverts {KEY}", f"new Reverts {KEY}"),
     ],

@@ -16,6 +16,7 @@ from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.schedules import Schedule
 from bot.service.models import Ref
 from bot.slack.language import values
+from bot.slack.language.keys import reject_key
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, parse, understand
 from bot.slack.language.tokens import UnclosedQuote, Word
 from bot.slack.language.values import Help
@@ -127,7 +128,7 @@ def digest_command(text: str, asker: Owner, fields: Collection[Ref] = ()) -> Dig
 
     Raises UserError, which never repeats a key that was typed.
     """
-    values.reject_api_key(text)
+    reject_key(text)
     parsed, problems = _understood(text, fields)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
@@ -158,7 +159,6 @@ def _takes_no_options(word: str, option: str) -> UserError:
 
 def more_filters(text: str, fields: Collection[Ref] = ()) -> tuple[tuple[FieldValue, ...], int | None]:
     """Custom fields and a saved query as a form's field has them. Raises UserError."""
-    values.reject_api_key(text)
     parsed = parse(text, MORE, fields)
     if parsed.words:
         raise UserError("Use custom fields and a saved query here, such as `cf_7:Acme query:3`.")

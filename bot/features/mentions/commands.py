@@ -147,9 +147,8 @@ def _about_others(word: str, text: str, rest: str, today: Today) -> Run | None:
         return Run("issues", text)
     if word == "help" and said.removeprefix("/") in COMMANDS:
         return Run(said.removeprefix("/"), "help")
-    secret = word in ("link", "login", "connect") and len(rest.split()) == 1  # refused there
     few = word in ACCOUNT and (word == "projects" or rest) and len(rest.split()) <= FEW
-    if (word in ALONE and not rest) or secret or few:
+    if (word in ALONE and not rest) or few:
         return Run("tracker", f"{word} {rest}".strip())
     return Run("tracker", "help") if text.lower().rstrip("!?. ") in GREETINGS else None
 

@@ -19,10 +19,10 @@ from bot.features.parts import Parts
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
+from bot.slack.language.keys import reject_key
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrase_reader import HalfPhrase, is_search, needs
 from bot.slack.language.tokens import UnclosedQuote, words
-from bot.slack.language.values import reject_api_key
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
@@ -46,7 +46,7 @@ class MentionHandlers:
 
     async def answer(self, message: UserMessage, reply: Reply) -> JSON | None:
         """Returns the command that the message means, which runs next; answers any other message."""
-        reject_api_key(message.text)
+        reject_key(message.text)
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()
         match meant(text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix):

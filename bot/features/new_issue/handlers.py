@@ -156,7 +156,9 @@ class CreateFormHandlers:
         filled = View(found.view | {"private_metadata": kept.dump()})
         chosen = forms.Values(filled.json).chosen("template") or str(kept.template)
         template = None if chosen == str(kept.template) else f"#{chosen}"
-        refreshed = await FormFilling(self.parts).refreshed(reply, filled, None, FormState(), template)
+        refreshed = await FormFilling(self.parts).refreshed(
+            reply, filled, None, FormState(said=found.said), template
+        )
         meanwhile = unfinished(opened, press.pressed_at)
         await reply.show(with_offer(refreshed, meanwhile.offer()) if meanwhile else refreshed)
         await self.unfinished.put(reply.owner, found.model_copy(update={"before": meanwhile}))

@@ -21,12 +21,12 @@ from bot.features.related.views import CreateFromMessage
 from bot.features.templates.buttons import UseTemplate
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, Shortcut
+from bot.slack.language.keys import without_typed_key
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import loading
-from bot.slack.text.mrkdwn import without_keys
 from bot.slack.workspaces.messages import in_words
 
 SUBJECT = 120
@@ -153,7 +153,7 @@ class FormOpening:
 
     async def offer_new(self, reply: Reply, draft: Draft, *others: Element) -> Block:
         """A button that opens the form with a draft in which nothing is wrong, and other buttons."""
-        label = f"Create issue “{shortened(without_keys(draft.subject), 50)}”"
+        label = f"Create issue “{shortened(without_typed_key(draft.subject), 50)}”"
         return actions([button(label, await reply.save(OpenDraft(draft=draft))), *others])
 
     async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:

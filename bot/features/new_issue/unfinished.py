@@ -14,11 +14,11 @@ from bot.errors import StoredTextError
 from bot.features.issues.buttons import ContinueDraft, DiscardDraft
 from bot.features.issues.fields import DESCRIPTION
 from bot.features.new_issue.form import NewIssueMetadata
+from bot.slack.language.keys import types_key
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, section, shortened
 from bot.slack.surfaces.view import View
-from bot.slack.text.mrkdwn import line, without_keys
-from bot.spelling import is_key
+from bot.slack.text.mrkdwn import line
 from bot.store.owner import Owner
 from bot.store.saved_input import LIFETIME, SavedInput
 
@@ -27,11 +27,12 @@ log = structlog.get_logger(__name__)
 NAME = "new_issue"
 OFFER, CHOICES = "draft", "draft_buttons"
 SUBJECT = 60
+KEY_LEFT_OUT = "I didn't keep what looks like an API key. If it isn't one, type it again."
 
 
 class UnfinishedForm(BaseModel):
     """What a form held `at` a time; `before` is what it offered to continue, and `sent` the last form whose
-    issue was created.
+    issue was created. `said` is what the user has to know of what isn't kept.
     """
 
     form: str = ""
@@ -40,6 +41,7 @@ class UnfinishedForm(BaseModel):
     view: dict[str, Any] = Field(default_factory=dict)
     before: Optional["UnfinishedForm"] = None
     sent: str = ""
+    said: str = ""
 
     def offer(self) -> list[Block]:
         subject = f": “{line(shortened(self.subject, SUBJECT))}”" if self.subject else ""
@@ -112,32 +114,35 @@ def _logged() -> Iterator[None]:
 
 def unfinished(view: View, at: float) -> UnfinishedForm | None:
     """What a form held at a time; None if it has neither subject nor description."""
-    values = forms.Values(view.json)
-    subject = without_keys(values.text("subject") or "")
+    entered = view.json.get("state", {}).get("values") or {}
+    kept = {block_id: state for block_id, state in entered.items() if not types_key(_text(state))}
+    held = _held(view, kept)
+    values = forms.Values(held)
+    subject = values.text("subject") or ""
     if not subject and not rich_input.has_content(values.rich_text(DESCRIPTION.name) or {}):
         return None
-    return UnfinishedForm(form=NewIssueMetadata.of(view).form, at=at, subject=subject, view=_held(view))
+    said = "" if len(kept) == len(entered) else KEY_LEFT_OUT
+    return UnfinishedForm(form=NewIssueMetadata.of(view).form, at=at, subject=subject, view=held, said=said)
 
 
-def _held(view: View) -> JSON:
-    """The parts of a form that are needed to fill it in again, without keys."""
+def _held(view: View, entered: JSON) -> JSON:
+    """The parts of a form that are needed to fill in again what was entered."""
     inputs = [block["block_id"] for block in view.json["blocks"] if block["type"] == "input"]
     return {
         "blocks": [{"type": "input", "block_id": block_id} for block_id in inputs],
-        "state": {"values": _keyless(view.json.get("state", {}).get("values") or {})},
+        "state": {"values": entered},
         "private_metadata": view.json.get("private_metadata", ""),
     }
 
 
-def _keyless(part: Any) -> Any:  # noqa: ANN401 - JSON of any shape
+def _text(part: Any) -> str:  # noqa: ANN401 - JSON of any shape
+    """All text in a field's state."""
     match part:
         case dict():
-            return {name: _keyless(value) for name, value in part.items()}
+            return " ".join(_text(held) for name, held in part.items() if name not in ("type", "action_id"))
         case list():
-            return [_keyless(value) for value in part]
-        case str() if not is_key(part):
-            return without_keys(part)
-    return part
+            return " ".join(map(_text, part))
+    return part if isinstance(part, str) else ""
 
 
 def with_offer(view: JSON, offered: list[Block]) -> JSON:

@@ -15,6 +15,7 @@ from bot.features.search.commands import issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
+from bot.slack.language.keys import types_key
 from bot.slack.language.phrase_reader import HalfPhrase, Names
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
@@ -22,7 +23,6 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, Message, actions
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
-from bot.slack.text.mrkdwn import without_keys
 
 PAGES = (
     *(
@@ -139,5 +139,5 @@ class SearchHandlers:
 
 def _words(page: buttons.ResultsPage) -> list[Element]:
     """*Search for “…”*, unless the words were searched for or may be a key."""
-    searched = WORDS in page.changes or without_keys(page.query) != page.query
+    searched = WORDS in page.changes or types_key(page.query)
     return [] if searched else [views.as_words(page, page.query)]

@@ -21,6 +21,7 @@ from bot.features.search.buttons import (
 )
 from bot.features.search.search import WORDS, Change, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
+from bot.slack.language.keys import without_typed_key
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -36,7 +37,7 @@ from bot.slack.surfaces.blocks import (
     section,
 )
 from bot.slack.surfaces.buttons import OPTION_VALUE
-from bot.slack.text.mrkdwn import cut, day, line, without_keys
+from bot.slack.text.mrkdwn import cut, day, line
 from bot.slack.text.wording import Wording
 from bot.spelling import series
 
@@ -130,7 +131,7 @@ def _offer(change: Change, page: ResultsPage, words: str) -> Element:
 
 def search_button(text: str) -> Element:
     """The button that searches for a text that was typed elsewhere, its phrases included but no keys."""
-    text = without_keys(text)
+    text = without_typed_key(text)
     return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
 
 

@@ -6,9 +6,11 @@ from enum import Enum
 
 from bot.access.people import Who
 from bot.errors import UserError
+from bot.service.conventions import KEY
+from bot.slack.language.keys import LINK, key_typed
 from bot.slack.language.options import Parsed
 from bot.slack.language.tokens import SlackUser, words
-from bot.slack.language.values import key_typed, person, reject_api_key, unknown_word
+from bot.slack.language.values import person, unknown_word
 from bot.store.owner import Owner
 
 
@@ -97,7 +99,7 @@ TrackerRequest = (
 _ALONE = ("link", "unlink", "whoami", "help")
 _COMMANDS = (*_ALONE, "projects", "project", "default", "emoji", "user")
 _SYNONYMS = {
-    **dict.fromkeys(("login", "signin", "connect", "auth", "key"), "link"),
+    **dict.fromkeys(LINK, "link"),
     **dict.fromkeys(("logout", "signout", "disconnect"), "unlink"),
     **dict.fromkeys(("me", "who", "account", "status"), "whoami"),
     **dict.fromkeys(("list", "ls"), "projects"),
@@ -118,7 +120,8 @@ def may_hold_key(text: str) -> bool:
 
 def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     """Parse `/tracker <text>` of `asker`. Raises UserError, never with a typed API key in its text."""
-    reject_api_key(text)
+    if KEY.search(text):  # nothing else here looks like one
+        raise key_typed()
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Bare.ACCOUNT

@@ -21,7 +21,6 @@ _YES_NO = {
     **dict.fromkeys(("no", "n", "false", "off", "0"), False),
 }
 _PERCENT = re.compile(r"([0-9]{1,3}) ?%?")
-_KEY = re.compile(r"[0-9a-fA-F]{40}")
 _NAMED_BY_LINK = re.compile(
     r"(?:^attach\s++|^\s*+|parent:\s*+)<?(https?://[^|>\s]{1,2000}/issues/[0-9][^|>\s]{0,2000})",
     re.IGNORECASE,
@@ -86,20 +85,6 @@ def own_text(text: str, base_url: str) -> str:
         if linked_issue(base_url, url) is None:
             raise UserError("That link isn't an issue in {service}. Use the issue's number, such as `42`.")
     return text
-
-
-def key_typed() -> UserError:
-    """The error for a key that was typed into a command, where logs may keep it."""
-    return UserError(
-        "Never type your API key into a command, because it may end up in logs. Create a new key "
-        "under “My account” in {service}, then enter it with `{/tracker link}`."
-    )
-
-
-def reject_api_key(text: str) -> None:
-    """Raise UserError, without repeating it, if an API key was typed."""
-    if _KEY.search(text):
-        raise key_typed()
 
 
 def one(parsed: Parsed, key: str) -> Value | None:

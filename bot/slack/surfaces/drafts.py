@@ -4,17 +4,16 @@
 draft back. What is saved has no tokens and no triggers.
 """
 
-import re
 from datetime import timedelta
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from bot.errors import UserError
+from bot.slack.language.keys import without_typed_key
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.forms import without_secrets
-from bot.slack.text.mrkdwn import without_keys
 from bot.store.saved_input import LIFETIME
 
 SAVED = (
@@ -27,8 +26,6 @@ SAVED_OF_EVENT = (
     *("function", "inputs", "function_execution_id"),
 )
 RESUMES = "resumes"
-MAY_HOLD_KEY = re.compile(r"[0-9a-fA-F]{40}|\b(?:link|login|signin|connect|auth|key)\b", re.IGNORECASE)
-"""Messages that somebody may have typed a key into."""
 
 
 class SavedDraft(Button):
@@ -71,7 +68,7 @@ def saveable(payload: JSON) -> JSON:
     """The parts of a payload that are needed to resume it."""
     saved = {key: payload[key] for key in SAVED if key in payload}
     if str(saved.get("command")).endswith("tracker"):  # the one command that people type keys into
-        saved["text"] = without_keys(str(saved.get("text") or ""))
+        saved["text"] = without_typed_key(str(saved.get("text") or ""))
     view = saved.pop("view", None)
     if view and view.get("type") == "modal":
         saved["view"] = without_secrets(view)
@@ -88,8 +85,7 @@ def event_saveable(event: JSON) -> JSON:
     """The parts of an event that are needed to answer it, without keys and tokens."""
     plain = {key: value for key, value in event.items() if key not in ("blocks", "attachments")}
     saved = message_saveable(plain) | {key: event[key] for key in SAVED_OF_EVENT if key in event}
-    text = str(event.get("text") or "")
-    return saved | {"text": without_keys(text) if MAY_HOLD_KEY.search(text) else text}
+    return saved | {"text": without_typed_key(str(event.get("text") or ""))}
 
 
 def message_saveable(message: JSON) -> JSON:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from urllib.parse import quote
 
+from bot.service.conventions import KEY
+
 # Control characters except \t and \n, bidirectional overrides, surrogates, and the byte order mark
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _BREAKS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
@@ -165,12 +167,9 @@ def _head(text: str, end: int) -> str:
     return kept.rstrip()
 
 
-KEY_LIKE = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z]*[0-9])[0-9A-Za-z]{24,}(?![0-9A-Za-z])")
-
-
 def without_keys(text: str) -> str:
-    """The text with "…" for every run of letters and digits that may be a key."""
-    return KEY_LIKE.sub("…", text)
+    """The text with "…" for everything that looks like a key."""
+    return KEY.sub("…", text)
 
 
 LONGEST = 5_000  # how many characters of a text are converted: twice what a card shows

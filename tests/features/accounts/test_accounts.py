@@ -93,7 +93,9 @@ async def test_never_repeats_a_key_typed_in_any_command(office: Office, ana: Per
     for typed in ("tracker", "tracker link", "tracker login", "tracker whoami"):
         answer = await ana.ask(f"/{typed} {KEY}")
         assert "Never type your API key into a command" in answer["text"]
-    await ana.ask(f"/issue {KEY}")
+    assert "s3cret" not in text_of(await ana.ask("/tracker Link s3cret"))
+    for typed in (f"issue {KEY}", f"digest add {KEY} daily 9", f"digest add webshop daily {KEY}"):
+        await ana.ask(f"/{typed}")
 
     form = await ben.form_after(ben.command(f"/issue new Foo {KEY} project:webshop"), "Link account")
     assert "/issue new Foo … project:webshop" in text_of(form)

@@ -9,6 +9,7 @@ from tests.support.person import Person
 from tests.support.reading import JSON, input_named, text_of
 
 FORM = "Here's the form."
+COMMIT = "3f786850e387550fdab836ed7e6dc881de23001b"
 ROWS = [
     ("new Checkout is blank project:webshop", "Created "),
     ("12", "#12 Delivery costs differ"),
@@ -326,9 +327,19 @@ async def test_link_offers_its_form(stranger: Talker, ben: Person) -> None:
     assert (await ben.form("Link account"))["title"]["text"] == "Link account"
 
 
-@pytest.mark.parametrize("text", ["link {key}", "my key is {key}", "new Login {key}", "{key}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "link {key}",
+        "Link {key}",
+        "tracker login {key}",
+        "my API key is `{key}`, thanks",
+        "{key}",
+        "Login 0123456789abcdef",
+    ],
+)
 async def test_a_typed_key_is_refused_and_never_repeated(
-    office: Office, talker: Talker, caplog: pytest.LogCaptureFixture, text: str
+    talker: Talker, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
     key = KEYS["ben"]
 
@@ -338,4 +349,18 @@ async def test_a_typed_key_is_refused_and_never_repeated(
     bots = [m for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
     assert key not in str(bots)
     assert key not in caplog.text
-    assert office.newest_issue().subject != "Login"
+
+
+@pytest.mark.parametrize("text", ["{commit} broke the login", "link to {commit} is dead", "login broken"])
+async def test_a_commits_id_in_a_sentence_is_text(talker: Talker, text: str) -> None:
+    said = text.format(commit=COMMIT)
+
+    answer = await talker.mention(said)
+
+    assert f"Create issue “{said[:40]}" in text_of(answer)
+
+
+async def test_an_issue_may_name_a_commit(office: Office, talker: Talker) -> None:
+    await talker.mention(f"new Login broken by {COMMIT} project:webshop")
+
+    assert office.newest_issue().subject == f"Login broken by {COMMIT}"

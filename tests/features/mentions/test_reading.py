@@ -86,7 +86,6 @@ LINK = f"<{URL}/issues/42|#42>"
         ("Hello!", "tracker", "help"),
         ("whoami", "tracker", "whoami"),
         ("link", "tracker", "link"),
-        ("link 0123456789abcdef", "tracker", "link 0123456789abcdef"),
         ("projects", "tracker", "projects"),
         ("list projects", "tracker", "projects"),
         ("project webshop", "tracker", "project webshop"),

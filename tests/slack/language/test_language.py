@@ -126,7 +126,7 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
 
 KEYS = {
     "/tracker": (f"link {KEY}", "link s3cret-key", f"whoami {KEY}", KEY, f"projects key:{KEY}"),
-    "/digest": (KEY, f"add {KEY} daily", f"add web daily {KEY}", f"pause tz:{KEY}"),
+    "/digest": (KEY, f"key {KEY}"),
 }
 
 WORDS = (
