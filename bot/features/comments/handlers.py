@@ -71,7 +71,7 @@ class CommentHandlers:
     async def comment(self, reply: Reply, number: int | None, text: str) -> None:
         """`/issue 42 comment …`; opens the form if the number or the text is missing."""
         if number is None or not text:
-            await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()))
+            await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()), text)
             return
         reply.recovery = partial(self._way_on, reply, number, text)
         done = await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
@@ -119,10 +119,11 @@ class CommentHandlers:
         metadata = CommentMetadata(files=job_id, place=job.place)
         await self._show(reply, metadata, text, number=number)
 
-    async def _open(self, reply: Reply, metadata: CommentMetadata) -> None:
+    async def _open(self, reply: Reply, metadata: CommentMetadata, text: str = "") -> None:
         reply.recovery = opening(metadata.issue, reply.wording)
         await reply.open(loading(views.TITLE))
-        await self._show(reply, metadata, None)
+        typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
+        await self._show(reply, metadata, typed)
 
     async def _show(
         self,

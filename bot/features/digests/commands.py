@@ -18,6 +18,7 @@ from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.keys import reject_key
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, parse, understand
+from bot.slack.language.questions import reject_question
 from bot.slack.language.tokens import UnclosedQuote, Word
 from bot.slack.language.values import Help
 from bot.slack.text.wording import Wording
@@ -130,6 +131,7 @@ def digest_command(text: str, asker: Owner, fields: Collection[Ref] = ()) -> Dig
     """
     reject_key(text)
     parsed, problems = _understood(text, fields)
+    reject_question(text, parsed.words)
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
     if command == "add":

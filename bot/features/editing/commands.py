@@ -10,6 +10,7 @@ from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, 
 from bot.service.models import Ref
 from bot.slack.language import phrase_reader, values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
+from bot.slack.language.questions import Question, is_question
 from bot.slack.language.tokens import Value, split_first_line
 from bot.slack.language.values import Typist
 
@@ -39,8 +40,9 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, below.strip()]))
     guessed = {key for _, keys in parsed.phrases for key in keys}
-    if any(word.source.endswith("?") for word in typed.words) and SUBJECT.key not in parsed.options:
-        reader.problems.insert(0, _asks(typed.text, number))
+    subject = " ".join(said for said, keys in parsed.phrases if SUBJECT.key in keys)
+    if is_question(word for word in typed.words if word.source not in subject):
+        reader.problems.insert(0, Question(typed.text))
     elif left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
         guessed.add("status")
@@ -67,15 +69,6 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
 
 def _is_nothing(value: Value) -> bool:
     return value.text.lower() in NOTHING
-
-
-def _asks(text: str, number: int) -> UserError:
-    return UserError(
-        "“{text}” looks like a question, so I didn't change anything. To change #{number}, leave out the "
-        "question mark, or open the form.",
-        text=text,
-        number=number,
-    )
 
 
 def _never_empty(field: Field) -> UserError:

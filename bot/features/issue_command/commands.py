@@ -12,15 +12,17 @@ from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.language import values
+from bot.slack.language.doubts import is_several
+from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrase_reader import TAIL, HalfPhrase, Names, is_search, needs, subject
+from bot.slack.language.questions import Question, asks, reject_question, without_question
 from bot.slack.language.tokens import as_typed, split_first_line
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import SURE, similar
 
 OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
-NEW = ("new", "create", "add")
 TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
 COMMENT = ("comment", "note")
@@ -30,9 +32,10 @@ _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 SEARCH = ("search", "find")
 LIST = (*SEARCH, "list", "mine", "my")
-SUBCOMMANDS = (*NEW, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
+SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
-    r"\s*(?:(?:comment|note)\s+(?:on\s+)?(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
+    rf"\s*(?:(?:(?:add|create|post|leave|write)\s+{BEFORE})?(?:comment|note)\s+(?:(?:on|to|for|issue)\s+)*+"
+    r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -171,7 +174,7 @@ def issue_command(
     parsed = understand(first_line, OPTIONS, fields)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
-    if subcommand in ("", *NEW):
+    if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
         return _new(rest if subcommand else parsed, below, typist, names)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
@@ -205,10 +208,12 @@ def issue_command(
 
 def _follow(parsed: Parsed) -> FollowIssue | None:
     """The request in `42 follow` or `follow 42`; None for anything else."""
-    match sorted((word.text.lower() for word in parsed.words), key=FOLLOW.__contains__):
+    said = without_question(parsed.plain.lower()).split()
+    match sorted(said, key=FOLLOW.__contains__):
         case [about, verb] if (
             verb in FOLLOW and not parsed.options and (number := values.issue_number(about))
         ):
+            reject_question(parsed.text, parsed.words)
             return FollowIssue(number, FOLLOW[verb])
     return None
 
@@ -218,7 +223,10 @@ def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRe
         return Help()
     if subcommand == "attach":
         return AttachFiles(values.issue_number(rest.text))
-    return _of_templates(_draft(rest, below, typist)) if subcommand in TEMPLATES else None
+    if subcommand not in TEMPLATES:
+        return None
+    reject_question(rest.text, rest.words)
+    return _of_templates(_draft(rest, below, typist))
 
 
 def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> CreateIssue | OpenForm:
@@ -226,6 +234,8 @@ def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> Cre
     read = subject(parsed, names or {}, typist.today)
     draft = _draft(read, below, typist)
     unnamed = needs(read.words[-TAIL:], "new") if names is None else frozenset[str]()
+    if draft.subject and not without_question(draft.subject):
+        raise Question(draft.subject)
     return CreateIssue(draft, unnamed) if draft.subject else OpenForm(draft)
 
 
@@ -237,7 +247,14 @@ def _comment(text: str, base_url: str | None) -> AddComment | None:
         return None
     about = as_typed(typed["after"] or typed["before"])
     number = values.issue_number(values.own_text(about, base_url) if base_url else about)
-    return AddComment(number, as_typed(typed["text"]).strip()) if number else None
+    if number is None:
+        return None
+    said = as_typed(typed["text"]).strip()
+    if asks(text[: typed.start("text")] if without_question(said) else text):
+        raise Question(as_typed(text))
+    if typed["after"] and is_several(f"{about} {said}"):
+        return AddComment(None, f"{about} {said}")
+    return AddComment(number, said)
 
 
 def _of_templates(draft: Draft) -> IssueRequest:
@@ -246,7 +263,7 @@ def _of_templates(draft: Draft) -> IssueRequest:
         return ListTemplates(draft.project)
     verb, _, rest = draft.subject.partition(" ")
     verb, saved = verb.lower(), _SAVED.fullmatch(rest)
-    if verb in NEW and not rest:
+    if verb in GENERAL and not rest:
         return OpenTemplateForm(draft.project)
     if verb in (*EDIT_TEMPLATE, *REMOVE_TEMPLATE):
         name = rest.strip(QUOTES)

@@ -115,4 +115,4 @@ class IssueCommand:
                 row = await FormOpening(self.parts).offer_new(reply, draft, search_button(text))
                 again = await reply.corrected(error)
                 return actions([again, *row["elements"]]) if again else row
-        return None
+        return await reply.correction(error)

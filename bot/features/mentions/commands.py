@@ -11,9 +11,12 @@ from bot.service.conventions import issue_number as linked_issue
 from bot.slack.incoming.interaction import COMMAND_LENGTH
 from bot.slack.language import values
 from bot.slack.language.dates import Today
+from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import hours
+from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrase_reader import HalfPhrase, is_search
+from bot.slack.language.questions import asks
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
 from bot.slack.text.mrkdwn import decode
@@ -52,7 +55,6 @@ class Unclear:
 Meant = Run | Nothing | Wordless | Unclear
 COMMANDS = ("issue", "issues", "timelog", "digest", "tracker")
 SYNONYMS = {"digests": "digest", "ticket": "issue", "tickets": "issues"}
-NEW = frozenset({"new", "create", "add"})
 CHANGE = frozenset(
     (
         *("show", "view", "open", "edit", "change", "update", "set", "comment", "note", "attach"),
@@ -76,6 +78,20 @@ _AN_ISSUE = re.compile(r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?:\s*:\s*|\s*$)"
 _ISSUE = re.compile(r"(?:(?:me|on|for|the|issue|ticket|bug)\s+){0,2}", re.IGNORECASE)
 _LOGGED = re.compile(r"(?:time\s+)?(?:(?:on|for|to|issue)\s+){0,2}", re.IGNORECASE)
 _FILTER = re.compile(r"(?!https?:)-?[a-z_0-9]+:.+", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(
+    rf"{BEFORE}(?:comment|note)\b(?:\s+(?:to|on|for|issue))*+((?:\s.*)?)", re.IGNORECASE | re.DOTALL
+)
+_TIME = re.compile(
+    rf"{BEFORE}(?:half\s+an\s+)?(?:time|hours?)(?=\s*$|\s+(?:to|on|for|in|of)\s)|"
+    r"[0-9]+(?:[.,:][0-9]+)?\s?(?:hours?|hrs?|h|minutes?|mins?|m)"
+    r"(?:\s?[0-9]+\s?(?:minutes?|mins?|m)?)?(?=\s*$|\s+(?:to|on|for|in|of)\s)",
+    re.IGNORECASE,
+)
+_THING = re.compile(
+    rf"{BEFORE}(?P<when>(?:daily|weekly|hourly|live)\s+)?(?P<thing>digest|template|project|user|account)\b"
+    r"(?P<link>\s*(?:called|named|for|of|in|on|:)(?=\s|$))?(?P<name>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _LINKING = frozenset({"on", "for", "to", "in", "issue"})
 _DURATION_WORDS = 4
 
@@ -89,10 +105,11 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "") -> Meant:
     first, rest = _split(text)
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
     if len(text) > COMMAND_LENGTH:
-        return _unclear(rest if word in NEW else text, long=True)
+        return _unclear(rest if word in GENERAL else text, long=True)
     if (command := SYNONYMS.get(word, word)) in COMMANDS and not first.endswith(":"):
         return Run(command, rest)
-    about = _about_time(word, text, rest, base_url) or _about_issue(word, first, rest, base_url)
+    about = _about_new(word, rest, today, base_url) if word in GENERAL else None
+    about = about or _about_time(word, text, rest, base_url) or _about_issue(word, first, rest, base_url)
     return about or _about_others(word, text, rest, today) or _unclear(text)
 
 
@@ -108,14 +125,39 @@ def _only_search_phrases(text: str, today: Today) -> bool:
     return phrases or all(_FILTER.fullmatch(word.source) for word in parsed.words)
 
 
+def _about_new(word: str, rest: str, today: date, base_url: str) -> Run | None:
+    """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
+    named = _AN_ISSUE.match(rest)
+    searched = bool(rest) and _only_search_phrases(f"{word} {rest}", today)
+    if named or not (searched or asks(rest.partition("\n")[0]) or not is_subject(rest)):
+        return Run("issue", f"new {rest[named.end() :] if named else rest}".strip())
+    if commented := _COMMENT.fullmatch(rest):
+        about = commented[1].strip()
+        known = not about or _number(_split(about)[0], base_url)
+        return Run("issue", f"comment {about}".strip()) if known else None
+    if _TIME.match(rest):
+        return _about_time("log", f"log {rest}", rest, base_url) or Run("timelog", rest)
+    found = _THING.fullmatch(rest)
+    name = found["name"].strip() if found else ""
+    if found is None or (name[:1].islower() and not found["link"]):
+        return None
+    match found["thing"].lower():
+        case "digest":
+            return Run("digest", f"add {name} {found['when'] or ''}".strip())
+        case "template":
+            return Run("issue", "template new")
+        case "project":
+            return Run("tracker", f"project new {name}".strip())
+    return Run("tracker", f"user new {name if name.startswith('<@') else ''}".strip())
+
+
 def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:
-    if word in NEW:
-        return Run("issue", f"new {_AN_ISSUE.sub('', rest, count=1)}".strip())
     if _number(first, base_url):
         return Run("issue", f"{first} {rest}".strip())
-    if word in CHANGE:
+    if word in CHANGE and not first.endswith(":"):
         about = rest[len(_leading(_ISSUE, rest)) :]
-        if _number(_split(about)[0], base_url):
+        counted = word == "note" and about == rest and about[:1].isdigit()  # `note 12 users …`
+        if _number(_split(about)[0], base_url) and not counted:
             return Run("issue", f"{word} {about}")
     if word in TEMPLATES or (word == "attach" and not rest):
         return Run("issue", f"{word} {rest}".strip())
@@ -131,8 +173,10 @@ def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
     for count in _durations(typed):
         linking = _LINKING.intersection(word.lower() for word in typed[count : count + 2])
         about = typed[count + len(linking) :]
+        clock = ":" in typed[0] and linking and about[:1] and about[0].isdigit()  # `10:30 on 12`
+        unsure = clock or (is_doubtful(text) and not any(map(str.isalpha, "".join(typed[:count]))))
         if about and _number(about[0], base_url):
-            return Run("timelog", text)
+            return None if unsure else Run("timelog", text)
     return None
 
 

@@ -21,7 +21,7 @@ from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsR
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
-from bot.slack.surfaces.blocks import JSON, Block, actions, button_row
+from bot.slack.surfaces.blocks import JSON, Block, button_row
 from bot.slack.surfaces.forms import FormResult, Values, loading
 from bot.slack.workspaces.messages import writer
 from bot.store.plans import TemplateContent
@@ -88,12 +88,7 @@ class TemplateHandlers:
 
     async def on_named(self, reply: Reply, name: str, project: str | None, *, remove: bool) -> None:
         """`/issue template edit bug` opens the form, and `delete bug` asks."""
-
-        async def nearest(error: BotError) -> Block | None:
-            again = await reply.corrected(error)
-            return actions([again]) if again else None
-
-        reply.recovery = nearest
+        reply.recovery = reply.correction
         if not remove:
             await reply.open(loading("Edit template"))
         async with self.accounts.reading(reply.owner) as session:

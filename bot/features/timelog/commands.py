@@ -11,9 +11,11 @@ from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, phrase_reader, values
 from bot.slack.language.dates import Today
+from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrase_reader import Names
+from bot.slack.language.questions import Question, is_question
 from bot.slack.language.tokens import Word
 from bot.slack.language.values import Help, Typist, ZoneUnknown
 from bot.spelling import SURE, similar
@@ -43,9 +45,7 @@ LINKING = ("for", "on", "to", "in", "issue")
 MAX_DURATION_WORDS = 4  # as in `1 h 30 min`
 
 MAX_WORDS_BEFORE = 5  # how many words may stand before a duration
-_WITH_UNIT = re.compile(
-    r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?)(?![a-z])|[0-9]{1,2}:[0-9]{2}$"
-)
+_WITH_UNIT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?)(?![a-z])")
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
@@ -62,7 +62,7 @@ def timelog_command(text: str, typist: Typist, names: Names | None = None) -> Ti
     if words[:1] == ["edit"] and not alone:
         raise UserError("To change or delete your last entry, type `{/timelog} edit` on its own.")
     request: TimelogRequest
-    wrong = None
+    wrong, said = None, 0
     if alone and words[0] in EDIT:
         request = EditLastEntry()
     elif alone and words == ["help"]:
@@ -74,12 +74,25 @@ def timelog_command(text: str, typist: Typist, names: Names | None = None) -> Ti
         except UserError as error:
             return Misread(TimeDraft(comment=text), error)
     draft = request if isinstance(request, TimeDraft) else TimeDraft()
+    if isinstance(request, TimeToLog):
+        alternative = request.comment.lower().startswith("or ")
+        if alternative or is_doubtful(parsed.after(said).plain):
+            draft, wrong = TimeDraft(comment=parsed.text), _unsure()
+        elif is_question(parsed.words):
+            wrong = Question(text)
     if alone and draft.comment and (near := similar(words[0], (*EDIT, "help"), 1, SURE)):
         wrong = UnknownWord("timelog", words[0], near[0])
     if parsed.problems:
         comment = " ".join(filter(None, (draft.comment, *parsed.left)))
         return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
     return Misread(draft, wrong) if wrong else request
+
+
+def _unsure() -> UserError:
+    return UserError(
+        "I can't tell which number is the issue or the duration, so I didn't log anything. Type one of each, "
+        "such as `{/timelog} 42 1h30`."
+    )
 
 
 def _time(parsed: Parsed, typist: Typist) -> Read:

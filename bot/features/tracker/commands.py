@@ -9,6 +9,7 @@ from bot.errors import UserError
 from bot.service.conventions import KEY
 from bot.slack.language.keys import LINK, key_typed
 from bot.slack.language.options import Parsed
+from bot.slack.language.questions import reject_question
 from bot.slack.language.tokens import SlackUser, words
 from bot.slack.language.values import person, unknown_word
 from bot.store.owner import Owner
@@ -134,6 +135,8 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
         if rest:
             raise UserError("Type `{/tracker} {command}` on its own.", command=command)
         return Bare(command)
+    if command in ("default", "emoji"):
+        reject_question(text, parsed.words)
     match command:
         case "projects":
             return ListProjects(rest)

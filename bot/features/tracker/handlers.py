@@ -80,6 +80,6 @@ class TrackerHandlers:
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an unknown subcommand: the nearest one, and the help."""
         if not isinstance(error, UnknownWord):
-            return None
+            return await reply.correction(error)
         again = await reply.corrected(error)
         return actions([*([again] if again else []), help_views.help_button()])

@@ -23,6 +23,7 @@ from bot.slack.language.phrases import (
     VERBS,
     Where,
 )
+from bot.slack.language.questions import is_question
 from bot.slack.language.tokens import Atom, Value, Word
 from bot.spelling import ENOUGH, GOVERNING
 
@@ -330,7 +331,7 @@ def subject(parsed: Parsed, names: Names, today: Today) -> Parsed:
     What a word before them governs stays, too, and all of a question.
     """
     reader, words = Reader("new", names, today), parsed.words
-    if parsed.plain.endswith("?"):
+    if is_question(words):
         return parsed
     ends: dict[int, Phrase | None] = {len(words): None}
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):

@@ -15,7 +15,9 @@ from bot.slack.language.tokens import Value
 from bot.store.owner import Owner
 
 MAX = 100  # how many values a list takes: as many as a form's select shows
-_NUMBER = re.compile(r"(?:#|https?://\S*/issues/)?([0-9]{1,12})(?:[?#/]\S*|[:,])?")
+_NUMBER = re.compile(
+    r"https?://\S*/issues/([0-9]{1,12})(?:[?#/]\S*|[:,])?|#?([0-9]{1,12})(?:[:,]|[?!\uff1f]+)?"
+)
 _YES_NO = {
     **dict.fromkeys(("yes", "y", "true", "on", "1"), True),
     **dict.fromkeys(("no", "n", "false", "off", "0"), False),
@@ -141,7 +143,7 @@ def people(parsed: Parsed, key: str, asker: Owner) -> tuple[Owner | str, ...]:
 def issue_number(text: str) -> int | None:
     """The issue number in `42`, `#42`, `42:` or a link, or None."""
     match = _NUMBER.fullmatch(text.strip())
-    return int(match[1]) or None if match else None
+    return int(match[1] or match[2]) or None if match else None
 
 
 def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:

@@ -15,13 +15,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, KeyInRequest
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut, SlashCommand
+from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
 from bot.slack.language.values import NoZone, Typist
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
-from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence
+from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
 from bot.slack.surfaces.forms import notice
@@ -118,6 +119,7 @@ class Reply:
         asked = self.interaction
         self.owner, self.place, self.wording = asked.owner, asked.place, self.platform.wording
         self.view_id = asked.modal.id if asked.modal else None
+        self.recovery = self.correction
 
     @property
     def channel(self) -> Channel | None:
@@ -274,14 +276,27 @@ class Reply:
         return actions(list(filter(None, (await self.corrected(error), form))))
 
     async def corrected(self, error: BotError) -> Element | None:
-        """The button that runs the command with the name that a misspelled one most likely means."""
-        asked, correction = self.interaction, error.correction
-        if not (
-            correction and isinstance(asked, SlashCommand) and (text := corrected(asked.text, *correction))
-        ):
+        """The button that runs the command with the name that a misspelled one most likely means, or without
+        its question mark.
+        """
+        asked, correction, text = self.interaction, error.correction, None
+        if not isinstance(asked, SlashCommand):
+            return None
+        if isinstance(error, Question):
+            text = without_question(asked.text)
+            label = f"Run “{shortened(text, 60)}”"
+        elif correction:
+            text = corrected(asked.text, *correction)
+            label = f"Use {correction[1]}"
+        if not text:
             return None
         again = ResumeRequest(payload=saveable(asked.payload | {"text": text}))
-        return button(f"Use {correction[1]}", await self.save(again), style="primary")
+        return button(label, await self.save(again), style="primary")
+
+    async def correction(self, error: BotError) -> Block | None:
+        """As `corrected`, in a row of its own."""
+        again = await self.corrected(error)
+        return actions([again]) if again else None
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""

@@ -1,0 +1,35 @@
+"""Numbers that may be something else than an issue or a duration: clock times, lists, and alternatives."""
+
+import re
+
+_UNIT = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
+_CLOCK = r"[0-9]{1,2}:[0-9]{2}\b"
+_TIME = rf"(?:{_CLOCK}|[0-9]+(?:[.,][0-9]+)?\s?{_UNIT}\b)"
+_NUMBER = rf"#?[0-9]+\b(?![.:][0-9]|\s?{_UNIT}\b)"
+_DURATION = rf"[0-9]+(?:[.,:][0-9]+)?(?:\s?{_UNIT}(?:\s?[0-9]+(?:\s?{_UNIT})?)?)?"
+_ISSUE = r"(?:(?:for|on|to|in|issue)\s)*#?[0-9]+\b(?![.,:][0-9])"
+_OTHER = r",?\s?\(?(?:or|vs)\b"
+_LIST = r"\s?(?:and|then|plus|not|[&+/,;])\s?"
+_RANGE = rf"(?:{_LIST}|\s(?:to|until)\s|\s?[-–]\s?)"
+_MOMENT = (
+    rf"\s(?:(?:at|from|until|till|by|before|after)\s|@\s?){_CLOCK}|\s?[ap]\.?m\b|\s(?:noon|o['’]?clock)\b|"
+    r"\s?(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|e|y|ust|t?(?:em)?ber|ober)?\b"
+)
+_DOUBTFUL = re.compile(
+    rf"(?:{_DURATION}\s)?{_ISSUE}(?:{_OTHER}|{_LIST}{_NUMBER}|{_MOMENT})|"  # `1h on 12 or 13`, `12, 13 1h`
+    rf"{_DURATION}\s{_ISSUE}(?:{_LIST}|\s){_TIME}|"  # `1h on 12 at 10:30`, `1h on 12 2h on 13`
+    rf"(?:{_ISSUE}\s)?{_DURATION}(?![.,:][0-9])(?:{_OTHER}|{_RANGE}{_TIME})|"  # `12 1h or 2h`
+    rf"[0-9]+[.,:][0-9]+\s{_ISSUE}\s?\S",  # `10:30 on 12 works for me`
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(rf"{_ISSUE}(?:{_OTHER}|{_LIST})\s?{_NUMBER}", re.IGNORECASE)
+
+
+def is_several(text: str) -> bool:
+    """Whether a text begins with several issues: `12 and 13`, `12, 13`, `12 or 13`."""
+    return _SEVERAL.match(" ".join(text.split())) is not None
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether a text begins with numbers of which one may be neither the issue nor the duration."""
+    return _DOUBTFUL.match(" ".join(text.split())) is not None

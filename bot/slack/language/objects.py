@@ -1,0 +1,28 @@
+"""What `add`, `create` and `new` are said of: a new issue, or another thing that the bot knows."""
+
+import re
+
+GENERAL = ("new", "create", "add")
+BEFORE = r"(?:(?:an?|another|the|my|our|some|new|one|more)\s+)*+"
+"""Words that may stand before a thing: `another new comment`."""
+_UNITS = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
+_THINGS = r"(?:comments?|notes?|reply|time|hours?|digests?|templates?|projects?|users?|accounts?)\b(?!-)"
+_ISSUE = re.compile(rf"{BEFORE}(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template))", re.IGNORECASE)
+_OTHER = re.compile(
+    rf"{BEFORE}(?:(?:private|public|personal|daily|weekly|hourly|live|half)\s+)?(?:an?\s+)?{_THINGS}(?!:\S)|"
+    rf"(?:an?|another|the|my|our)\s+(?:\S+\s+){{1,2}}{_THINGS}(?=\s*$|[:,.]|\s+(?:to|for|on|of|with)\b)|"
+    rf"[0-9]+(?:[.,:][0-9]+)?\s?{_UNITS}\b|#?[0-9]+\s+(?:to|as|on|for|in|from)\b|#[0-9]|<[@#]|"
+    r"(?:me|us|him|her|them|it|you|one)(?=\s*(?:$|[,.!]|(?:to|as|for|in|on|please|now|too)\b))|"
+    r"(?-i:this|that|these|those|here|there|around|to|in|on|at|with|by|issues|tickets|bugs|tasks)\b",
+    re.IGNORECASE,
+)
+_TO_ONE = re.compile(
+    r"\s(?:to|on|for|of|from)\s+(?:(?:issue|ticket)\s+)?(?:#[0-9]|[0-9]+\s*(?:$|[:,.]))|"
+    rf"\s(?:to|from|as)\s+{BEFORE}(?:this\s+|that\s+)?{_THINGS}",
+    re.IGNORECASE,
+)
+
+
+def is_subject(text: str) -> bool:
+    """Whether what follows a general verb is a new issue's subject, and no other thing that the bot knows."""
+    return _ISSUE.match(text) is not None or not (_OTHER.match(text) or _TO_ONE.search(text))

@@ -1,0 +1,213 @@
+"""What people say writes only what they ask for, and the answer has a button that leads on.
+
+Each row is what is typed, and what its answer says. `{n}` is an open issue that the person follows.
+"""
+
+import re
+import sqlite3
+
+import pytest
+
+from bot.sandbox.tracker.defaults import NEW
+from tests.features.mentions.talking import Talker
+from tests.support.office import Office
+from tests.support.person import Person
+from tests.support.reading import text_of
+
+QUESTION = "looks like a question"
+UNCLEAR = "I don't recognize that command.*Create issue “"
+UNSURE = "I can't tell.*Open form"
+FORM = "Here's the form.*Open form"
+REFUSED = "Open form"
+ANOTHER_THING = {
+    "add a comment to {n}": FORM,
+    "add comment": FORM,
+    "add a private comment to {n}: works for me": UNCLEAR,
+    "add a comment saying it works": UNCLEAR,
+    "add time to {n}": FORM,
+    "add 2h": FORM,
+    "add 2h to webshop": FORM,
+    "add half an hour to {n}": FORM,
+    "add 2h delay to the retries": UNCLEAR,
+    "create a digest for webshop": FORM,
+    "create a new weekly digest": "Which day.*Open form",
+    "add digest": FORM,
+    "new digest for webshop": FORM,
+    "create a template": FORM,
+    "new template for bugs": FORM,
+    "create a project called Harbor": FORM,
+    "new project": FORM,
+    "create user": "Only an administrator|Open form",
+    "add gwen as a user": UNCLEAR,
+    "new user can't log in": UNCLEAR,
+    "add user avatars to the header": UNCLEAR,
+    "add ben to {n}": UNCLEAR,
+    "add me as a watcher to {n}": UNCLEAR,
+    "add a due date to #{n}": UNCLEAR,
+    "add {n} to my list": UNCLEAR,
+    "add issue {n} to the digest": UNCLEAR,
+    "add me": UNCLEAR,
+    "create it": UNCLEAR,
+    "add this": UNCLEAR,
+    "new here, what can you do?": UNCLEAR,
+    "new here": UNCLEAR,
+    "new to this, where do I start": UNCLEAR,
+    "new around here!": UNCLEAR,
+    "new bugs": "Status: New|Create issue “",
+    "new issues": "Status: New",
+    "new this week": "Created <!date",
+    "new?": "Status: New",
+    "new ?": UNCLEAR,
+    "create an issue?": UNCLEAR,
+    "add a dark mode?": UNCLEAR,
+    "new Why does the login fail?": UNCLEAR,
+}
+"""Mentions that say `add`, `create` or `new`, but not of an issue."""
+QUESTIONS = {
+    "{n} closed?!": QUESTION,
+    "close {n}?!": QUESTION,
+    "close {n}??": QUESTION,
+    "close {n} ?": QUESTION,
+    "close {n}\uff1f": QUESTION,
+    "{n} close? thanks": QUESTION,
+    "{n}? close": QUESTION,
+    "{n} to:me?!": "No one called|Open form",
+    "{n} done? :thinking_face:": QUESTION,
+    "{n} closed :question:": QUESTION,
+    '"close" {n}?': "Search for|Open form|looks like",
+    "unfollow {n}?": f"{QUESTION}.*Run “unfollow {{n}}”",
+    "{n} unfollow?!": QUESTION,
+    "unfollow {n} ?": QUESTION,
+    "unfollow {n} please?": "looks like a question",
+    "{n} follow?": QUESTION,
+    "{n} note ?": f"{QUESTION}.*Run “{{n}} note”",
+    "{n} comment ???": QUESTION,
+    "comment {n}? anyone": QUESTION,
+    "{n} due friday?": QUESTION,
+    "{n} assign to me?": QUESTION,
+    "1h on {n}?": FORM,
+    "1h on {n} fixed?": f"{QUESTION}.*Open form",
+    "1h on {n} today?!": f"{QUESTION}.*Open form",
+    "log {n} 1h? not sure": "Open form",
+    "spent 2h on {n} yesterday?": f"{QUESTION}.*Open form",
+    "digest add webshop daily 9:00 ?": QUESTION,
+    "digest add webshop daily?": QUESTION,
+    "digest remove?": QUESTION,
+    "tracker default mobile ?": QUESTION,
+    "default mobile?": QUESTION,
+    "tracker default none?": QUESTION,
+    "unlink?": UNCLEAR,
+    "tracker emoji :ticket: ?": QUESTION,
+    "template save {n} as slow?": QUESTION,
+}
+"""Mentions that ask."""
+NUMBERS = {
+    "10:30 on {n} works for me": UNCLEAR,
+    "10:30 on {n}": UNCLEAR,
+    "3.0 on {n} fails for me": UNCLEAR,
+    "log 10:30 on {n} works for me": UNSURE,
+    "{n} 10:30 works for me": "Open form",
+    "log {n} at 10:30": "Open form",
+    "time {n} 10:30 to 11:30": UNSURE,
+    "1h on {n} at 10:30": UNSURE,
+    "1h on {n} pm": UNSURE,
+    "1h on {n} or 13?": UNSURE,
+    "1h on {n} or 13": UNSURE,
+    "1h on {n} and 13": UNSURE,
+    "1h on {n} & #13": UNSURE,
+    "1h on {n} / 13": UNSURE,
+    "1h on {n}\n2h on 13": UNSURE,
+    "1h on {n}, 13, and 14": "Create issue|Open form",
+    "1h {n} or 13": UNSURE,
+    "1h or 2h on {n}": "Create issue|Open form",
+    "log {n} or 13 1h": UNSURE,
+    "log {n}, 13 1h": UNSURE,
+    "log {n} and 13 1h": UNSURE,
+    "log {n} 13 1h": UNSURE,
+    "log {n} 1h or 2h": UNSURE,
+    "{n}/13 close": UNCLEAR,
+    "{n}#13 close": UNCLEAR,
+    "close {n} and 13": REFUSED,
+    "close {n}, 13": REFUSED,
+    "close #{n} #13": REFUSED,
+    "follow {n} or 13": REFUSED,
+    "note: {n} users reported this": UNCLEAR,
+    "note {n} users reported this": UNCLEAR,
+    "note that {n} users reported this": UNCLEAR,
+    "update: {n} closed": UNCLEAR,
+    "done: {n}": UNCLEAR,
+    "comment on {n} and 13: fixed": FORM,
+    "comment {n}, 13 fixed": FORM,
+    "{n} users reported this": REFUSED,
+    "{n} closed bugs": REFUSED,
+}
+"""Mentions in which a number may be something else than an issue or a duration."""
+COMMANDS = {
+    "/issue add a comment to": "New issue|Create",
+    "/issue create a digest for webshop": "Create issue",
+    "/issue add 2h to {n}": "Create issue",
+    "/issue new ?": QUESTION,
+    "/issue unfollow {n}?": f"{QUESTION}.*Run “unfollow {{n}}”",
+    "/issue {n} note ?": QUESTION,
+    "/issue {n} closed?!": f"{QUESTION}.*Open form",
+    "/issue {n}/13 close": "Create|Open form",
+    "/issue comment {n} or 13 is broken": "{n} or 13 is broken",
+    "/timelog 10:30 on {n} works for me": UNSURE,
+    "/timelog 1h on {n} or 13?": UNSURE,
+    "/timelog {n} meeting at 10:30": "Open form",
+    "/timelog {n} 1h fixed?": f"{QUESTION}.*Open form",
+    "/timelog {n} 10:30 - 11:30": UNSURE,
+    "/digest daily 9:00?": QUESTION,
+    "/digest me weekdays 9:00 ?": QUESTION,
+    "/tracker default mobile?": QUESTION,
+}
+
+
+def written(office: Office) -> str:
+    """Everything that a person can write with the bot, in the tracker and in the bot's database."""
+    data = office.tracker.data
+    with sqlite3.connect(office.directory / "bot.db") as bot:
+        tables = ("channel_defaults", "channel_emoji", "issue_templates", "digests")
+        rows = [bot.execute(f"SELECT * FROM {table}").fetchall() for table in tables]  # noqa: S608
+        rows += [bot.execute("SELECT count(*) FROM followed_issues").fetchall()]
+    return repr((data.issues, data.time_entries, data.projects, data.users.keys(), rows))
+
+
+TABLES = {"things": ANOTHER_THING, "questions": QUESTIONS, "numbers": NUMBERS, "commands": COMMANDS}
+
+
+@pytest.mark.parametrize("table", TABLES)
+async def test_only_what_is_asked_for_is_written(office: Office, ana: Person, table: str) -> None:
+    office.workspace.state.rate_limits = False  # the test talks faster than people
+    talker, issue = Talker(ana), office.public_issue()
+    for command in (
+        "/tracker default webshop",
+        f"/issue {issue.id} follow",
+        f"/timelog {issue.id} 1h design",
+    ):
+        await ana.command(command)
+    await office.idle()
+    before, wrong = "", []
+    for said, says in TABLES[table].items():
+        issue.status_id, issue.assigned_to_id = NEW, None
+        office.tracker.data.time_entries.clear()  # else a long day would ask
+        before = written(office)
+        typed, answer = said.format(n=issue.id), says.replace("{n}", str(issue.id))
+        if typed[:1] == "/":
+            seen = len(await ana.messages())
+            await ana.command(typed)
+            await office.idle()
+            shown = [*(await ana.messages())[seen:], *(await ana.state())["views"][-1:]]
+            for view in (await ana.state())["views"]:
+                await ana.close(view)
+        else:
+            shown = [await talker.mention(typed)]
+        text = " ".join(map(text_of, shown))
+        leads = "action_id" in str([one.get("blocks") for one in shown])
+        now = written(office)
+        if now != before or not re.search(answer, text, re.DOTALL) or not leads:
+            wrong.append(
+                f"{typed}{': written' if now != before else ''}{'' if leads else ': no button'}: {text[:200]}"
+            )
+
+    assert not wrong, "\n".join(wrong)
