@@ -311,8 +311,8 @@ class Editing:
         """Change an issue; only what differs from it is sent.
 
         `opened` are the `marks` of the issue that the form was opened with. Raises EditConflict if somebody
-        changed the same fields since, or may have, since a mark is missing; WrongField, IssueNotFound,
-        NotLinked, IssueRefused and the errors of `Issues.update`.
+        changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
+        `Issues.update`.
         """
         async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
@@ -328,8 +328,8 @@ class Editing:
         if not wanted.names:
             already = _changes(everything.by_name, before, values, values)
             return Edited(before, before, already=already, mine=assigned_to(session, before))
-        now = marks(before) if opened is not None else {}
-        others = {name for name, mark in now.items() if (opened or {}).get(name) != mark}
+        now = marks(before)
+        others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
         if conflicting := [name for name in wanted.by_name if _in_form(name) in others]:
             async with self.access.accounts.reading(owner) as session:
                 editable = replace(await self._editable(session, number, edit, PARTS), issue=before)

@@ -35,11 +35,12 @@ def editable(fields: JSON, shown: Details) -> JSON:
 
 
 def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
-    """What the user changed in the details, and the marks of the fields as they were shown.
+    """What the user changed in the details, and the marks of the fields as they were shown, empty without
+    one: what isn't known to have been shown counts as changed by others.
 
     Raises ActionExpired for a value that the details didn't offer.
     """
-    opened: dict[str, str] = {}
+    opened = {field.name: "" for field in EDITABLE.values()}
     values: JSON = {}
     for key, inputs in (view.get("state", {}).get("values") or {}).items():
         if key not in EDITABLE:
@@ -48,8 +49,7 @@ def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
         if option := held.get("selected_option"):
             number, _, shown = str(option["value"]).partition(":")
             if shown:
-                names = (field.name for field in EDITABLE.values())
-                opened = dict(zip(names, shown.split("."), strict=False))
+                opened |= zip(opened, shown.split("."), strict=False)
             held = held | {"selected_option": option | {"value": number}}
         values[EDITABLE[key].name] = {key: held}
     blocks = [{"type": "input", "block_id": name} for name in values]

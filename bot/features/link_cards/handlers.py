@@ -202,7 +202,7 @@ class LinkHandlers:
         except BotError as error:
             said = reply.wording.sentence(error)
             if isinstance(error, EditConflict):
-                said = views.conflicting(error, shown=bool(opened))
+                said = views.conflicting(error, shown=any(opened.values()))
             fields = {key for key, field in EDITABLE.items() if field.name in fields_of(error)}
             wrong = fields & view["state"]["values"].keys() if fields else ()
             if wrong and reply.acknowledge(response_action="errors", errors=dict.fromkeys(wrong, said)):
