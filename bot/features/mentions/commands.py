@@ -125,7 +125,7 @@ def _only_search_phrases(text: str, today: Today) -> bool:
     return phrases or all(_FILTER.fullmatch(word.source) for word in parsed.words)
 
 
-def _about_new(word: str, rest: str, today: date, base_url: str) -> Run | None:
+def _about_new(word: str, rest: str, today: Today, base_url: str) -> Run | None:
     """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
     named = _AN_ISSUE.match(rest)
     searched = bool(rest) and _only_search_phrases(f"{word} {rest}", today)

@@ -135,22 +135,23 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
         if rest:
             raise UserError("Type `{/tracker} {command}` on its own.", command=command)
         return Bare(command)
-    if command in ("default", "emoji"):
-        reject_question(text, parsed.words)
     match command:
         case "projects":
             return ListProjects(rest)
         case "project":
             return _project(parsed.after(1))
-        case "default":
-            if not rest:
-                return Bare.SHOW_DEFAULT
-            return Bare.CLEAR_DEFAULT if rest.lower() in _NONE else SetDefault(rest)
-        case "emoji":
-            return _emoji(rest)
+        case "default" | "emoji":
+            reject_question(text, parsed.words)
+            return _emoji(rest) if command == "emoji" else _default(rest)
         case "user":
             return _user(parsed.after(1), asker)
     raise unknown_word(typed, (*_COMMANDS, *_SYNONYMS), "tracker")
+
+
+def _default(typed: str) -> Bare | SetDefault:
+    if not typed:
+        return Bare.SHOW_DEFAULT
+    return Bare.CLEAR_DEFAULT if typed.lower() in _NONE else SetDefault(typed)
 
 
 def _emoji(typed: str) -> Bare | SetEmoji:
