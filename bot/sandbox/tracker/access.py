@@ -117,6 +117,7 @@ def next_statuses(data: Data, viewer: Viewer, issue: Issue) -> set[int]:
         allowed = set(data.statuses)
     else:
         allowed = {status for step in steps if step for status in step.get(issue.status_id, ())}
+    allowed = {s for s in allowed if issue.tracker_id in (data.statuses[s].trackers or data.trackers)}
     if any(not data.statuses[other.status_id].is_closed for other in _holding_up(data, issue)):
         allowed = {status for status in allowed if not data.statuses[status].is_closed}
     return allowed | {issue.status_id}

@@ -29,7 +29,10 @@ class Priority(Named):
 
 @dataclass(slots=True)
 class Status(Named):
+    """A status; `trackers` are those whose issues may change to it (None: all)."""
+
     is_closed: bool = False
+    trackers: frozenset[int] | None = None
 
 
 @dataclass(slots=True)

@@ -117,7 +117,7 @@ class Draft:
             issue.tracker_id = tracker
         status = self._sent.number("status_id")
         old = self._old
-        allowed = first_statuses(data, viewer, project) if old is None else next_statuses(data, viewer, old)
+        allowed = first_statuses(data, viewer, project) if old is None else next_statuses(data, viewer, issue)
         if status in allowed and status and status != issue.status_id:
             if data.statuses[status].is_closed and not data.statuses[issue.status_id].is_closed:
                 issue.closed_on = self._call.now
