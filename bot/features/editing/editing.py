@@ -86,7 +86,10 @@ class Editable:
 
     async def wanted(self, edit: Edit, session: Session, people: People) -> tuple["Wanted", list[WrongField]]:
         """The values that `edit` means, and an error for each name that can't be used."""
-        found, errors = await resolved(edit, people, session, self.catalog)
+        catalog = self.catalog
+        if "tracker" in edit.values:  # the service tells the statuses of the tracker that the issue has
+            catalog = replace(catalog, lists={**catalog.lists, "statuses": self.every_status})
+        found, errors = await resolved(edit, people, session, catalog)
         errors = [self._explained(error, edit) for error in errors]
         told = {error.field for error in errors}
         errors += [error for error in self._unsure(edit, found) if error.field not in told]
@@ -144,16 +147,15 @@ class Editable:
     def closing(self, edit: Edit) -> bool:
         """Whether the change is to close the issue."""
         name = str(edit.values.get("status") or "").casefold()
-        meant = (one for one in self.every_status if one.name.casefold() == name)
+        meant = (one for one in self.every_status if name in (one.name.casefold(), f"#{one.id}"))
         return edit.step is Step.CLOSE or any(isinstance(one, IssueStatus) and one.is_closed for one in meant)
 
-    def check_status(self, wanted: "Wanted") -> None:
-        """Raise WrongField for a status that the issue can't get from this user, if the service tells."""
-        status, allowed = wanted.values.get("status"), {one.id for one in self.issue.allowed_statuses}
-        if "tracker" in wanted.values or not (allowed and isinstance(status, Ref)):
-            return
-        if status.id not in allowed:
-            raise self._not_allowed(pick("status", f"#{status.id}", self.every_status))
+    def refused(self, wanted: "Wanted") -> WrongField | None:
+        """The error for a status that the issue can't get from this user, if the service tells."""
+        status, told = wanted.values.get("status"), {one.id for one in self.issue.allowed_statuses}
+        if "tracker" not in wanted.values and told and isinstance(status, Ref) and status.id not in told:
+            return self._not_allowed(pick("status", f"#{status.id}", self.every_status))
+        return None
 
     def _not_allowed(self, status: Ref) -> WrongField:
         refused = UserError(
@@ -318,11 +320,8 @@ class Editing:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
             editable = await self._editable(session, number, edit, parts)
             everything, errors = await editable.wanted(edit, session, self.access.people)
-            if errors and errors[0].field == "status" and editable.closing(edit):
-                kept = await Issues(self.access).kept_by_subtasks(session, number, ["status"])
-                errors = [WrongField("status", kept)] if kept else errors
         if errors:
-            raise errors[0]
+            raise await self._cause(session, editable, edit, errors[0])
         before, wanted = editable.issue, everything.new_to(editable.issue)
         values = held(before)
         if not wanted.names:
@@ -336,7 +335,8 @@ class Editing:
             changed = _changes(conflicting, before, values, wanted.by_name)
             labels = series([change.label for change in changed], "and")
             raise EditConflict(labels, editable, wanted, changed)
-        editable.check_status(wanted)
+        if refused := editable.refused(wanted):
+            raise await self._cause(session, editable, edit, refused)
         try:
             after = await Issues(self.access).update(
                 session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
@@ -354,6 +354,12 @@ class Editing:
         because = await self._because(session, number, not_taken)
         left, mine = (because,) if because else (), assigned_to(session, after)
         return Edited(before, after, changed, not_taken, left=left, mine=mine)
+
+    async def _cause(self, session: Session, editable: Editable, edit: Edit, error: WrongField) -> WrongField:
+        """The error, or what subtasks keep the issue from being closed."""
+        closes = ["status"] if error.field == "status" and editable.closing(edit) else []
+        kept = await Issues(self.access).kept_by_subtasks(session, editable.issue.id, closes)
+        return WrongField("status", kept) if kept else error
 
     async def _because(
         self, session: Session, number: int, not_taken: Collection[ServiceChange]

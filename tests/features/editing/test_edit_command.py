@@ -3,7 +3,7 @@
 import pytest
 
 from bot.sandbox.tracker.data import Issue
-from bot.sandbox.tracker.defaults import CLOSED, NEW
+from bot.sandbox.tracker.defaults import CLOSED, NEW, RESOLVED, SUPPORT
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import Person
@@ -13,8 +13,8 @@ from tests.support.reading import button_saying, text_of, values_of
 
 @pytest.fixture
 def tracker() -> Tracker:
-    """A service that tells which statuses an issue can get."""
-    return demo_tracker(issue_reads=True)
+    """A service that tells which statuses there are, and which of them an issue can get."""
+    return demo_tracker(issue_reads=True, listing=True)
 
 
 async def new_issue(office: Office, person: Person) -> Issue:
@@ -80,6 +80,8 @@ MISTAKES = {
     "{n} priority:none estimate:soon": ("Priority can't be empty", {"Estimated hours": "soon"}),
     "{n} make it work to:me": ("No status called “make it work”", {"Assignee": "Ana Ruiz (me)"}),
     "{n} close it soon": ("I don't understand “soon”", {"Status": "Closed"}),
+    "{n} close\nIt's in 2.0": ("I don't understand “It's in 2.0”", {"Status": "Closed"}),
+    "{n}\nIt's in 2.0": ("I don't understand “It's in 2.0”", {}),
 }
 
 
@@ -107,6 +109,18 @@ async def test_names_the_statuses_that_the_user_can_choose(
         reopened
     )
     button_saying(reopened["blocks"], "Open form")
+
+
+async def test_a_status_that_only_the_new_tracker_allows_is_set_with_it(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    office.tracker.data.statuses[RESOLVED].trackers = frozenset({SUPPORT})
+    assert f"let you set #{issue.id} to Resolved" in text_of(await ana.ask(f"/issue {issue.id} resolved"))
+
+    answer = text_of(await ana.ask(f"/issue {issue.id} tracker:support status:resolved"))
+
+    assert "Tracker: Bug → *Support*" in answer
+    assert "Status: New → *Resolved*" in answer
 
 
 async def test_own_issues_do_not_offer_to_be_assigned(ana: Person, issue: Issue) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from bot.sandbox.tracker.data import Issue
-from bot.sandbox.tracker.defaults import CLOSED, NEW
+from bot.sandbox.tracker.defaults import CLOSED, HIGH, NEW
 from bot.sandbox.tracker.server import Tracker
 from bot.store.tables import SavedInputRow
 from tests.features.editing.test_edit_command import new_issue
@@ -94,6 +94,51 @@ async def test_pressing_twice_undoes_once(office: Office, ana: Person, issue: Is
     assert issue.done_ratio == 0
     told = [text_of(message) for message in await ana.messages()]
     assert sum("Undid the change" in said for said in told) == 1
+
+
+async def test_each_of_two_changes_to_an_issue_is_undone(ana: Person, issue: Issue) -> None:
+    first = await ana.ask(f"/issue {issue.id} done:50%")
+    second = await ana.ask(f"/issue {issue.id} to:me")
+
+    said = [await undone(ana, answer) for answer in (first, second)]
+
+    assert ["Undid the change" in each for each in said] == [True, True]
+    assert (issue.done_ratio, issue.assigned_to_id) == (0, None)
+
+
+async def test_says_what_is_back_already_beside_what_someone_changed(ana: Person, issue: Issue) -> None:
+    answer = await ana.ask(f"/issue {issue.id} close done:50%")
+    issue.status_id, issue.done_ratio = NEW, 80
+
+    said = await undone(ana, answer)
+
+    assert "Status is already *New*" in said
+    assert "Someone has changed % done since then, so I didn't undo that." in said
+    assert issue.done_ratio == 80
+
+
+async def test_says_which_fields_a_subtask_decides_now(office: Office, ana: Person, issue: Issue) -> None:
+    answer = await ana.ask(f"/issue {issue.id} priority:high to:me")
+    below = await new_issue(office, ana)
+    below.parent_id, below.priority_id = issue.id, HIGH
+
+    said = await undone(ana, answer)
+
+    assert "Assignee: Ana Ruiz → *Unassigned*" in said
+    assert f"Tracker calculates #{issue.id}'s priority from its subtasks. Change it there." in said
+
+
+async def test_says_that_an_open_subtask_keeps_it_from_being_closed_again(
+    office: Office, chris: Person, issue: Issue
+) -> None:
+    await chris.ask(f"/issue {issue.id} close")
+    answer = await chris.ask(f"/issue {issue.id} reopen")
+    below = await new_issue(office, chris)
+    below.parent_id = issue.id
+
+    said = await undone(chris, answer)
+
+    assert f"#{issue.id} can't be closed while its subtask #{below.id} is open. Close it first." in said
 
 
 async def test_an_undo_that_a_crash_cut_off_says_what_holds(ana: Person, issue: Issue) -> None:
