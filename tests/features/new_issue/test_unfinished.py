@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from bot.sandbox.workspace.delivery import Answer, Kind
+from bot.sandbox.workspace.state import Clock
 from bot.store.tables import SavedInputRow
 from tests.support.office import Office
 from tests.support.people import KEYS
@@ -135,6 +136,26 @@ async def test_nothing_is_kept_of_a_created_issue(office: Office, ana: Person) -
     assert OFFER not in text_of(await opened(ana))
 
 
+class FastClock(Clock):
+    """A clock that is a minute ahead."""
+
+    def now(self) -> float:
+        return super().now() + 60
+
+
+async def test_nothing_is_kept_of_an_issue_typed_while_slacks_clock_is_ahead(
+    office: Office, ana: Person
+) -> None:
+    office.workspace.state.clock = FastClock()
+    form = await opened(ana)
+    await ana.type_into(form, "Subject", "Typed in the future")
+    await office.idle()
+    await ana.after(ana.submit(form, {"Subject": "Typed in the future"}))
+    await office.idle()
+
+    assert OFFER not in text_of(await opened(ana))
+
+
 async def test_another_issue_leaves_the_draft_as_it_was(office: Office, ana: Person) -> None:
     await left(ana, "Unfinished")
     form = await opened(ana)
@@ -156,6 +177,18 @@ async def test_the_last_draft_replaces_the_one_before_it(ana: Person) -> None:
     await ana.close(form)
 
     assert OFFER not in text_of(await opened(ana))
+
+
+async def test_discarding_a_draft_keeps_what_is_typed_in_the_open_form(office: Office, ana: Person) -> None:
+    await left(ana, "First")
+    form = await opened(ana)
+    await ana.type_into(form, "Subject", "Second")
+    await office.idle()
+
+    await ana.press_in_form(form, "Discard")
+    await ana.close(await ana.form("New issue", lambda view: OFFER not in text_of(view)))
+
+    assert "“Second”" in text_of(await opened(ana))
 
 
 async def test_what_was_typed_before_a_draft_is_continued_is_offered_in_turn(ana: Person) -> None:
