@@ -175,6 +175,10 @@ class NotFound(ServiceError):
     """404."""
 
 
+class EndpointMissing(NotFound):
+    """The service can't change what exists there."""
+
+
 class Refused(ServiceError):
     """The service rejected the request; `errors` are its own messages, in the user's language."""
 

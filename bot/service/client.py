@@ -5,7 +5,7 @@ client stores no key. `protocol` builds requests and decodes answers; `transport
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Collection
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Collection
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
+from bot.errors import EndpointMissing, FilterIgnored, Forbidden, NotFound, Refused
 from bot.service import conventions, inputs, models, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
@@ -42,12 +42,13 @@ LONGEST_DESCRIPTION = 20_000
 """Characters kept of each description in a list, as thousands of issues can be in memory at once."""
 
 
-UPDATE_ISSUE = "update_issue"  # the operation's name for `note_missing` and `is_missing`
+UPDATE_ISSUE, DELETE_TIME = "update_issue", "delete_time_entry"  # for `is_missing`
 REMEMBERED = 600.0
 MAX_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
 NEVER_HERE = frozenset({405, 406})  # a 404 may mean that this one resource is missing
 ABOUT_THE_ENDPOINT = NEVER_HERE | {404}  # for a list of everything; a 403 is about the user
+Exists = Callable[[], Awaitable[bool]]
 
 
 class Client:
@@ -217,8 +218,12 @@ class Client:
 class OptionalOperations:
     """Operations that a service may not have (docs/service.md, Optional operations).
 
-    A read returns None if the endpoint is missing. That is remembered for some minutes if it is certain that
-    the endpoint is missing, and not just this resource or this user's permission.
+    A read returns None if the endpoint is missing. That is remembered for some minutes, or until it answers,
+    if it is certain that the endpoint is missing, and not just this resource or this user's permission. It is
+    asked twice before, since a proxy may have refused one request.
+
+    A change is told by `exists` whether what it can't find is there. Then it raises EndpointMissing, else
+    NotFound.
     """
 
     def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
@@ -245,9 +250,11 @@ class OptionalOperations:
         answer = await self._ask(key, call, NEVER_HERE)
         return None if answer is None else answer.one("issue", models.Issue)
 
-    async def update_issue(self, key: SecretStr, issue_id: int, changes: inputs.IssueChanges) -> None:
-        """Change an issue, add a note, attach uploads. Raises NotFound if the endpoint is missing, too."""
-        await self._transport.send(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes))
+    async def update_issue(
+        self, key: SecretStr, issue_id: int, changes: inputs.IssueChanges, exists: Exists
+    ) -> None:
+        """Change an issue, add a note, attach uploads."""
+        await self._change(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes), exists)
 
     async def issue_statuses(self, key: SecretStr) -> tuple[models.IssueStatus, ...] | None:
         return await self._list(
@@ -274,10 +281,8 @@ class OptionalOperations:
             key, Call("time_entries", "GET", "/time_entries.json", wanted), models.TimeEntry
         )
 
-    async def delete_time_entry(self, key: SecretStr, entry_id: int) -> None:
-        """Delete a time entry. Raises NotFound if the endpoint is missing, too."""
-        call = Call("delete_time_entry", "DELETE", f"/time_entries/{entry_id}.json")
-        await self._transport.send(key, call)
+    async def delete_time_entry(self, key: SecretStr, entry_id: int, exists: Exists) -> None:
+        await self._change(key, Call(DELETE_TIME, "DELETE", f"/time_entries/{entry_id}.json"), exists)
 
     async def versions(self, key: SecretStr, project_id: int | str) -> tuple[models.Version, ...] | None:
         call = Call("versions", "GET", item_path("projects", project_id, "/versions"))
@@ -314,11 +319,32 @@ class OptionalOperations:
         """Return the answer, or None for a status in NOT_HERE; remembers it for a status in `lasting`."""
         if self.is_missing(call.operation):
             return None
+        for _ in range(2):
+            try:
+                return await self._send(key, call)
+            except (Forbidden, NotFound, Refused) as error:
+                if error.status not in NOT_HERE:
+                    raise
+                if error.status not in lasting:
+                    return None
+        self.note_missing(call.operation)
+        return None
+
+    async def _change(self, key: SecretStr, call: Call, exists: Exists) -> None:
         try:
-            return await self._transport.send(key, call)
-        except (Forbidden, NotFound, Refused) as error:
-            if error.status not in NOT_HERE:
+            await self._send(key, call)
+        except NotFound:
+            if not await exists():
                 raise
-            if error.status in lasting:
-                self.note_missing(call.operation)
-            return None
+        else:
+            return
+        try:
+            await self._send(key, call)
+        except NotFound as error:
+            self.note_missing(call.operation)
+            raise EndpointMissing(error.method, error.path, error.status) from None
+
+    async def _send(self, key: SecretStr, call: Call) -> Answer:
+        answer = await self._transport.send(key, call)
+        self._missing.pop(call.operation, None)
+        return answer

@@ -194,7 +194,7 @@ ALWAYS: tuple[tuple[str, Fault, str, bool, str], ...] = (
     ("timelog on a project", UNANSWERED, "POST", False, "before you try again.*You entered 1m"),
     ("submit time", LOST, "POST", False, "before you try again.*You entered 1m · Gadget.*Open #12"),
     ("submit changed time", UNANSWERED, "PUT", False, "before you try again"),
-    ("delete time", "404", "DELETE", False, "Tracker doesn't let me delete time entries.*Open in Tracker"),
+    ("delete time", "404", "DELETE", False, "Deleted 1m on"),
 )
 """Cells that always run: the scenario, the fault, how the first request that fails starts, whether later ones
 fail too, and what the bot says. The first four once broke a rule.

@@ -35,14 +35,14 @@ async def test_an_endpoint_in_constant_use_is_called_again(
     assert issue
 
 
-@pytest.mark.parametrize(("status", "asked"), [(404, 1), (405, 1), (406, 1), (403, 2)])
+@pytest.mark.parametrize(("status", "asked"), [(404, 2), (405, 2), (406, 2), (403, 3)])
 async def test_a_missing_list_is_cached_but_a_403_is_not(
     client: Client, service: Service, key: SecretStr, status: int, asked: int
 ) -> None:
     service.reply(status=status)
 
-    assert await client.optional.issue_priorities(key) is None
-    assert await client.optional.issue_priorities(key) is None
+    for _ in range(3):
+        assert await client.optional.issue_priorities(key) is None
 
     assert len(service.asked) == asked
 
@@ -55,6 +55,12 @@ async def test_other_errors_are_raised(
 
     with pytest.raises(kind):
         await client.optional.trackers(key)
+
+
+async def test_one_404_to_a_list_is_asked_again(client: Client, service: Service, key: SecretStr) -> None:
+    service.replies = [Reply(status=404), Reply(body={"trackers": [{"id": 1, "name": "Bug"}]})]
+
+    assert await client.optional.trackers(key) is not None
 
 
 async def test_a_404_for_one_resource_does_not_affect_others(

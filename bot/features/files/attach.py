@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from bot import errors
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.features.issues.issues import Issues
+from bot.features.issues.issues import IssueNotFound, Issues, UpdatesUnsupported
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
@@ -297,14 +297,13 @@ class Files:
         files = batch.in_state(FileState.UPLOADED)
         try:
             await self._change(session, number, files)
-        except errors.NotFound:  # the issue was just read, so the endpoint is missing
-            self.access.client.optional.note_missing(UPDATE_ISSUE)
+        except UpdatesUnsupported:
             for file in files:
                 file.end(FileState.FAILED)
             raise CantAttach from None
         except errors.OutcomeUnknown:
             await self._after_unknown(session, number, batch)
-        except errors.ServiceError as error:
+        except (errors.ServiceError, IssueNotFound) as error:
             for file in files:
                 file.end(FileState.FAILED, error)
 
@@ -312,7 +311,7 @@ class Files:
         for file in files:
             file.state = FileState.ATTACHING
         uploads = tuple(file.upload for file in files if file.upload)
-        await self.access.client.optional.update_issue(session.key, number, IssueChanges(uploads=uploads))
+        await self.issues.send(session, number, IssueChanges(uploads=uploads))
         for file in files:
             file.end(FileState.ATTACHED)
 

@@ -19,7 +19,7 @@ from bot.access.accounts import Session
 from bot.access.catalog import CustomField, Part
 from bot.access.people import unassignable
 from bot.access.projects import KnownProject
-from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
+from bot.errors import EndpointMissing, NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue, typed_hours
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import IssueDetailInclude
@@ -35,7 +35,6 @@ log = structlog.get_logger(__name__)
 SUGGESTED = 20
 ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations", "allowed_statuses")
 MAX = 50  # how many issues are read by their numbers
-WITHOUT_UPDATES = frozenset({404, 405})  # the issue was just read, so these mean that the endpoint is missing
 HALF_MINUTE = Decimal(30) / 3600  # services round hours to minutes or to two places
 ASSIGNEE = FIELDS["to"].name
 DERIVED = ("priority", "start", "due", "done")
@@ -209,18 +208,12 @@ class Issues:
         `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
         only if the service didn't answer. `read` reads more of the issue than its entry in the list.
 
-        Raises UpdatesUnsupported, UpdateUnconfirmed, Refused and the other ServiceErrors; OutcomeUnknown when
-        the issue can't be read afterwards.
+        Raises UpdatesUnsupported, IssueNotFound, UpdateUnconfirmed, Refused and the other ServiceErrors;
+        OutcomeUnknown when the issue can't be read afterwards.
         """
-        optional = self.access.client.optional
         lost: OutcomeUnknown | None = None
         try:
-            await optional.update_issue(session.key, before.id, changes)
-        except (NotFound, Refused) as error:
-            if error.status not in WITHOUT_UPDATES:
-                raise
-            optional.note_missing(UPDATE_ISSUE)
-            raise UpdatesUnsupported(before.id) from None
+            await self.send(session, before.id, changes)
         except OutcomeUnknown as error:
             lost = error
         seen = await self._look(session, before.id, arrived if lost else None, read or self.one)
@@ -229,6 +222,19 @@ class Issues:
         if lost and not arrived(seen):
             raise UpdateUnconfirmed(before.id)
         return seen
+
+    async def send(self, session: Session, number: int, changes: IssueChanges) -> None:
+        """Send `changes`. Raises UpdatesUnsupported, IssueNotFound, and ServiceError."""
+
+        async def exists() -> bool:
+            return number in await self.several(session, [number])
+
+        try:
+            await self.access.client.optional.update_issue(session.key, number, changes, exists)
+        except EndpointMissing:
+            raise UpdatesUnsupported(number) from None
+        except NotFound:
+            raise IssueNotFound(number) from None
 
     async def kept_by_subtasks(
         self, session: Session, number: int, keys: Collection[str]

@@ -19,9 +19,10 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.name_matching import name_at_edge, pick
 from bot.access.projects import DetailedProject
-from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import EndpointMissing, NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import Exposure
+from bot.service.client import DELETE_TIME
 from bot.service.conventions import poll_until_found
 from bot.service.inputs import NewTimeEntry, TimeEntryChanges
 from bot.service.models import Issue, Ref, TimeEntry
@@ -32,7 +33,6 @@ log = structlog.get_logger(__name__)
 
 MINUTES = 60
 DAY = 24 * MINUTES
-DELETE = "delete_time_entry"
 LATEST = 20  # how many of a user's latest entries decide which activities come first
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
@@ -331,19 +331,22 @@ class Timelog:
     async def delete(self, owner: Owner, entry: Entry) -> None:
         """Delete an entry, which may be gone already. Raises UserError if the service doesn't delete time."""
         session = await self.access.accounts.writing(owner)
-        if self.access.client.optional.is_missing(DELETE):
+        if self.access.client.optional.is_missing(DELETE_TIME):
             raise _cant_delete_time()
+
+        async def exists() -> bool:
+            return await self._exists(session, entry)
+
+        async def gone() -> bool:
+            return not await exists()
+
         try:
-            await self.access.client.optional.delete_time_entry(session.key, entry.id)
+            await self.access.client.optional.delete_time_entry(session.key, entry.id, exists)
+        except EndpointMissing:
+            raise _cant_delete_time() from None
         except NotFound:
-            if await self._exists(session, entry):
-                self.access.client.optional.note_missing(DELETE)
-                raise _cant_delete_time() from None
+            pass
         except OutcomeUnknown:
-
-            async def gone() -> bool:
-                return not await self._exists(session, entry)
-
             if not await poll_until_found(gone, self.access.delays.lookups):
                 raise
         await _recorded(self._entries.forget(owner, entry.id), entry)

@@ -62,6 +62,56 @@ async def test_an_unconfirmed_comment_is_looked_for_before_it_is_sent_again(
     assert [a for a in wire.asked if a.startswith("PUT")] == ["PUT /issues/12.json"] * (not arrived)
 
 
+OTHER = f"/issue 20 comment {TEXT}"
+CANT_CHANGE = "doesn't let me change issues"
+
+
+async def test_one_404_to_a_change_is_asked_again(wired: Person, wire: Wire, service: Tracker) -> None:
+    wire.faults = ["404"]
+
+    assert "Commented on" in text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
+    assert written(service) == [TEXT]
+    assert "Commented on" in text_of(await wired.ask(OTHER))
+
+
+async def test_an_issue_that_is_gone_stops_no_other_change(
+    wired: Person, wire: Wire, service: Tracker
+) -> None:
+    await hold_up(wired, wire)
+    service.data.issues.pop(NUMBER)
+
+    assert f"There's no issue #{NUMBER}" in text_of(await wired.after(let_go(wire)))
+    assert "Commented on" in text_of(await wired.ask(OTHER))
+
+
+async def test_a_success_ends_that_changes_are_missing(wired: Person, wire: Wire) -> None:
+    await hold_up(wired, wire)
+    wire.faults = ["404", "404"]
+    for _ in range(2):
+        assert CANT_CHANGE in text_of(await wired.ask(OTHER))
+    assert wire.faults == []
+
+    assert "Commented on" in text_of(await wired.after(let_go(wire)))
+    assert "Commented on" in text_of(await wired.ask(OTHER))
+
+
+async def hold_up(person: Person, wire: Wire) -> None:
+    """Comments on the issue, and returns when that is on its way to the service."""
+    wire.seconds = TIMEOUT_SECONDS
+    wire.fail("slow", "PUT /issues")
+    await person.command(f"/issue {NUMBER} comment {TEXT}")
+
+    async def is_held() -> bool:
+        return wire.slowed == 1
+
+    await until(is_held)
+    wire.heal()
+
+
+async def let_go(wire: Wire) -> None:
+    wire.released.set()
+
+
 async def test_a_comment_that_the_service_drops_is_not_called_added(wired: Person, service: Tracker) -> None:
     for role in service.data.roles.values():  # Ana may change issues, and the service ignores her notes
         role.rights = role.rights - {"add_notes"}

@@ -101,3 +101,16 @@ async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
     await ana.press(changed, "Delete entry")
 
     await answer(ana, "Deleted 1h on")
+
+
+async def test_time_that_the_service_cannot_delete_stays(ana: Person, wire: Wire, issue: Issue) -> None:
+    await ana.command(f"/timelog {issue.id} 1h activity:design")
+    entry, wire.seconds = await answer(ana, "Logged 1h on"), 0.01
+    logged = count(ana)
+    wire.faults = ["404", "slow", "404"]  # between the two, the entry is looked for
+
+    await ana.press(entry, "Delete entry")
+
+    said = await answer(ana, "Tracker doesn't let me delete time entries.")
+    assert "Open in Tracker" in text_of(said)
+    assert (wire.faults, count(ana)) == ([], logged)
