@@ -76,7 +76,9 @@ def running(data: Path) -> Iterator[dict[str, Any]]:
 
 
 def _environment(data: Path) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    shifted = [name for name in os.environ if name.startswith("FAKETIME")]  # a clock set by libfaketime
+    names = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", *shifted)
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     return kept | {
         "HOME": str(data),
         "LANG": "C.UTF-8",

@@ -2,6 +2,8 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from bot.sandbox.demo.harbor import user_of
+from bot.sandbox.people import FARAH
 from bot.sandbox.tracker.defaults import NEW
 from tests.support.office import Office
 from tests.support.person import Person
@@ -84,7 +86,13 @@ async def test_a_phrase_is_a_filter_and_its_words_are_one_press_away(ana: Person
     assert "Subject contains the word: bugs" in text_of(words)
 
 
-async def test_a_phrase_that_leaves_nothing_can_be_left_out(ana: Person) -> None:
+async def test_a_phrase_that_leaves_nothing_can_be_left_out(office: Office, ana: Person) -> None:
+    data = office.tracker.data
+    farah = user_of(data, FARAH).id
+    for issue in data.issues.values():  # otherwise what there is depends on the day
+        issue.due_date = None
+        if issue.author_id == farah:
+            issue.assigned_to_id = None
     empty = await ana.ask("/issues immediate bugs due today project:webshop updated:<2020-01-01")
     assert "No issues found." in text_of(empty)
 
