@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.access.catalog import Part
+from bot.access.catalog import Catalog, Part
 from bot.access.name_matching import AmbiguousName, Names, UnknownName
 from bot.access.people import Who
 from bot.access.projects import KnownProject
@@ -33,6 +33,7 @@ NAMED: Mapping[str, tuple[str, Part]] = {
 """The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
 ME: tuple[int | str, str] = ("me", "me")  # the service resolves it, for assignees with the user's groups
 PERSON: tuple[str, Part] = ("person", "people")
+PEOPLE = ("assigned_to", "author")
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -170,14 +171,20 @@ class Search:
         changes += ["closed"] if filters.status == "open" else []
         changes += ["projects", "filters"]
 
-        async def finds(change: Change) -> bool:
+        async def filters_of(change: Change) -> IssueFilters | None:
             with suppress(ServiceError, UserError):  # other projects may lack a name
-                wider = (await self._resolve(session, changed(searched.query, change), channel)).filters
-                if wider != filters:
+                return (await self._resolve(session, changed(searched.query, change), channel)).filters
+            return None
+
+        async def finds(wider: IssueFilters | None) -> bool:
+            with suppress(ServiceError):
+                if wider and wider != filters:
                     return bool((await self.client.list_issues(session.key, wider, limit=1)).items)
             return False
 
-        found = await asyncio.gather(*map(finds, changes))
+        # All are resolved before any is sent, so that one check of the key covers them.
+        wider = await asyncio.gather(*map(filters_of, changes))
+        found = await asyncio.gather(*map(finds, wider))
         return tuple(change for change, some in zip(changes, found, strict=True) if some)
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
@@ -201,12 +208,11 @@ class Search:
                 )
             raise UserError("Add `project:` with the parent project's name.")
         keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
-        found = {
-            name: await self._found(session, project, name, typed)
-            for name, typed in wanted.items()
-            if typed and not isinstance(typed, str)
-        }
         project_id = project.id if project else None
+        lists = {name: typed for name, typed in wanted.items() if typed and not isinstance(typed, str)}
+        parts = {NAMED.get(name, PERSON)[1] for name, typed in lists.items() if _looked_up(name, typed)}
+        catalog = await self.catalogs.of(session, project_id, parts)
+        found = {name: await self._found(session, project, catalog, name, lists[name]) for name in lists}
         custom_fields = await self.catalogs.field_values(session, project_id, query.custom_fields)
         filters = _filters(
             project,
@@ -237,17 +243,20 @@ class Search:
         return await self.projects.default_in(session, channel)
 
     async def _found(
-        self, session: Session, project: KnownProject | None, name: str, typed: Sequence[Who]
+        self,
+        session: Session,
+        project: KnownProject | None,
+        catalog: Catalog,
+        name: str,
+        typed: Sequence[Who],
     ) -> list[tuple[int | str, str]]:
         """The values of the filter `name`: the ID of each, and what it is called."""
         if name == "subprojects" and project:
             within = [await self._subproject(session, project, str(one)) for one in typed]
             return [(subproject.id, subproject.name) for subproject in within]
-        people = name in ("assigned_to", "author")
-        if people and set(typed) == {"me"}:
+        if not _looked_up(name, typed):
             return [ME]
-        kind, part = NAMED.get(name, PERSON)
-        catalog = await self.catalogs.of(session, project.id if project else None, [part])
+        people, (kind, part) = name in PEOPLE, NAMED.get(name, PERSON)
         known, found = Names(kind, catalog.lists[part]), list[tuple[int | str, str]]()
         for one in typed:
             if people and one == "me":
@@ -271,6 +280,11 @@ class Search:
                 project=project.name,
             )
         return found
+
+
+def _looked_up(name: str, typed: Sequence[Who]) -> bool:
+    """Whether values of the filter `name` are in a catalog: the service resolves `me`."""
+    return name in NAMED or (name in PEOPLE and set(typed) != {"me"})
 
 
 def _filters(project: KnownProject | None, **values: Any) -> IssueFilters:  # noqa: ANN401 - IssueFilters checks them
