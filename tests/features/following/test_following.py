@@ -237,7 +237,7 @@ async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, a
     assert await followed(office) == 0
 
 
-async def test_the_author_of_a_note_that_may_be_private_is_not_named(tmp_path: Path) -> None:
+async def test_a_note_that_may_be_private_is_neither_quoted_nor_its_author_named(tmp_path: Path) -> None:
     delays, timings = Delays(channels=0), Timings(interval=3600, follow_every=-2)
     tracker, wire = demo_tracker(issue_reads=True), Silent("private_notes")
     async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays).opened(
@@ -245,6 +245,7 @@ async def test_the_author_of_a_note_that_may_be_private_is_not_named(tmp_path: P
     ) as office:
         ana = Person(office, "U0ANA0001")
         post = await create_from_message(ana, "Cart loses items")
+        await ana.after(ana.choose_from_menu(post, "#", "Include comments"))
 
         change(office.newest_issue(), subject="Cart forgets", comment_by=2)
         await read_followed(office)

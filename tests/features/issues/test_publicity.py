@@ -171,6 +171,21 @@ async def test_an_issue_hidden_before_its_project_is_read_is_not_posted(
         assert await shown(ana) == []
 
 
+async def test_what_cannot_be_read_again_is_not_posted(tmp_path: Path) -> None:
+    faulty, delays, timings = Wire(), Delays(channels=0.2), Timings(fresh=0.2)
+    office = Office(tmp_path, wire=faulty, slack_wire=SlackWire(), timings=timings, delays=delays)
+    async with office.opened("ana"):
+        ana, wire = people(office)
+        card = await ana.ask(f"/issue {NUMBER}")
+        wire.faults = [("conversations.info", "slow:1")]
+        share = asyncio.create_task(ana.after(ana.press(card, "Share here")))
+        await until_so(lambda: wire.called("conversations.info"))
+        faulty.fail("502 before it", lasting=True)
+
+        assert f"#{NUMBER} wasn't shared" in text_of(await share)
+        assert await shown(ana) == []
+
+
 @pytest.mark.parametrize("hide", [hide_project, hide_issue])
 async def test_the_link_of_an_issue_hidden_meanwhile_has_no_preview(
     waiting: Office, hide: Callable[[Office, Issue], None]

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.features.mentions.talking import deliver
+from tests.support.digesting import ANA as OWNER
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of
@@ -63,13 +64,15 @@ async def test_unfurls_the_first_three_links_in_their_order(office: Office, ana:
     assert await unfurled(office, ana, " ".join(urls)) == urls[:3]
 
 
-@pytest.mark.parametrize("what", ["private issue", "private project", "unseen"])
+@pytest.mark.parametrize("what", ["private issue", "meant to be private", "private project", "unseen"])
 async def test_never_unfurls_issues_the_channel_may_not_see(
     office: Office, ana: Person, linked_ben: Person, what: str
 ) -> None:
     issue, public = office.public_issue(), office.link_to(office.public_issue(1))
     if what == "private issue":
         issue.is_private = True
+    elif what == "meant to be private":
+        await office.bot.store.created_issues.put(OWNER, issue.id, issue.subject, privacy_refused=True)
     else:
         issue = next(i for i in office.tracker.data.issues.values() if i.project_id == 4)
     poster = linked_ben if what == "unseen" else ana
@@ -84,6 +87,10 @@ async def test_unfurls_for_linked_users_where_no_outsiders_read(
     assert await unfurled(office, ben, url) == []
     ana.channel = "partners"
     assert await unfurled(office, ana, url) == []
+    said = await ana.say("The link is on its way")
+    about: JSON = {"user": ana.user_id, "channel": said["channel"], "message_ts": said["ts"]}
+    await deliver(office, "link_shared", links=[{"url": url}], **about)  # doesn't tell that outsiders read it
+    assert not [m for m in await ana.messages() if m["unfurls"]]
 
     ana.channel = "general"
     assert await unfurled(office, ana, url) == [url]
