@@ -46,6 +46,18 @@ ANOTHER_THING = {
     "add a due date to #{n}": UNCLEAR,
     "add {n} to my list": UNCLEAR,
     "add issue {n} to the digest": UNCLEAR,
+    "add a reply to {n}: thanks": UNCLEAR,
+    "add a file to {n}": UNCLEAR,
+    "add two hours to {n}": UNCLEAR,
+    "add 2h to {n} and 1h to 13": UNSURE,
+    "add webshop digest daily 9": UNCLEAR,
+    "create a live feed for webshop": UNCLEAR,
+    "add Ben to the project": UNCLEAR,
+    "add a new member": UNCLEAR,
+    "create an issue please": UNCLEAR,
+    "create a bug": UNCLEAR,
+    "create something for this": UNCLEAR,
+    "new hire here": UNCLEAR,
     "add me": UNCLEAR,
     "create it": UNCLEAR,
     "add this": UNCLEAR,
@@ -70,6 +82,12 @@ QUESTIONS = {
     "close {n} ?": QUESTION,
     "close {n}\uff1f": QUESTION,
     "{n} close? thanks": QUESTION,
+    "{n} closed? or open": QUESTION,
+    "close {n}? :)": QUESTION,
+    "take {n}?": QUESTION,
+    "move {n} to feedback?": QUESTION,
+    "{n} status:closed ?": "“{n} status:closed .” looks like a question",
+    "watch {n}?": QUESTION,
     "{n}? close": QUESTION,
     "{n} to:me?!": "No one called|Open form",
     "{n} done? :thinking_face:": QUESTION,
@@ -111,6 +129,16 @@ NUMBERS = {
     "time {n} 10:30 to 11:30": UNSURE,
     "1h on {n} at 10:30": UNSURE,
     "1h on {n} pm": UNSURE,
+    "1h on {n} of us": UNSURE,
+    "2h for {n} people": UNSURE,
+    "2h on {n} december": UNSURE,
+    "9:00 {n}": UNCLEAR,
+    "1h on {n} then 2h on 13": UNSURE,
+    "log 1h on {n} to 13": UNSURE,
+    "log {n} 1h, 13 2h": UNSURE,
+    "{n} or 13 closed": REFUSED,
+    "comment: {n} users want this": UNCLEAR,
+    "status: {n} closed": UNCLEAR,
     "1h on {n} or 13?": UNSURE,
     "1h on {n} or 13": UNSURE,
     "1h on {n} and 13": UNSURE,
@@ -161,6 +189,36 @@ COMMANDS = {
     "/digest me weekdays 9:00 ?": QUESTION,
     "/tracker default mobile?": QUESTION,
 }
+ASKED = {
+    "add a comment to {n}: works for me": "Commented on.*“works for me”",
+    "add comment on #{n} I can reproduce this": "Commented on.*“I can reproduce this”",
+    "add 2h to {n}": "Logged 2h on",
+    "add 1h 30m to {n} pairing": "Logged 1h 30m on.*pairing",
+    "1:30 #{n}": "Logged 1h 30m on",
+    "create a digest for webshop daily 9:00": "Web Shop",
+    "create an issue: Why does the login fail?": "Created.*Why does the login fail",
+    "add a ticket: user avatars in comments": "Created.*user avatars in comments",
+    "new Cart has an issue": "Created.*Cart has an issue",
+    "add Slow response time in the cart": "Created.*Slow response time in the cart",
+    "new The comment box is too small": "Created.*The comment box is too small",
+    "create Totals for 3 carts are wrong": "Created.*Totals for 3 carts are wrong",
+    "{n} comment Can you look?": "Commented on.*“Can you look.”",
+    "comment {n} Can you look?": "Commented on.*“Can you look.”",
+    "{n} note 12 users reported this": "Commented on.*“12 users reported this”",
+    "{n} rename to Why is the cart empty?": "Subject: .*Why is the cart empty",
+    "close {n}!": "Status: ",
+    "close {n}, please": "Status: ",
+    "unfollow {n}": "no longer following",
+    "/issue new Why does the login fail?": "created.*Why does the login fail",
+    "/issue create Which fields are required?": "created.*Which fields are required",
+    "/issue add a comment to {n}: same here": "Commented on.*“same here”",
+    "/issue {n} comment Who has seen this?": "Commented on.*“Who has seen this.”",
+    '/timelog {n} 1h "Why is the cart empty?"': "Logged 1h on.*Why is the cart empty",
+    "/timelog {n} 1h fixed 3 and 4": "Logged 1h on.*fixed 3 and 4",
+    "/timelog {n} 1:30 standup at 10:30": "Logged 1h 30m on.*standup at 10:30",
+    "/timelog 1.5 on {n}": "Logged 1h 30m on",
+}
+"""What is asked for, and written."""
 
 
 def written(office: Office) -> str:
@@ -173,7 +231,13 @@ def written(office: Office) -> str:
     return repr((data.issues, data.time_entries, data.projects, data.users.keys(), rows))
 
 
-TABLES = {"things": ANOTHER_THING, "questions": QUESTIONS, "numbers": NUMBERS, "commands": COMMANDS}
+TABLES = {
+    "things": ANOTHER_THING,
+    "questions": QUESTIONS,
+    "numbers": NUMBERS,
+    "commands": COMMANDS,
+    "asked": ASKED,
+}
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -205,7 +269,11 @@ async def test_only_what_is_asked_for_is_written(office: Office, ana: Person, ta
         text = " ".join(map(text_of, shown))
         leads = "action_id" in str([one.get("blocks") for one in shown])
         now = written(office)
-        if now != before or not re.search(answer, text, re.DOTALL) or not leads:
+        if (
+            (now != before) is not (table == "asked")
+            or not re.search(answer, text, re.DOTALL)
+            or not (leads or table == "asked")
+        ):
             wrong.append(
                 f"{typed}{': written' if now != before else ''}{'' if leads else ': no button'}: {text[:200]}"
             )

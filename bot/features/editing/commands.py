@@ -11,7 +11,7 @@ from bot.service.models import Ref
 from bot.slack.language import phrase_reader, values
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.tokens import Value, split_first_line
+from bot.slack.language.tokens import Value, as_typed, split_first_line
 from bot.slack.language.values import Typist
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
@@ -42,7 +42,7 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     guessed = {key for _, keys in parsed.phrases for key in keys}
     subject = " ".join(said for said, keys in parsed.phrases if SUBJECT.key in keys)
     if is_question(word for word in typed.words if word.source not in subject):
-        reader.problems.insert(0, Question(typed.text))
+        reader.problems.insert(0, Question(as_typed(first_line)))
     elif left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
         guessed.add("status")

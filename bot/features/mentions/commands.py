@@ -173,7 +173,7 @@ def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
     for count in _durations(typed):
         linking = _LINKING.intersection(word.lower() for word in typed[count : count + 2])
         about = typed[count + len(linking) :]
-        clock = ":" in typed[0] and linking and about[:1] and about[0].isdigit()  # `10:30 on 12`
+        clock = ":" in typed[0] and about[:1] and about[0].isdigit()  # `10:30 on 12`
         unsure = clock or (is_doubtful(text) and not any(map(str.isalpha, "".join(typed[:count]))))
         if about and _number(about[0], base_url):
             return None if unsure else Run("timelog", text)

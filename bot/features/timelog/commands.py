@@ -16,7 +16,7 @@ from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrase_reader import Names
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.tokens import Word
+from bot.slack.language.tokens import Word, as_typed
 from bot.slack.language.values import Help, Typist, ZoneUnknown
 from bot.spelling import SURE, similar
 
@@ -79,7 +79,7 @@ def timelog_command(text: str, typist: Typist, names: Names | None = None) -> Ti
         if alternative or is_doubtful(parsed.after(said).plain):
             draft, wrong = TimeDraft(comment=parsed.text), _unsure()
         elif is_question(parsed.words):
-            wrong = Question(text)
+            wrong = Question(as_typed(text))
     if alone and draft.comment and (near := similar(words[0], (*EDIT, "help"), 1, SURE)):
         wrong = UnknownWord("timelog", words[0], near[0])
     if parsed.problems:

@@ -9,16 +9,17 @@ _NUMBER = rf"#?[0-9]+\b(?![.:][0-9]|\s?{_UNIT}\b)"
 _DURATION = rf"[0-9]+(?:[.,:][0-9]+)?(?:\s?{_UNIT}(?:\s?[0-9]+(?:\s?{_UNIT})?)?)?"
 _ISSUE = r"(?:(?:for|on|to|in|issue)\s)*#?[0-9]+\b(?![.,:][0-9])"
 _OTHER = r",?\s?\(?(?:or|vs)\b"
-_LIST = r"\s?(?:and|then|plus|not|[&+/,;])\s?"
-_RANGE = rf"(?:{_LIST}|\s(?:to|until)\s|\s?[-–]\s?)"
+_LIST = r"\s?(?:and|or|then|plus|to|not|[&+/,;–-])\s?"
+_AGAIN = rf"(?:{_LIST}|\s){_NUMBER}\s{_TIME}"
 _MOMENT = (
-    rf"\s(?:(?:at|from|until|till|by|before|after)\s|@\s?){_CLOCK}|\s?[ap]\.?m\b|\s(?:noon|o['’]?clock)\b|"
+    rf"\s(?:(?:at|from|until|till|by|before|after)\s|@\s?){_CLOCK}|\s?[ap]\.?m\b|\s(?:noon|o['’]?clock|of)\b|"
     r"\s?(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|e|y|ust|t?(?:em)?ber|ober)?\b"
 )
 _DOUBTFUL = re.compile(
     rf"(?:{_DURATION}\s)?{_ISSUE}(?:{_OTHER}|{_LIST}{_NUMBER}|{_MOMENT})|"  # `1h on 12 or 13`, `12, 13 1h`
     rf"{_DURATION}\s{_ISSUE}(?:{_LIST}|\s){_TIME}|"  # `1h on 12 at 10:30`, `1h on 12 2h on 13`
-    rf"(?:{_ISSUE}\s)?{_DURATION}(?![.,:][0-9])(?:{_OTHER}|{_RANGE}{_TIME})|"  # `12 1h or 2h`
+    rf"(?:{_ISSUE}\s{_DURATION}|{_TIME})(?![.,:][0-9])(?:{_OTHER}|{_LIST}{_TIME}|{_AGAIN})|"  # `12 1h or 2h`
+    rf"{_DURATION}\s(?:for|in)\s[0-9]+\s\w|"  # `2h for 12 people`
     rf"[0-9]+[.,:][0-9]+\s{_ISSUE}\s?\S",  # `10:30 on 12 works for me`
     re.IGNORECASE,
 )

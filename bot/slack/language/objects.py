@@ -6,19 +6,26 @@ GENERAL = ("new", "create", "add")
 BEFORE = r"(?:(?:an?|another|the|my|our|some|new|one|more)\s+)*+"
 """Words that may stand before a thing: `another new comment`."""
 _UNITS = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
-_THINGS = r"(?:comments?|notes?|reply|time|hours?|digests?|templates?|projects?|users?|accounts?)\b(?!-)"
-_ISSUE = re.compile(rf"{BEFORE}(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template))", re.IGNORECASE)
+_THINGS = (
+    r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"
+    r"reply|time)\b(?!-)"
+)
+_BARE = r"(?=\s*(?:$|[.!?])|\s+(?:please|here|now|from|for\s+(?:me|it|this|that|the)\b))"
+_ISSUE = re.compile(rf"{BEFORE}(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})", re.IGNORECASE)
 _OTHER = re.compile(
-    rf"{BEFORE}(?:(?:private|public|personal|daily|weekly|hourly|live|half)\s+)?(?:an?\s+)?{_THINGS}(?!:\S)|"
-    rf"(?:an?|another|the|my|our)\s+(?:\S+\s+){{1,2}}{_THINGS}(?=\s*$|[:,.]|\s+(?:to|for|on|of|with)\b)|"
+    rf"(?-i:{BEFORE}(?:(?:private|public|personal|daily|weekly|hourly|live|half)\s+)?(?:an?\s+)?{_THINGS}(?!:\S))|"
+    rf"(?:{BEFORE}|(?:an?|another|the|my|our)\s+(?:\S+\s+){{1,2}}){_THINGS}"
+    r"(?=\s*$|[:,.](?:\s|$)|\s+(?:to|for|on|of|with)\b)|"
     rf"[0-9]+(?:[.,:][0-9]+)?\s?{_UNITS}\b|#?[0-9]+\s+(?:to|as|on|for|in|from)\b|#[0-9]|<[@#]|"
-    r"(?:me|us|him|her|them|it|you|one)(?=\s*(?:$|[,.!]|(?:to|as|for|in|on|please|now|too)\b))|"
+    rf"{BEFORE}(?:issue|ticket|bug|task|story|feature){_BARE}|\S+\s+here\W*$|"
+    r"(?:me|us|him|her|them|it|you|one|(?:some|every|any|no)(?:one|body|thing))(?=\s*(?:$|[,.!]|(?:to|as|for|in|on|please|now|too)\b))|"
     r"(?-i:this|that|these|those|here|there|around|to|in|on|at|with|by|issues|tickets|bugs|tasks)\b",
     re.IGNORECASE,
 )
 _TO_ONE = re.compile(
     r"\s(?:to|on|for|of|from)\s+(?:(?:issue|ticket)\s+)?(?:#[0-9]|[0-9]+\s*(?:$|[:,.]))|"
-    rf"\s(?:to|from|as)\s+{BEFORE}(?:this\s+|that\s+)?{_THINGS}",
+    rf"\s(?:to|from|as)\s+{BEFORE}(?:this\s+|that\s+)?(?:{_THINGS}|channel\b|thread\b|team\b)|"
+    r"\bdigest\s+(?:daily|weekdays|weekly|hourly|live|every|cron)\b",
     re.IGNORECASE,
 )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from bot.errors import UserError
-from bot.slack.language.tokens import Word
+from bot.slack.language.tokens import Word, as_typed
 
 _MARKS = "?\u037e\u061f\u203d\u2047\u2048\u2049\u2753\u2754\uff1f"
 _AFTER_MARK = _MARKS + "\ufe0f!.,;:…)]}*_~'’”\""
@@ -31,7 +31,7 @@ def asks(text: str) -> bool:
 def reject_question(text: str, words: Iterable[Word]) -> None:
     """Raise Question if these words of the typed text ask something."""
     if is_question(words):
-        raise Question(text)
+        raise Question(as_typed(text))
 
 
 def without_question(text: str) -> str:
