@@ -68,6 +68,7 @@ ANOTHER_THING = {
     "new bugs": "Status: New|Create issue “",
     "new issues": "Status: New",
     "new this week": "Created <!date",
+    "new today": "Created <!date",
     "new?": "Status: New",
     "new ?": UNCLEAR,
     "create an issue?": UNCLEAR,

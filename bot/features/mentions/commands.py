@@ -128,8 +128,8 @@ def _only_search_phrases(text: str, today: Today) -> bool:
 def _about_new(word: str, rest: str, today: Today, base_url: str) -> Run | None:
     """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
     named = _AN_ISSUE.match(rest)
-    searched = bool(rest) and _only_search_phrases(f"{word} {rest}", today)
-    if named or not (searched or asks(rest.partition("\n")[0]) or not is_subject(rest)):
+    certain = is_subject(rest) and not asks(rest.partition("\n")[0])
+    if named or (certain and not (rest and _only_search_phrases(f"{word} {rest}", today))):
         return Run("issue", f"new {rest[named.end() :] if named else rest}".strip())
     if commented := _COMMENT.fullmatch(rest):
         about = commented[1].strip()

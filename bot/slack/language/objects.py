@@ -10,15 +10,17 @@ _THINGS = (
     r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"
     r"reply|time)\b(?!-)"
 )
+_KINDS = "private|public|personal|daily|weekly|hourly|live|half"
 _BARE = r"(?=\s*(?:$|[.!?])|\s+(?:please|here|now|from|for\s+(?:me|it|this|that|the)\b))"
 _ISSUE = re.compile(rf"{BEFORE}(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})", re.IGNORECASE)
 _OTHER = re.compile(
-    rf"(?-i:{BEFORE}(?:(?:private|public|personal|daily|weekly|hourly|live|half)\s+)?(?:an?\s+)?{_THINGS}(?!:\S))|"
+    rf"(?-i:{BEFORE}(?:(?:{_KINDS})\s+)?(?:an?\s+)?{_THINGS}(?!:\S))|"  # `a private comment`
     rf"(?:{BEFORE}|(?:an?|another|the|my|our)\s+(?:\S+\s+){{1,2}}){_THINGS}"
     r"(?=\s*$|[:,.](?:\s|$)|\s+(?:to|for|on|of|with)\b)|"
     rf"[0-9]+(?:[.,:][0-9]+)?\s?{_UNITS}\b|#?[0-9]+\s+(?:to|as|on|for|in|from)\b|#[0-9]|<[@#]|"
     rf"{BEFORE}(?:issue|ticket|bug|task|story|feature){_BARE}|\S+\s+here\W*$|"
-    r"(?:me|us|him|her|them|it|you|one|(?:some|every|any|no)(?:one|body|thing))(?=\s*(?:$|[,.!]|(?:to|as|for|in|on|please|now|too)\b))|"
+    r"(?:me|us|him|her|them|it|you|one|(?:some|every|any|no)(?:one|body|thing))"
+    r"(?=\s*(?:$|[,.!]|(?:to|as|for|in|on|please|now|too)\b))|"
     r"(?-i:this|that|these|those|here|there|around|to|in|on|at|with|by|issues|tickets|bugs|tasks)\b",
     re.IGNORECASE,
 )
