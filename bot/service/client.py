@@ -18,7 +18,7 @@ from bot.errors import EndpointMissing, FilterIgnored, Forbidden, NotFound, Refu
 from bot.service import conventions, inputs, models, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
-from bot.service.protocol import Answer, Call, item_path, read_page, write
+from bot.service.protocol import Answer, Call, done, item_path, read_page, write
 from bot.service.transport import (
     PROBE,
     Limits,
@@ -33,6 +33,7 @@ from bot.service.transport import (
 __all__ = ["Client", "Limits", "Probe", "Timeouts", "watched_reads"]
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 ISSUES = "/issues.json"
 PROJECTS = "/projects.json"
@@ -96,8 +97,8 @@ class Client:
 
     async def create_user(self, key: SecretStr, user: inputs.NewUser) -> models.User:
         """Create a user; requires an administrator's key. The answer may include the new user's key."""
-        answer = await self._transport.send(key, write("create_user", "POST", "/users.json", user))
-        return answer.one("user", models.User)
+        call = write("create_user", "POST", "/users.json", user)
+        return await self._transport.send(key, call, lambda answer: answer.one("user", models.User))
 
     async def get_user(
         self,
@@ -107,17 +108,17 @@ class Client:
     ) -> models.User:
         """Return a user. `current` is the owner of the key; a successful answer proves that the key works."""
         call = Call("get_user", "GET", f"/users/{user_id}.json", {"include": ",".join(sorted(include))})
-        return (await self._transport.send(key, call)).one("user", models.User)
+        return await self._transport.send(key, call, lambda answer: answer.one("user", models.User))
 
     async def update_user(self, key: SecretStr, user_id: int, changes: inputs.UserChanges) -> None:
-        await self._transport.send(key, write("update_user", "PUT", f"/users/{user_id}.json", changes))
+        await self._transport.send(key, write("update_user", "PUT", f"/users/{user_id}.json", changes), done)
 
     # Issues
 
     async def create_issue(self, key: SecretStr, issue: inputs.NewIssue) -> models.Issue:
         """Create an issue. The service silently ignores fields the user may not set: compare the answer."""
-        answer = await self._transport.send(key, write("create_issue", "POST", ISSUES, issue))
-        return answer.one("issue", models.Issue)
+        call = write("create_issue", "POST", ISSUES, issue)
+        return await self._transport.send(key, call, lambda answer: answer.one("issue", models.Issue))
 
     async def list_issues(
         self, key: SecretStr, filters: IssueFilters, offset: int = 0, limit: int = PAGE
@@ -127,19 +128,23 @@ class Client:
         Raises FilterIgnored.
         """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
-        page = (await self._transport.send(key, call)).page("issues", models.Issue)
-        for issue in page.items:
-            if ignored := filters.mismatch(issue):
-                raise FilterIgnored("GET", ISSUES, ignored)
-        if limit == 1:
-            return page
-        cut = [
-            issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})
-            if issue.description and len(issue.description) > LONGEST_DESCRIPTION
-            else issue
-            for issue in page.items
-        ]
-        return replace(page, items=tuple(cut))
+
+        def read(answer: Answer) -> models.Page[models.Issue]:
+            page = answer.page("issues", models.Issue)
+            for issue in page.items:
+                if ignored := filters.mismatch(issue):
+                    raise FilterIgnored("GET", ISSUES, ignored)
+            if limit == 1:
+                return page
+            cut = [
+                issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})
+                if issue.description and len(issue.description) > LONGEST_DESCRIPTION
+                else issue
+                for issue in page.items
+            ]
+            return replace(page, items=tuple(cut))
+
+        return await self._transport.send(key, call, read)
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[models.Issue, None]:
         """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.
@@ -151,8 +156,8 @@ class Client:
     # Projects
 
     async def create_project(self, key: SecretStr, project: inputs.NewProject) -> models.Project:
-        answer = await self._transport.send(key, write("create_project", "POST", PROJECTS, project))
-        return answer.one("project", models.Project)
+        call = write("create_project", "POST", PROJECTS, project)
+        return await self._transport.send(key, call, lambda answer: answer.one("project", models.Project))
 
     async def get_project(
         self, key: SecretStr, project_id: int | str, include: Collection[ProjectInclude] = ()
@@ -160,14 +165,14 @@ class Client:
         """Return a project by ID or identifier. Raises ValueError for an empty identifier."""
         params = {"include": ",".join(sorted(include))}
         call = Call("get_project", "GET", item_path("projects", project_id), params)
-        return (await self._transport.send(key, call)).one("project", models.Project)
+        return await self._transport.send(key, call, lambda answer: answer.one("project", models.Project))
 
     async def list_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = (), offset: int = 0, limit: int = PAGE
     ) -> models.Page[models.Project]:
         params = {"include": ",".join(sorted(include))}
         call = read_page("list_projects", PROJECTS, params, offset, limit)
-        return (await self._transport.send(key, call)).page("projects", models.Project)
+        return await self._transport.send(key, call, lambda answer: answer.page("projects", models.Project))
 
     def iter_projects(
         self, key: SecretStr, include: Collection[ProjectInclude] = ()
@@ -190,29 +195,29 @@ class Client:
         of `content`.
         """
         call = Call("upload_file", "POST", "/uploads.json", {"filename": filename or ""})
-        return (await self._transport.send(key, call, UploadContent(content, size))).one(
-            "upload", models.Upload
+        return await self._transport.send(
+            key, call, lambda answer: answer.one("upload", models.Upload), UploadContent(content, size)
         )
 
     async def update_attachment(
         self, key: SecretStr, attachment_id: int, changes: inputs.AttachmentChanges
     ) -> None:
         call = write("update_attachment", "PATCH", f"/attachments/{attachment_id}.json", changes)
-        await self._transport.send(key, call)
+        await self._transport.send(key, call, done)
 
     # Time entries
 
     async def create_time_entry(self, key: SecretStr, entry: inputs.NewTimeEntry) -> models.TimeEntry:
-        answer = await self._transport.send(
-            key, write("create_time_entry", "POST", "/time_entries.json", entry)
+        call = write("create_time_entry", "POST", "/time_entries.json", entry)
+        return await self._transport.send(
+            key, call, lambda answer: answer.one("time_entry", models.TimeEntry)
         )
-        return answer.one("time_entry", models.TimeEntry)
 
     async def update_time_entry(
         self, key: SecretStr, entry_id: int, changes: inputs.TimeEntryChanges
     ) -> None:
         call = write("update_time_entry", "PUT", f"/time_entries/{entry_id}.json", changes)
-        await self._transport.send(key, call)
+        await self._transport.send(key, call, done)
 
 
 class OptionalOperations:
@@ -247,8 +252,7 @@ class OptionalOperations:
     ) -> models.Issue | None:
         """Return an issue with its details; None if the issue isn't visible or the endpoint is missing."""
         call = Call("get_issue", "GET", f"/issues/{issue_id}.json", {"include": ",".join(sorted(include))})
-        answer = await self._ask(key, call, NEVER_HERE)
-        return None if answer is None else answer.one("issue", models.Issue)
+        return await self._ask(key, call, NEVER_HERE, lambda answer: answer.one("issue", models.Issue))
 
     async def update_issue(
         self, key: SecretStr, issue_id: int, changes: inputs.IssueChanges, exists: Exists
@@ -294,10 +298,12 @@ class OptionalOperations:
         found: dict[int, models.Membership] = {}
         offset = 0
         for _ in range(MAX_PAGES):
-            answer = await self._ask(key, read_page("memberships", where, {}, offset, PAGE), NEVER_HERE)
-            if answer is None:
+            call = read_page("memberships", where, {}, offset, PAGE)
+            page = await self._ask(
+                key, call, NEVER_HERE, lambda answer: answer.page("memberships", models.Membership)
+            )
+            if page is None:
                 return None
-            page = answer.page("memberships", models.Membership)
             found |= {membership.id: membership for membership in page.items}
             offset += len(page.items)
             if not page.items or offset >= page.total_count:
@@ -305,23 +311,26 @@ class OptionalOperations:
         return list(found.values())
 
     async def role(self, key: SecretStr, role_id: int) -> models.RoleRights | None:
-        answer = await self._ask(key, Call("role", "GET", f"/roles/{role_id}.json"), NEVER_HERE)
-        return None if answer is None else answer.one("role", models.RoleRights)
+        call = Call("role", "GET", f"/roles/{role_id}.json")
+        return await self._ask(key, call, NEVER_HERE, lambda answer: answer.one("role", models.RoleRights))
 
     async def _list(
         self, key: SecretStr, call: Call, model: type[M], lasting: frozenset[int] = ABOUT_THE_ENDPOINT
     ) -> tuple[M, ...] | None:
         """Return the rows of a list whose operation is named like its wrapper."""
-        answer = await self._ask(key, call, lasting)
-        return None if answer is None else answer.rows(call.operation, model)
+        return await self._ask(key, call, lasting, lambda answer: answer.rows(call.operation, model))
 
-    async def _ask(self, key: SecretStr, call: Call, lasting: frozenset[int]) -> Answer | None:
-        """Return the answer, or None for a status in NOT_HERE; remembers it for a status in `lasting`."""
+    async def _ask(
+        self, key: SecretStr, call: Call, lasting: frozenset[int], read: Callable[[Answer], T]
+    ) -> T | None:
+        """Return what `read` makes of the answer, or None for a status in NOT_HERE; remembers it for a status
+        in `lasting`.
+        """
         if self.is_missing(call.operation):
             return None
         for _ in range(2):
             try:
-                return await self._send(key, call)
+                return await self._send(key, call, read)
             except (Forbidden, NotFound, Refused) as error:
                 if error.status not in NOT_HERE:
                     raise
@@ -332,19 +341,19 @@ class OptionalOperations:
 
     async def _change(self, key: SecretStr, call: Call, exists: Exists) -> None:
         try:
-            await self._send(key, call)
+            await self._send(key, call, done)
         except NotFound:
             if not await exists():
                 raise
         else:
             return
         try:
-            await self._send(key, call)
+            await self._send(key, call, done)
         except NotFound as error:
             self.note_missing(call.operation)
             raise EndpointMissing(error.method, error.path, error.status) from None
 
-    async def _send(self, key: SecretStr, call: Call) -> Answer:
-        answer = await self._transport.send(key, call)
+    async def _send(self, key: SecretStr, call: Call, read: Callable[[Answer], T]) -> T:
+        found = await self._transport.send(key, call, read)
         self._missing.pop(call.operation, None)
-        return answer
+        return found

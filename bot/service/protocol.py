@@ -106,6 +106,10 @@ class Answer:
         raise self.call.error(ServiceBroken, problem, self.status)
 
 
+def done(_: Answer) -> None:
+    """Read nothing: an update's answer has no content."""
+
+
 def item_path(collection: str, item: int | str, below: str = "") -> str:
     """Return the path of an item, or of the collection `below` it. Quotes the identifier.
 

@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextman
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 from urllib.parse import urlencode
 from weakref import WeakValueDictionary
 
@@ -24,6 +25,7 @@ from pydantic import SecretStr
 from bot import errors
 from bot.service import protocol
 
+T = TypeVar("T")
 OnAnswer = Callable[[str, int | None, float], None]
 
 ATTEMPTS = 3
@@ -32,6 +34,7 @@ PROBE = 3.0
 SHORTEST_KEY = 16  # shorter keys, as in test installations, can be ordinary words
 KEEP_ALIVE = 4  # seconds; services usually close an idle connection after 5 or more
 PIECE = 64 * 1024
+LARGE = 1024 * 1024  # bytes of an answer that takes too long to read while others wait
 HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "identity",
@@ -178,9 +181,13 @@ class Transport:
         await self._http.aclose()
 
     async def send(
-        self, key: SecretStr, call: protocol.Call, source: UploadContent | None = None
-    ) -> protocol.Answer:
-        """Send the call with this key and return the answer. Retries if that's safe.
+        self,
+        key: SecretStr,
+        call: protocol.Call,
+        read: Callable[[protocol.Answer], T],
+        source: UploadContent | None = None,
+    ) -> T:
+        """Send the call with this key and return what `read` makes of the answer. Retries if that's safe.
 
         Reads are retried after temporary failures, writes only if no connection was made. Raises a
         ServiceError, or KeyInRequest if the call itself contains the key. Errors of `source` pass through.
@@ -203,7 +210,7 @@ class Transport:
                     wait_jitter=0.3,
                 ):
                     with attempt:
-                        return await self._attempt(key, call, source)
+                        return await self._attempt(key, call, read, source)
         except TimeoutError:
             if not deadline.expired():
                 raise
@@ -223,8 +230,12 @@ class Transport:
             return None
 
     async def _attempt(
-        self, key: SecretStr, call: protocol.Call, source: UploadContent | None
-    ) -> protocol.Answer:
+        self,
+        key: SecretStr,
+        call: protocol.Call,
+        read: Callable[[protocol.Answer], T],
+        source: UploadContent | None,
+    ) -> T:
         async with self._connections.slot(call, key, upload=source is not None), AsyncExitStack() as opened:
             if not call.writes:
                 _on_read.get()()
@@ -244,7 +255,12 @@ class Transport:
                 async with aclosing(await self._http.handle_async_request(request)) as response:
                     status = response.status_code
                     body, defect = await _body(response, self._limits.answer)
-                return protocol.answered(call, status, body, defect, response.headers.get("Retry-After"))
+                retry_after = response.headers.get("Retry-After")
+
+                def reading() -> T:
+                    return read(protocol.answered(call, status, body, defect, retry_after))
+
+                return await asyncio.to_thread(reading) if len(body) > LARGE else reading()
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 failure = _failure(call, error)
             finally:

@@ -1,6 +1,7 @@
 """A service with as much of everything as the largest installations have."""
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.data import CustomField, Issue, Project, User, put
@@ -9,6 +10,7 @@ from tests.support.prepared import demo_tracker
 
 PROJECTS, MEMBERS, VERSIONS, FIELDS, ISSUES = 2_000, 1_000, 5_000, 300, 60
 DESCRIPTION = 4_800
+LADEN, ANSWER = 77_777, 15_000_000
 PAGE = 100
 
 
@@ -22,11 +24,27 @@ def text_of_words(characters: int, first: int = 0) -> str:
     return " ".join(telling(first + n) for n in range(characters // 8))
 
 
+def laden() -> bytes:
+    """A list of one issue, nearly as large as the bot's limit for an answer."""
+    fields = ",".join(['{"id":1,"name":"a","value":"b"}'] * (ANSWER // 32))
+    issue = f'{{"id":{LADEN},"subject":"Laden","custom_fields":[{fields}]}}'
+    return f'{{"issues":[{issue}],"total_count":1,"offset":0,"limit":{PAGE}}}'.encode()
+
+
 class LargeTracker(Tracker):
-    """Lists members and versions, too, which the reference service doesn't."""
+    """Lists members and versions, too, which the reference service doesn't, and the issue LADEN."""
 
     def app(self) -> web.Application:
+        answer = laden()
+
+        @web.middleware
+        async def laden_issue(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if request.query.get("issue_id") != str(LADEN):
+                return await handler(request)
+            return web.Response(body=answer, content_type="application/json")
+
         app = super().app()
+        app.middlewares.append(laden_issue)
         app.router.add_get("/projects/{id}/memberships.json", self._memberships)
         app.router.add_get("/projects/{id}/versions.json", self._versions)
         return app

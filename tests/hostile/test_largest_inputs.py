@@ -14,7 +14,7 @@ from bot.store.owner import Owner
 from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 from bot.timings import Delays
-from tests.hostile.large_service import FIELDS, large_tracker, telling, text_of_words
+from tests.hostile.large_service import FIELDS, LADEN, large_tracker, telling, text_of_words
 from tests.support.office import TEAM, Office
 from tests.support.people import IDS
 from tests.support.person import Person
@@ -62,7 +62,7 @@ def ana(office: Office) -> Person:
 
 
 @asynccontextmanager
-async def nobody_waits(office: Office) -> AsyncIterator[None]:
+async def nobody_waits(office: Office, held: float = HELD) -> AsyncIterator[None]:
     """Fails if the event loop is held, or another person's command isn't answered, while the block runs."""
     ben, ticker = Person(office, IDS["ben"], channel="general"), Ticker()
     ticking = asyncio.create_task(ticker.run())
@@ -74,7 +74,7 @@ async def nobody_waits(office: Office) -> AsyncIterator[None]:
     finally:
         ticking.cancel()
         answering.cancel()
-    assert ticker.longest < HELD
+    assert ticker.longest < held
 
 
 def filled(piece: str, length: int = COMMAND) -> str:
@@ -151,6 +151,11 @@ async def test_a_long_message_keeps_nobody_waiting(office: Office, ana: Person, 
             await ana.shortcut(shortcut, message)
             await office.idle()
             await close_all(ana)
+
+
+async def test_a_large_answer_of_the_service_keeps_nobody_waiting(office: Office, ana: Person) -> None:
+    async with nobody_waits(office, HELD / 3):
+        assert "Laden" in text_of(await ana.ask(f"/issues id:{LADEN}"))
 
 
 async def test_a_long_thread_keeps_nobody_waiting(office: Office, ana: Person) -> None:
