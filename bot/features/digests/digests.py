@@ -13,6 +13,7 @@ from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
 from bot.features.digests.plans import Plans, WantedPlan
 from bot.features.digests.reading import MINE, Reader
+from bot.features.digests.saved_queries import in_query
 from bot.features.digests.schedules import ScheduleError, due_times, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
 from bot.service.conventions import ProjectStatus
@@ -196,7 +197,7 @@ class Digests:
             latest = replace(filters, sort=plans.LATEST[plan.kind])
             page = await self._client.list_issues(session.key, latest)
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
-            found, cut = await Reader(self._client, session, now).in_query(plan, passing)
+            found, cut = await in_query(self._client, session, plan, passing)
         issues, more = tuple(found), cut or page.total_count > len(page.items)
         if plan.kind not in plans.HAPPENED:
             return Preview(plan, issues, 0, more, now)

@@ -14,6 +14,7 @@ from itertools import islice
 from bot.features.digests import plans
 from bot.features.digests.plans import SOON_DAYS, Section
 from bot.features.digests.reading import Edition
+from bot.features.digests.saved_queries import too_large
 from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import due, listed, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
@@ -84,8 +85,9 @@ Part = tuple[str, Sequence[Issue]]
 
 def message(edition: Edition, wording: Wording) -> Message:
     digest, catch_up = edition.digest, _catch_up(edition)
-    news = summary(digest, edition.issues, edition.now)
-    headline = f"{shortened(digest.plan.project, NAME)}: {'at least ' if edition.more else ''}{news}"
+    empty, news = too_large(edition), summary(digest, edition.issues, edition.now)
+    news = "too many issues to check" if empty else f"{'at least ' if edition.more else ''}{news}"
+    headline = f"{shortened(digest.plan.project, NAME)}: {news}"
     once = digest.plan.kind in plans.HAPPENED or digest.personal
     since = f"Since {_start(digest)}" if once else f"As of {moment(edition.now)}"
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
@@ -93,9 +95,15 @@ def message(edition: Edition, wording: Wording) -> Message:
     blocks: list[Block] = [header(headline), section(about, delete)]
     if catch_up:
         blocks.append(section(catch_up))
-    blocks += _body(edition, wording)
+    blocks += [section(unread(digest.plan, wording))] if empty else _body(edition, wording)
     blocks.append(context(_footer(digest, wording)))
     return Message(_plain_text(line(headline), edition), tuple(blocks))
+
+
+def unread(plan: Plan, wording: Wording) -> str:
+    """Why a digest lists nothing although there may be something, in mrkdwn."""
+    what = f"saved query {plan.query} in {line(wording.service)}" if plan.query else "the digest's filters"
+    return f"There are more issues than I can check, and those I checked have nothing to list. Narrow {what}."
 
 
 def _start(digest: Digest) -> str:

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused, UserError
 from bot.features.digests import plans, schedules
+from bot.features.digests.saved_queries import MAX_PAGES, in_query
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
@@ -30,8 +31,8 @@ OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
 SECOND, NOTHING = timedelta(seconds=1), timedelta(0)
 NEVER = datetime.min.replace(tzinfo=UTC)
-MAX_ROWS, MAX_PAGES = 300, 10
-"""After so many rows that it lists, or so many pages, a digest reads no more: it shows about a hundred."""
+MAX_ROWS = 300
+"""After so many rows that it lists, or MAX_PAGES, a digest reads no more: it shows about a hundred."""
 MINE = IssueFilters(
     assigned_to=("me",),
     status="open",
@@ -161,7 +162,7 @@ class Reader:
         listed = [row for row in rows if is_listed(row)]
         if digest.plan.query:
             try:
-                listed, cut = await self.in_query(digest.plan, listed)
+                listed, cut = await in_query(self.client, self.session, digest.plan, listed)
             except (Forbidden, NotFound):
                 return Pause.QUERY if again else await self._content(digest, covered, news, again=True)
             more = more or cut
@@ -176,28 +177,6 @@ class Reader:
             covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
             covered=tuple(Covered(number, at) for number, at in times if at),
         )
-
-    async def in_query(self, plan: Plan, rows: Sequence[Issue]) -> tuple[list[Issue], bool]:
-        """Those of the rows that are in the plan's saved query, if it has one, and whether there may be more.
-
-        The service combines no other filter with a query, so its issues are read until all rows are found, or
-        until older ones come. Raises Forbidden and NotFound for a query that the user can't see.
-        """
-        if plan.query is None:
-            return [*rows], False
-        found, at, cut = set[int](), 0, True
-        numbers = {row.id for row in rows}
-        oldest = min((on for row in rows if (on := plans.happened(plan.kind, row))), default=self.now)
-        for _ in range(MAX_PAGES):
-            page = await self.client.list_issues(self.session.key, plans.in_query(plan), offset=at)
-            found |= numbers.intersection(row.id for row in page.items)
-            at += len(page.items)
-            last = plans.happened(plan.kind, page.items[-1]) if page.items else None
-            passed = last is not None and last < oldest
-            cut = found < numbers and not passed and 0 < at < page.total_count
-            if not cut:
-                break
-        return [row for row in rows if row.id in found], cut
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
         """What of a digest's content may still be posted, or why nothing may. Asks everything at once."""

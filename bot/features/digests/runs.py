@@ -20,7 +20,16 @@ from bot.errors import KeySuspended, KeyUnreadable, NotLinked, ServiceError, Too
 from bot.features.background import Background
 from bot.features.digests import reading
 from bot.features.digests.channels import DigestPoster
-from bot.features.digests.reading import OVERLAP, Content, Edition, Reader, due_period, readable, sooner
+from bot.features.digests.reading import (
+    OVERLAP,
+    Content,
+    Edition,
+    Reader,
+    due_period,
+    readable,
+    sooner,
+)
+from bot.features.digests.saved_queries import too_large
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digest_runs import Run, RunClaim, RunState
@@ -39,11 +48,11 @@ CLOSED = {ChannelStatus.GONE: Pause.CHANNEL, ChannelStatus.SHARED: Pause.OUTSIDE
 """Why digests stop whose channel has become so, or whose post Slack refuses for another reason."""
 
 log = structlog.get_logger(__name__)
-OnFinished = Callable[[RunState, timedelta], None]
+OnFinished = Callable[[str, timedelta], None]
 
 
 class DigestRuns(Background[Run, Content | Pause]):
-    """Runs digests in one process. `on_finished` gets each run's final state and how late it was.
+    """Runs digests in one process. `on_finished` gets each run's outcome and how late it was.
 
     A user waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the
     background.
@@ -280,7 +289,8 @@ class DigestRuns(Background[Run, Content | Pause]):
             return RunState.DROPPED
         moments = [moment for moment in (digest.covered_to, content.covered_to) if moment]
         content = replace(content, covered_to=max(moments, default=None))
-        if not content.issues and (run.asked or not digest.plan.empty):
+        nothing = not content.issues and not too_large(content)
+        if nothing and (run.asked or not digest.plan.empty):
             await self._finish(run, RunState.EMPTY, content)
             return RunState.EMPTY
         return content
@@ -354,15 +364,16 @@ class DigestRuns(Background[Run, Content | Pause]):
             history=reading.history(run.digest, [one.at for one in content.covered], now),
         )
         if ended:
-            self._record(run, state, issues=len(content.issues or content.covered))
+            outcome = "too_large" if too_large(content) else state.value
+            self._record(run, outcome, issues=len(content.issues or content.covered))
 
-    def _record(self, run: Run, state: RunState, **more: object) -> None:
+    def _record(self, run: Run, outcome: str, **more: object) -> None:
         late = self.clock.now() - run.due_at
         ms = round((time.monotonic() - run.claimed_at) * 1000)
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
         late_s = round(late.total_seconds(), 1)
-        log.info("digest finished", action="digest.run", outcome=state.value, late_s=late_s, **about)
-        self.on_finished(state, late)
+        log.info("digest finished", action="digest.run", outcome=outcome, late_s=late_s, **about)
+        self.on_finished(outcome, late)
 
     async def _postpone(self, run: Run, seconds: float | None = None, searched_to: str | None = None) -> None:
         """Postpone a run: for `seconds` at first, for longer with each retry."""
@@ -381,4 +392,4 @@ class DigestRuns(Background[Run, Content | Pause]):
         await self._digests.stop(runs[0].digest.owner, stopping, why)
         for run in runs:
             await self._runs.drop(run)
-            self._record(run, RunState.DROPPED, why=why.value)
+            self._record(run, RunState.DROPPED.value, why=why.value)

@@ -8,6 +8,7 @@ from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import ACTS, Act
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
+from bot.features.digests.saved_queries import too_large
 from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
@@ -363,6 +364,8 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
     if plan.kind not in plans.HAPPENED:
         would = f"Right now, this digest would show you {many}."
+    if too_large(shown):
+        would = digest_message.unread(plan, wording)
     about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
     day = plans.today(plan, shown.now)
     rows = [

@@ -35,7 +35,7 @@ from bot.slack.outgoing.outcomes import (
 from bot.store.channels import Channel
 from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
-from bot.store.digest_runs import Run, RunState
+from bot.store.digest_runs import Run
 from bot.store.digests import Digest, Notice
 from bot.store.owner import Owner
 from bot.store.processes import Processes
@@ -229,7 +229,7 @@ class DigestHarness:
         self.poster = FakePoster()
         self.tracker = Tracker(clock=lambda: self.now + self.service_clock_offset)
         self.ana, self.ben = Owner(None, TEAM, "U0ANA"), Owner(None, TEAM, "U0BEN")
-        self.finished: list[RunState] = []
+        self.finished: list[str] = []
         self._hidden: dict[int, Issue] = {}
         self._users: dict[str, User] = {}
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot import telemetry
 from bot.sandbox.tracker.data import Issue, SavedQuery, free_id, put
 from bot.sandbox.tracker.defaults import BUG, CLOSED, FEEDBACK, HIGH, NEW
 from bot.store.digests import Pause
@@ -223,3 +224,61 @@ async def test_a_query_of_many_issues_is_read_until_all_new_ones_are_found(harne
     assert harness.poster.listed(digest) == [tuple(new)]
     assert not harness.poster.posts[0].more
     assert harness.requests["list_issues"] < 10
+
+
+ALL, MANY = 7, 1_100
+
+
+def crowd(office: Office, day: datetime, status: int, **fields: object) -> None:
+    """Adds more issues than a digest reads of a query."""
+    for n in range(MANY):
+        issue = report(office, f"One of many {n}", status)
+        issue.due_date, issue.updated_on = day.date(), day
+        for name, value in fields.items():
+            setattr(issue, name, value)
+
+
+async def asked_of_all(office: Office, ana: Person, kind: str) -> Issue:
+    """Sets up a digest of a query of all issues with high priority; returns one that it would list."""
+    put(office.tracker.data.queries, SavedQuery(ALL, "All", {"priority_id": str(HIGH), "status_id": "*"}))
+    await ana.ask(f"{WEB} kind:{kind} query:{ALL}")
+    issue = report(office, "Has waited for long", NEW)
+    issue.due_date = issue.created_on.date()
+    issue.updated_on -= timedelta(days=30)
+    return issue
+
+
+@pytest.mark.parametrize("kind", ["due", "stale"])
+async def test_old_issues_of_a_query_hide_no_due_and_stale_ones(
+    office: Office, ana: Person, kind: str
+) -> None:
+    issue = await asked_of_all(office, ana, kind)
+    crowd(office, issue.updated_on - timedelta(days=900), CLOSED)
+    crowd(office, issue.created_on, CLOSED, due_date=None)
+
+    (post,) = await posts(office, ana)
+
+    assert "Has waited for long" in post
+    assert "at least" not in post
+
+
+@pytest.mark.parametrize("kind", ["due", "stale"])
+async def test_a_query_that_is_too_large_is_said_to_be_and_counted(
+    office: Office, ana: Person, kind: str
+) -> None:
+    issue = await asked_of_all(office, ana, kind)
+    long_ago = issue.updated_on - timedelta(days=900)
+    other = report(office, "In no query", NEW)
+    other.priority_id, other.due_date, other.updated_on = HIGH - 1, long_ago.date(), long_ago
+    crowd(office, long_ago + timedelta(days=1), CLOSED)
+    counted = telemetry.DIGEST_RUNS.labels("too_large")._value
+    before = counted.get()
+
+    (post,) = await posts(office, ana)
+
+    assert "Web Shop: too many issues to check" in post
+    assert f"Narrow saved query {ALL} in Tracker" in post
+    assert counted.get() == before + 1
+    await ana.command(f"/digest add webshop kind:{kind} query:{ALL}")
+    await ana.press_in_form(await ana.form("New digest"), "Preview")
+    assert "There are more issues than I can check" in text_of(await ana.form("Preview"))
