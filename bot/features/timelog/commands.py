@@ -1,7 +1,7 @@
 """Parses `/timelog`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -15,10 +15,11 @@ from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import hours
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrase_reader import Names
+from bot.slack.language.phrases import AND
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.tokens import Word, as_typed
+from bot.slack.language.tokens import Word, as_typed, corrected
 from bot.slack.language.values import Help, Typist, ZoneUnknown
-from bot.spelling import SURE, similar
+from bot.spelling import GOVERNING, SURE, similar
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ EDIT = ("edit", "change", "delete", "remove", "undo")
 LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book")
 LINKING = ("for", "on", "to", "in", "issue")
 """Words between a duration and its issue, as in `2 hours on issue 42`."""
+ALSO = AND | {"or", "/"}
 MAX_DURATION_WORDS = 4  # as in `1 h 30 min`
 
 MAX_WORDS_BEFORE = 5  # how many words may stand before a duration
@@ -121,7 +123,7 @@ def _on_issue(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
         found, count = _duration(parsed.words, typist.locale)
         rest, on, wrong = _day_of(parsed.after(count), draft, typist.today)
         known = {"hours": found, "spent_on": on or draft.spent_on, "comment": _comment(rest)}
-        return draft.model_copy(update=known), wrong
+        return _with_uncertain_day(draft.model_copy(update=known), rest, typist), wrong
     draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
     return _with_duration(rest, draft, typist) if rest.words else (draft, None)
 
@@ -161,7 +163,10 @@ def _duration_within(words: Sequence[Word]) -> int:
 def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) -> Read:
     """What follows the duration: the comment, with the day before or after it unless `on:` gave one."""
     comment, on, wrong = _day_of(rest, draft, typist.today)
-    draft = draft.model_copy(update={"hours": spent, "comment": _comment(comment)})
+    draft = draft.model_copy(
+        update={"hours": spent, "comment": _comment(comment), "spent_on": on or draft.spent_on}
+    )
+    draft = _with_uncertain_day(draft, comment, typist)
     try:
         spent_on = on or draft.spent_on or typist.today()
     except ZoneUnknown as error:
@@ -173,6 +178,8 @@ def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) ->
         activity=draft.activity,
         spent_on=spent_on,
         comment=draft.comment,
+        or_on=draft.or_on,
+        or_comment=draft.or_comment,
         with_day=_comment(rest) if on and typist.is_ahead(on) else None,
         quoted=len(comment.words) == 1 and comment.words[0].quoted,
     )
@@ -188,6 +195,16 @@ def _day_of(rest: Parsed, draft: TimeDraft, today: Today) -> tuple[Parsed, date 
     except UserError as error:
         return rest, None, error
     return (rest.without(said.at, said.count), said.day, None) if said else (rest, None, None)
+
+
+def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: Typist) -> TimeDraft:
+    """The draft with the day that its comment may name without `on`, if nothing else does."""
+    with suppress(UserError):
+        said = None if draft.spent_on else dates.said_day(comment.words, typist.today, sure=False)
+        if said and not typist.is_ahead(said.day):
+            left = _comment(comment.without(said.at, said.count))
+            return draft.model_copy(update={"or_on": said.day, "or_comment": left})
+    return draft
 
 
 def _duration_ahead(words: Sequence[Word], typist: Typist) -> tuple[Decimal, int, int] | None:
@@ -233,6 +250,27 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
 def may_name_project(text: str) -> bool:
     """Whether the words may name a project."""
     return "project" in phrase_reader.needs(understand(text, OPTIONS).words, "time")
+
+
+def beside_duration(text: str, typist: Typist) -> Iterator[str]:
+    """The words right before or after the duration that may name a project, the longest run first."""
+    words = understand(text, OPTIONS).words
+    words = words[next((n for n, word in enumerate(words) if word.text.lower() not in LOG), 0) :]
+    spent, count = _duration(words, typist.locale)
+    within = _duration_within(words) if spent is None else 0
+    words = words[:within] if spent is None else words[count : count + MAX_WORDS_BEFORE]
+    for end in range(len(words), 0 if spent else max(within - 1, 0), -1):
+        run, after = words[:end], [word.text.lower() for word in words[end : end + 1]]
+        said = " ".join(word.text for word in run)
+        plain = not any(atom.quoted or atom.user for word in run for atom in word.atoms)
+        if plain and len(said) > 1 and said.lower() not in GOVERNING and not ALSO.intersection(after):
+            yield said
+
+
+def with_project(text: str, typist: Typist, said: str, project: int) -> TimelogRequest:
+    """The request in a text whose words `said` are a project, unless they are there twice."""
+    named = corrected(text, said, f"project:#{project}")
+    return timelog_command(named or text, typist)
 
 
 def _comment(parsed: Parsed) -> str:

@@ -1,6 +1,7 @@
 """Logging time with `/timelog` or its form, and sharing, editing and deleting what was logged."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,14 +10,15 @@ import structlog
 
 from bot.access.name_matching import pick
 from bot.access.vocabulary import vocabulary
-from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError, WrongField
+from bot.errors import BotError, Forbidden, NotLinked, OutcomeUnknown, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
-from bot.features.timelog import buttons, views
+from bot.features.timelog import buttons, commands, views
 from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
+from bot.features.timelog.guesses import Guesses
 from bot.features.timelog.timelog import (
     ActivityNeeded,
     Loggable,
@@ -51,6 +53,7 @@ class TimelogHandlers:
     def __init__(self, parts: Parts) -> None:
         self.timelog, self.claims, self.publicity = Timelog(parts), parts.store.claims, Publicity(parts)
         self.issues, self.pauses = IssueHandlers(parts), Debouncer(parts.delays.typing)
+        self.guesses = Guesses(parts, self.timelog)
 
     def feature(self) -> Feature:
         return Feature(
@@ -80,6 +83,16 @@ class TimelogHandlers:
         if isinstance(request, TimeDraft) and request.issue is None and may_name_project(command.text):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
             request = timelog_command(command.text, typist, names)
+        if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
+            read = partial(commands.with_project, command.text, typist)
+            said = commands.beside_duration(command.text, typist)
+            guess = await self.guesses.meant(reply.owner, reply.channel, request, said, read)
+            with suppress(Forbidden):  # where the user can't log time, the words are a comment
+                await self._answer(reply, guess)
+                return
+        await self._answer(reply, request)
+
+    async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
             case Misread(draft, error):
                 reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=draft))

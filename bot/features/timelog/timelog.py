@@ -39,7 +39,9 @@ ROUNDING = Decimal("0.011")
 
 
 class TimeDraft(BaseModel):
-    """What is known of time to log on an issue, or else on a project; names or ids as typed."""
+    """What is known of time to log on an issue, or else on a project; names or ids as typed. `or_on` is a day
+    in the comment that counts beside an activity, and `or_comment` is the rest.
+    """
 
     model_config = ConfigDict(frozen=True)
     issue: int | None = None
@@ -48,6 +50,16 @@ class TimeDraft(BaseModel):
     activity: str | None = None
     spent_on: date | None = None
     comment: str = ""
+    or_on: date | None = None
+    or_comment: str = ""
+
+    def with_dated_activity(self, known: Sequence[Ref]) -> Self:
+        """The same with the day and the activity that stand side by side in its comment, if they do."""
+        at_edge = str.startswith if self.comment.endswith(self.or_comment) else str.endswith
+        beside = [one.name for one in known if at_edge(self.or_comment.casefold(), one.name.casefold())]
+        named = name_at_edge(self.or_comment, beside) if self.or_on and not self.activity else None
+        found = {"spent_on": self.or_on, "activity": named[0], "comment": named[1]} if named else {}
+        return self.model_copy(update=found)
 
 
 class TimeToLog(TimeDraft):
@@ -178,7 +190,7 @@ class Timelog:
         """
         async with self.access.accounts.reading(owner) as session:
             on = await self._on(session, wanted)
-            wanted = wanted.with_activity(on.activities)
+            wanted = wanted.with_dated_activity(on.activities).with_activity(on.activities)
             activity = await self._activity(session, on, wanted.activity)
             if look and _was_logged(on, wanted):
                 return Logged(_spent(on, wanted, activity, None), on)

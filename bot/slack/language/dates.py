@@ -98,10 +98,11 @@ class SaidDay:
     count: int
 
 
-def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
+def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidDay | None:
     """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
 
-    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text.
+    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text. Without
+    `sure`, `Dec 31` doesn't.
 
     Weekdays are as in `spent_day`. Quoted words name no day. Raises UserError as `day` does,
     but for text that may be no date only if it looks like one: `on Feb 30`.
@@ -115,12 +116,12 @@ def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
             ):
                 continue
             typed = _normal(" ".join(word.text for word in phrase)).rstrip(".,;!")
-            if found := _said(typed, today, alone=count == len(words)):
+            if found := _said(typed, today, alone=count == len(words), sure=sure):
                 return SaidDay(found, at, count)
     return None
 
 
-def _said(typed: str, today: Today, *, alone: bool) -> date | None:
+def _said(typed: str, today: Today, *, alone: bool, sure: bool) -> date | None:
     """The day that the whole phrase names."""
     named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
     near = _NEAR_DAY.fullmatch(named)
@@ -128,7 +129,8 @@ def _said(typed: str, today: Today, *, alone: bool) -> date | None:
         form.fullmatch(named) for form in (_ISO, _NUMERIC, _AGO)
     )
     dated = alone or named != typed
-    certain = certain or named in _NAMED or (dated and (_weekday(named) is not None or _is_month_day(named)))
+    certain = certain or named in _NAMED or (dated and _weekday(named) is not None)
+    certain = certain or ((dated or not sure) and _is_month_day(named))
     try:
         return spent_day(named, today) if certain else None
     except NotADate:
