@@ -234,6 +234,21 @@ async def test_files_of_a_message_are_in_the_form(
     assert "screen.log" in text_of(await ana.form("New issue"))
 
 
+@pytest.mark.parametrize("text", [f"{BOT} Checkout is blank", f"Checkout {BOT} is blank"])
+async def test_the_subject_of_a_mention_with_a_file_lacks_the_bots_name(
+    talker: Talker, ana: Person, text: str
+) -> None:
+    file = await ana.upload("screen.log", b"1")
+    channel = talker.office.channel_id("general")
+    await ana._post("message", channel=channel, text=text, file_ids=[file["id"]])
+    answer = await ana.sees(lambda message: "Create issue" in text_of(message))
+
+    await ana.press(answer, "Create issue “Checkout is blank”")
+
+    form = await ana.form("New issue", lambda view: "screen.log" in text_of(view))
+    assert input_named(form, "Subject")["element"]["initial_value"] == "Checkout is blank"
+
+
 @pytest.mark.parametrize("text", ["new Checkout is blank project:webshop", "12 comment Like this"])
 async def test_files_that_a_command_leaves_out_are_told(talker: Talker, ana: Person, text: str) -> None:
     file = await ana.upload("screen.log", b"1")

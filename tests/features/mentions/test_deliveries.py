@@ -152,7 +152,7 @@ async def _said(talker: Talker, text: str) -> str:
     [
         ("link {key}", "link …"),
         ("Link {key}", "Link …"),
-        ("<@U0BOT> my key is {key}", "<@U0BOT> my key is …"),
+        ("<@U0BOT> My key is {key}", "<@U0BOT> My key is …"),
         ("Link 0123456789abcdef", "Link …"),
         ("new Login broken by {key}", "new Login broken by {key}"),
         ("Link broken", "Link broken"),

@@ -42,6 +42,7 @@ UNDERSTOOD = {
     '"open redirect"': "Subject contains the words: open, redirect",
     '"open"': "Subject contains the word: open",
     "priorty:high": "Did you mean `priority:`?",
+    "dana’s bugs": "Assignee: Dana Novak",
 }
 """What is typed after `/issues`, and a part of the answer."""
 

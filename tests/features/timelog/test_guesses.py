@@ -40,7 +40,7 @@ async def test_a_project_beside_the_duration_needs_no_keyword(
 
 
 def another_project_fits(data: Data) -> None:
-    data.projects[MOBILE].name = "Old Web"
+    data.projects[MOBILE].name = "Young Web"
 
 
 def an_activity_fits(data: Data) -> None:

@@ -24,6 +24,8 @@ NAMES = {
 SEARCHES = {
     "overdue": "status=open due=<today",
     "what's overdue?": "status=open due=<today",
+    "what’s overdue?": "status=open due=<today",  # a phone's apostrophe, as the next one
+    "ben’s open bugs": "to=ben status=open tracker=Bug",
     "due today": "due=today",
     "due this week": "due=this week",
     "due before friday": "due=<friday",
