@@ -34,15 +34,18 @@ class Copy:
     """A copy of the tree, and a process that runs tests in it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._environment = os.environ | {"PYTHONPATH": str(folder)}
+        self._folder, temporary = folder / "tree", folder / "tmp"
+        temporary.mkdir(parents=True)
+        # Sessions of pytest that share their temporary directory change its permissions while others use it.
+        own = {"PYTHONPATH": str(self._folder), "PYTEST_DEBUG_TEMPROOT": str(temporary)}
+        self._environment = os.environ | own
         self._environment.pop("PYTEST_ADDOPTS", None)
         listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
         output = subprocess.check_output(listed, cwd=ROOT, text=True)  # noqa: S603 - the arguments are ours
         for name in output.split("\0"):
             if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
+                (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self._folder / name)
 
     def passes_unchanged(self, tests: list[str]) -> bool:
         command = [*PYTEST, *tests]
