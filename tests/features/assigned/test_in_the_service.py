@@ -12,9 +12,10 @@ from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.timings import Delays, Timings
 from tests.features.assigned.test_assigned import told
 from tests.support.office import Office
-from tests.support.person import Person
+from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until, until_so
+from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
 ANA, BEN = 1, 2
@@ -23,10 +24,12 @@ TURN = timedelta(minutes=6)
 
 @pytest.fixture
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
-    """Opens an office whose jobs run only when a test runs them, behind a proxy to the service."""
+    """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack."""
     tracker = demo_tracker(issue_reads=True, listing=True)
     timings, delays = Timings(interval=300), Delays(still_working=60, background_retry=0.1)
-    office = Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays)
+    office = Office(
+        tmp_path, tracker=tracker, wire=wire, slack_wire=SlackWire(), timings=timings, delays=delays
+    )
     async with office.opened("ana", "ben"):
         yield office
     assert office.violations() == []
@@ -142,7 +145,23 @@ async def test_an_assignment_with_the_bot_is_told_once(
     assert len(await told(ben)) == 1
 
 
-async def test_a_message_that_slack_or_the_service_delays_comes_later(
+async def test_a_message_that_slack_does_not_take_comes_later(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+    assert office.slack_wire
+    office.slack_wire.lasting = {"chat.postMessage": "refuse:access_denied"}
+    await turns.next()
+    assert await told(ben) == []
+
+    office.slack_wire.lasting = {}
+    await office.bot.features.work["unsent assignments"].run_due()
+
+    await ben.sees(lambda m: " to you." in text_of(m), DM)
+    assert len(await told(ben)) == 1
+
+
+async def test_a_message_that_the_service_delays_comes_later(
     office: Office, turns: Turns, ben: Person, wire: Wire
 ) -> None:
     issue = office.public_issue()
