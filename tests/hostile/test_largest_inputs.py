@@ -25,15 +25,20 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group(
 COMMAND, MESSAGE, INPUT = 7_900, 12_000, 3_000
 """How many characters a command, a message and a form's input may have."""
 THREAD, HEADINGS = 500, 375
-HELD = 1.0
-"""Seconds for which the event loop may be held, in which the local Slack and the service run, too."""
+HELD = 80
+"""For how many yardsticks the event loop may be held. The local Slack and the service run in it, too."""
 TICK = 0.002
 
 
+def yardstick() -> float:
+    """Returns the processor time of a fixed piece of work in seconds: more where the machine is busy."""
+    before = time.thread_time()
+    sum(n * n for n in range(400_000))
+    return time.thread_time() - before
+
+
 class Ticker:
-    """Measures the longest time for which the event loop was held, as seconds of its thread's processor time,
-    so that a busy machine makes no difference.
-    """
+    """Measures the longest time for which the event loop was held: processor time of its thread, in seconds."""
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -64,6 +69,7 @@ def ana(office: Office) -> Person:
 @asynccontextmanager
 async def nobody_waits(office: Office, held: float = HELD) -> AsyncIterator[None]:
     """Fails if the event loop is held, or another person's command isn't answered, while the block runs."""
+    before = yardstick()
     ben, ticker = Person(office, IDS["ben"], channel="general"), Ticker()
     ticking = asyncio.create_task(ticker.run())
     answering = asyncio.create_task(ben.ask("/tracker"))
@@ -74,7 +80,7 @@ async def nobody_waits(office: Office, held: float = HELD) -> AsyncIterator[None
     finally:
         ticking.cancel()
         answering.cancel()
-    assert ticker.longest < held
+    assert ticker.longest < held * max(before, yardstick())
 
 
 def filled(piece: str, length: int = COMMAND) -> str:
