@@ -38,7 +38,7 @@ def yardstick() -> float:
 
 
 class Ticker:
-    """Measures the longest time for which the event loop was held: processor time of its thread, in seconds."""
+    """Measures the longest time for which the event loop was held: its processor time in seconds."""
 
     def __init__(self) -> None:
         self.longest = 0.0
