@@ -187,14 +187,6 @@ choose("choose assignee", "issue.value", NEW_ISSUE, "Assignee", "Ana Ruiz (me)",
 press("show button", "issue.show", answer("/issue new {word} project:webshop private:yes"), "Show issue")
 press("show more", "issue.more", long_card, "Show more")
 press("share button", "issue.share", CARD_OF_NEW, "Share here", **SHOWN)
-press(
-    "delete post in answer",
-    "issue.delete_post",
-    answer("/issue new {word} project:webshop"),
-    "Delete announcement",
-    effect=posts_gone,
-    said="The announcement is deleted",
-)
 press("open button", "open", CARD, "Open in Tracker", expects_answer=False)
 menu("menu: assign to me", "issue.assign", FOUND, "Assign to me", **TAKEN)
 menu("menu: share", "issue.share_listed", FOUND, "Share here", **SHOWN)

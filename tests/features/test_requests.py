@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.sandbox.tracker.server import Tracker
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import text_of
+from tests.support.reading import text_of, until_so
 from tests.support.rounds import Span, rounds
 from tests.support.wire import Wire
 
@@ -76,6 +76,32 @@ async def test_a_command_reads_only_the_lists_that_it_names(
         assert asked.total() <= most, asked
 
 
+async def test_what_a_new_issue_needs_is_asked_beside_its_create(wired: Person, wire: FarAway) -> None:
+    await wired.ask(NEW)
+    wire.seconds = 60
+    wire.fail("slow", 1, lasting=True)  # all after the check of the key, which the create waits for
+
+    await wired.command(NEW)
+    await until_so(lambda: wire.slowed == 3)
+
+    check, *beside = wire.heal()
+    wire.released.set()
+    assert check == "GET /users/current.json"
+    assert sorted(beside) == [LATEST, "GET /projects/1.json", "POST /issues.json"]
+
+
+@pytest.mark.parametrize("typed", [NEW, f"/timelog {ISSUE} 20m activity:design"])
+async def test_nothing_is_written_before_the_key_is_checked(wired: Person, wire: FarAway, typed: str) -> None:
+    await wired.ask(typed)
+    wire.fail("refuse the key", lasting=True)
+
+    await wired.command(typed)
+    await until_so(lambda: wire.asked)
+    await wired.office.idle()
+
+    assert [asked for asked in wire.heal() if not asked.startswith("GET")] == []
+
+
 AT_FIRST_AND_LATER = {
     f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
     # An address that is missing is asked twice before that is believed.
@@ -83,9 +109,9 @@ AT_FIRST_AND_LATER = {
     "/issues urgent bugs assigned to ben in webshop zebra": (8, 2),  # the last one offers wider searches
     "/issues project:webshop tracker:bug category:checkout to:ben zebra": (6, 2),
     "/tracker project webshop": (2, 1),
-    # The last round tells whether everyone can see the project, so that it may be announced.
-    "/issue new Rounds project:webshop to:me priority:high": (5, 3),
-    f"/timelog {ISSUE} 20m activity:design": (5, 2),  # likewise
+    # Whether everyone can see the project, so that it may be announced, is read beside the create.
+    "/issue new Rounds project:webshop to:me priority:high": (4, 2),
+    f"/timelog {ISSUE} 20m activity:design": (5, 2),
     "/timelog 20m project:webshop activity:design": (3, 2),
 }
 

@@ -83,7 +83,6 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
     assigned = target.office.tracker.data.issues[target.hidden].assigned_to_id or 1
     page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
     posts = [f":{TEAM}:{user_id}" for user_id in (ANA.user_id, *PRESSERS.values())]
-    announced = tuple(f"{target.announcement['ts']}{post}" for post in posts)
     followed = f"{ISSUE}:0:{target.elsewhere}:{target.thread}"
     resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
     drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "comment.open_saved")
@@ -123,7 +122,6 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (("project.name",), (WORD,), OWN),
         (SEARCHES, (page,), OWN),
         (("files.open_describe",), (target.attachment,), NO_ISSUE),
-        (("issue.delete_post",), (*announced, *target.kept), EXPIRED),
         (("post.delete",), tuple(posts), HERS_ONLY),
         (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept), EXPIRED),
         (in_form, ("",), EXPIRED),

@@ -116,8 +116,9 @@ class Person:
             return (public or answers)[-1] if answers else None
 
         answer = await until(new)
-        if not answer["ephemeral"]:  # the private answer to the user follows
+        if "Created " in answer["text"]:  # the announcement follows
             await self.office.idle()
+            return await new() or answer
         return answer
 
     async def press(self, shown: JSON, text: str) -> bool:

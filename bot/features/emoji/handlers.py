@@ -151,6 +151,7 @@ class EmojiHandlers:
             tried_at,
             source=source,
             upload=lambda session: files.upload(session, batch),
+            announced=True,
         )
         try:  # the issue exists: nobody may create it again, whatever fails from here on
             await files.attached(reply.owner, made.issue.id, batch)

@@ -94,16 +94,17 @@ class IssueCommand:
             if draft.template:
                 filled = await Templates(self.parts).filled(reply.owner, draft, reply.channel, text_format)
             similar = Duplicates(self.parts).similar
-            made = await IssueCreator(self.parts).create(reply.owner, filled, reply.channel, similar=similar)
+            made = await IssueCreator(self.parts).create(
+                reply.owner, filled, reply.channel, similar=similar, announced=not reply.place.direct
+            )
         except ProjectNotChosen:
             await form.open_form(reply, draft)
         else:
             reply.committed = True
-            issues = IssueHandlers(self.parts)
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
             notes += [f"I set fields from {read}. To change them, select Edit."] if draft.phrases else []
-            await issues.confirm(reply, made, await issues.announce(reply, made), notes)
+            await IssueHandlers(self.parts).tell(reply, made, notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:

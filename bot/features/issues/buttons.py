@@ -1,8 +1,6 @@
 """What the buttons, menus and selects of issues carry."""
 
-from bot.errors import UserError
 from bot.slack.surfaces.buttons import Button, Number
-from bot.slack.surfaces.drafts import SavedDraft
 
 
 class ShowIssue(Button):
@@ -112,19 +110,6 @@ class IncludeComments(Button):
     action = "issue.comments"
     issue: Number
     on: bool
-
-
-class AnnouncementExpired(UserError):
-    says = "This button has expired. To delete the post, use its own menu."
-
-
-class DeleteAnnouncement(SavedDraft):
-    """On the private answer to the user who created the issue: saved, so that it names no other post."""
-
-    action = "issue.delete_post"
-    gone = AnnouncementExpired
-    channel: str
-    ts: str
 
 
 class OpenIssueForm(Button):

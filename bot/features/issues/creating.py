@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
@@ -17,6 +17,7 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues import fields
 from bot.features.issues.issues import Issues, ServiceChange, explained, service_changes
+from bot.features.issues.publicity import Exposure, Publicity
 from bot.service.conventions import CLOCK_SKEW, SETS_PRIVACY, poll_until_found
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewIssue, UploadInput
@@ -28,7 +29,10 @@ log = structlog.get_logger(__name__)
 
 Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
-SIMILAR_SECONDS = 1.0
+MEANWHILE_SECONDS = 1.0
+"""How long the answer waits for what was asked beside the create."""
+UNREAD = Exposure(None, None)
+T = TypeVar("T")
 
 
 class Source(NamedTuple):
@@ -46,6 +50,7 @@ class Created:
     requested_private: bool = False
     mention: str | None = None  # the assignee's Slack user, if they are to be mentioned
     similar: tuple[Issue, ...] = ()
+    seen: Exposure = UNREAD
 
     @property
     def exposed(self) -> bool:
@@ -72,12 +77,13 @@ class IssueCreator:
         source: Source | None = None,
         upload: Upload | None = None,
         similar: Similar | None = None,
+        announced: bool = False,
     ) -> Created:
         """Create the issue once, and record who created it, and from which message (`source`).
 
         `attempted_at` is when an earlier attempt at the same draft ended with an unknown outcome: then the
         service is searched for the issue first. `upload` sends the files once the rest is resolved. `similar`
-        looks for issues like it meanwhile.
+        looks for issues like it meanwhile, and for an issue to be `announced`, who can see it is read, too.
 
         Raises UserError, NotLinked, IssueRefused and the other ServiceErrors; OutcomeUnknown only if a search
         didn't find the issue either.
@@ -105,21 +111,22 @@ class IssueCreator:
                 )
                 raise WrongField("private", forbidden)
         looking = asyncio.create_task(similar(session, new.subject, project.id)) if similar else None
+        unread, publicity = Exposure(None, project.id), Publicity(self.access)
+        reading = asyncio.create_task(publicity.read_or_hidden(session, unread)) if announced else None
         try:
             issue = await self._once(session, new, attempted_at, upload)
-            alike = tuple(other for other in await _found(looking) if other.id != issue.id)
+            alike, seen = await asyncio.gather(_found(looking, ()), _found(reading, unread))
         except Refused as error:
             raise await self._refused(owner, error, draft, meant, project) from None
         finally:
-            if looking:
-                looking.cancel()
-                await asyncio.gather(looking, return_exceptions=True)
+            await _canceled(looking, reading)
         compared = {
             key: value for key, value in meant.items() if key != fields.DESCRIPTION.key
         }  # it may be cut
         changes = service_changes(compared, new.custom_fields, issue)
         mention = await Issues(self.access).assignee_to_mention(owner, issue)
-        created = Created(issue, project, changes, draft.private, mention, alike)
+        others = tuple(other for other in alike if other.id != issue.id)
+        created = Created(issue, project, changes, draft.private, mention, others, seen.about(issue))
         await self._record(owner, created, source)
         return created
 
@@ -207,12 +214,19 @@ class IssueCreator:
             log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)
 
 
-async def _found(looking: asyncio.Task[tuple[Issue, ...]] | None) -> tuple[Issue, ...]:
-    """The similar issues; none after an error or timeout."""
+async def _found(looking: asyncio.Task[T] | None, otherwise: T) -> T:
+    """What was found; `otherwise` after an error or timeout."""
     try:
-        return await asyncio.wait_for(looking, SIMILAR_SECONDS) if looking else ()
+        return await asyncio.wait_for(looking, MEANWHILE_SECONDS) if looking else otherwise
     except (ServiceError, UserError, TimeoutError):
-        return ()
+        return otherwise
     except Exception:  # the issue is created by now, and its answer matters more
-        log.exception("similar issues not looked up", action="issue.no_similar")
-        return ()
+        log.exception("not looked up beside the create", action="issue.not_looked_up_beside")
+        return otherwise
+
+
+async def _canceled(*tasks: asyncio.Task[Any] | None) -> None:
+    started = [task for task in tasks if task]
+    for task in started:
+        task.cancel()
+    await asyncio.gather(*started, return_exceptions=True)

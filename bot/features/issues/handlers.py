@@ -9,7 +9,6 @@ from bot.access.projects import KnownProject
 from bot.errors import UserError
 from bot.features.issues import views
 from bot.features.issues.buttons import (
-    DeleteAnnouncement,
     FollowIssue,
     ShareIssue,
     ShareListedIssue,
@@ -20,15 +19,15 @@ from bot.features.issues.buttons import (
 from bot.features.issues.card import card
 from bot.features.issues.creating import Created
 from bot.features.issues.issues import IssueDetails, Issues
-from bot.features.issues.publicity import Exposure, Publicity, exposure_of
+from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
-from bot.features.posts import delete
 from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
+from bot.slack.incoming.failures import log_if_undelivered
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, OptionsRequest
 from bot.slack.outgoing.claims import announced_once
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, Announced, Place
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, Announced, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
@@ -38,7 +37,7 @@ from bot.slack.workspaces.threads import DELETED
 READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
 LIKELY = 5  # how many issues that a message may be about are read
 Announcement = tuple[Announced | None, str | None]
-"""Whether an issue was announced, None if that wasn't tried, and the announcement's `ts`."""
+"""Whether an issue was announced, None if it is private, and the announcement's `ts`."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class IssueHandlers:
                 ShowMore: self.show_pressed,
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_pressed,
-                DeleteAnnouncement: self.delete_announcement,
             }
         )
 
@@ -159,21 +157,46 @@ class IssueHandlers:
             return []
         return [each for each in answer.get("messages") or () if each.get("subtype") != DELETED]
 
-    async def announce(self, reply: Reply, made: Created, *, followed: bool = False) -> Announcement:
-        """Announce a created issue in the conversation where it was requested, if everyone may see it.
+    async def tell(
+        self,
+        reply: Reply,
+        made: Created,
+        notes: Sequence[str] = (),
+        *,
+        followed: bool = False,
+        before: Announcement | None = None,
+    ) -> str | None:
+        """Tell the user privately what was understood, with `notes` in plain text, and then announce the
+        issue in the conversation where it was requested, if everyone may see it.
 
-        `followed` is whether the thread will follow the issue in that post.
+        `followed` is whether the thread will follow the issue in that post, and `before` what an earlier
+        attempt has announced. Returns the announcement's `ts`.
         """
+        announced, ts = before or (await self._expected(reply, made), None)
+        answer = views.created(made, reply.wording, announced, notes)
+        await log_if_undelivered(reply.privately(answer))  # the announcement is for others
+        if before or announced is not Announced.YES:
+            return ts
+        announced, ts = await self._announce(reply, made, followed=followed)
+        if announced is not Announced.YES:
+            await reply.privately(sentence(not_posted(announced)))
+        return ts
+
+    @staticmethod
+    async def _expected(reply: Reply, made: Created) -> Announced | None:
+        """Whether a created issue will be announced, as far as that is known; None for a private one."""
         if made.private:
-            return None, None
+            return None
         if reply.place.direct:
-            return Announced.NOWHERE, None
-        seen = exposure_of(made.issue)
+            return Announced.NOWHERE
+        return await reply.why_not_post() or (Announced.HIDDEN if made.seen.hidden else Announced.YES)
+
+    async def _announce(self, reply: Reply, made: Created, *, followed: bool) -> tuple[Announced, str | None]:
         does = f"{(await reply.profile()).name} created"
         button = StopFollowing if followed else FollowIssue if reply.place.thread_ts else None
         carries = button(issue=made.issue.id, created=True) if button else None
         post = views.posted(does, made.issue, reply.wording, made.mention, carries)
-        return await reply.post(post, partial(Publicity(self.parts).may_post, reply.owner, seen))
+        return await reply.post(post, partial(Publicity(self.parts).may_post, reply.owner, made.seen))
 
     @staticmethod
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:
@@ -189,17 +212,3 @@ class IssueHandlers:
             if own and issue_named(text_of(message), reply.wording.base_url) == number:
                 return Announced.YES, str(message["ts"])
         return None
-
-    async def confirm(
-        self, reply: Reply, made: Created, announcement: Announcement, notes: Sequence[str] = ()
-    ) -> None:
-        """Tell the user privately what was understood, with `notes` in plain text."""
-        (announced, ts), channel = announcement, reply.place.channel_id or ""
-        delete = await reply.try_save(DeleteAnnouncement(channel=channel, ts=ts)) if ts else None
-        await reply.privately(views.created(made, reply.wording, announced, delete, notes))
-
-    async def delete_announcement(self, press: ButtonPress[DeleteAnnouncement], reply: Reply) -> None:
-        """*Delete post* on the private answer about a created issue."""
-        await delete(reply, Place(press.button.channel), press.button.ts)
-        said = sentence(f"The announcement is deleted. The issue stays in {reply.wording.service}.")
-        await reply.privately(said, replace=True)

@@ -74,6 +74,18 @@ class Exposure:
             return False
         return self.project_id == agreed or may_show(self.project, None)
 
+    @property
+    def hidden(self) -> bool:
+        """Whether not everyone can see it, as far as its project was read."""
+        return self.read_at > -math.inf and not self.may_show()
+
+    def about(self, issue: Issue) -> "Exposure":
+        """That of an issue which was just read or made; keeps what was read of its project."""
+        now = exposure_of(issue)
+        if now.project_id != self.project_id:
+            return now
+        return replace(now, project=self.project, read_at=self.read_at)
+
     def asks(self, agreed: int | None) -> bool:
         """Whether a user who `agreed` to that has to be asked before others see it."""
         return self.project_id is not None and not self.may_show(agreed)
@@ -144,10 +156,11 @@ class Publicity:
             visible = await Issues(self.access).several(session, numbers)
             hidden = await self.access.store.created_issues.refused_privacy()
             found = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
-            read = await asyncio.gather(*(self._read_or_hidden(session, each) for each in found))
+            read = await asyncio.gather(*(self.read_or_hidden(session, each) for each in found))
         return [each for each in read if each.may_show()]
 
-    async def _read_or_hidden(self, session: Session, seen: Exposure) -> Exposure:
+    async def read_or_hidden(self, session: Session, seen: Exposure) -> Exposure:
+        """As `read`; an exposure that shows nothing if the project can't be read."""
         with suppress(ServiceError):
             return await self.read(session, seen)
-        return seen
+        return replace(seen, project=None, read_at=time.monotonic())

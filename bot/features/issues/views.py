@@ -14,7 +14,7 @@ from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.issues import ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Ref
-from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, delete_question, not_posted
+from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, not_posted
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -217,13 +217,12 @@ def created(
     made: Created,
     wording: Wording,
     announced: Announced | None,
-    delete: buttons.DeleteAnnouncement | None = None,
     notes: Sequence[str] = (),
 ) -> Message:
     """The private confirmation of a created issue: what was understood, what the service changed, possible
-    duplicates, and why it wasn't announced; or a warning if others can see an issue requested as private.
+    duplicates, and why it isn't announced; or a warning if others can see an issue requested as private.
 
-    `delete` deletes the announcement. `notes` say more in plain text.
+    `announced` is what is expected of the announcement. `notes` say more in plain text.
     """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
@@ -254,10 +253,8 @@ def created(
     if not (made.exposed or announced in (Announced.YES, Announced.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
-    question = delete_question(f"The issue stays in {wording.service}.", "announcement")
-    more = [button("Delete announcement", delete, confirm=question)] if delete else []
     edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", buttons.EditIssue(issue=issue.id))]
-    blocks.append(open_buttons(issue.id, wording, *edit, *more))
+    blocks.append(open_buttons(issue.id, wording, *edit))
     return Message(text, tuple(blocks))
 
 

@@ -208,6 +208,7 @@ class CreateFormHandlers:
                 attempted_at,
                 source=metadata.source,
                 upload=lambda session: files.upload(session, batch),
+                announced=reply.place.channel_id is not None and not reply.place.direct,
             )
         except OutcomeUnknown as error:
             metadata = metadata.model_copy(update={"attempted_at": attempted_at or started})
@@ -266,8 +267,7 @@ async def announce(
         await reply.privately(await FileJobs(parts).results(reply, made.issue.id, batch))
     issues = IssueHandlers(parts)
     before = await issues.announced_since(reply, made.issue.id, tried_at) if tried_at else None
-    announcement = before or await issues.announce(reply, made, followed=followed)
-    if followed and (ts := announcement[1]):
+    ts = await issues.tell(reply, made, notes, followed=followed, before=before)
+    if followed and ts:
         await FollowHandlers(parts).follow_created(reply, made, ts)
-    await issues.confirm(reply, made, announcement, notes)
     await AssignmentMessenger(parts).told(reply.owner, made.issue)

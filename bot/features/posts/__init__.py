@@ -4,7 +4,7 @@ from bot.errors import UserError
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.posting import Place, poster_of
+from bot.slack.outgoing.posting import poster_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
 
@@ -12,7 +12,7 @@ from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
 async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
     """Delete a post. Everyone in the channel sees its menu, so this checks who caused the post.
 
-    The post itself says who, whatever the press carries.
+    The post itself says who, whatever the press carries. Raises UserError if it stays.
     """
     by = poster_of(press.message)
     if by is None:
@@ -20,12 +20,7 @@ async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
     if by != reply.owner:
         who = (await reply.profile(by.user_id)).first_name or "the person who triggered it"
         raise UserError("Only {who} can delete this post.", who=who)
-    await delete(reply, reply.place, str(press.message.get("ts")))
-
-
-async def delete(reply: Reply, place: Place, ts: str) -> None:
-    """Delete a post that the user caused. Raises UserError if it stays."""
-    if not await posting.delete_post(reply.slack, place, ts):
+    if not await posting.delete_post(reply.slack, reply.place, str(press.message.get("ts"))):
         raise UserError(
             "Slack didn't confirm that the post was deleted. If it's still there, ask a Slack "
             "administrator to delete it."

@@ -137,12 +137,8 @@ def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
     """A menu with *Delete post* only, which says who may use it and asks first."""
     label = f"Delete post (only {first_name})" if first_name else "Delete post"
     by = DeletePost(enterprise_id=owner.enterprise_id or "", team_id=owner.team_id, user_id=owner.user_id)
-    return menu([menu_option(label, by)], confirm=delete_question(f"Nothing changes in {service}."))
-
-
-def delete_question(then: str, noun: str = "post") -> JSON:
-    """The confirmation before a post is deleted; `then` says what stays."""
-    return confirm(f"Delete this {noun}?", then, f"Delete {noun}", style="danger")
+    question = confirm("Delete this post?", f"Nothing changes in {service}.", "Delete post", style="danger")
+    return menu([menu_option(label, by)], confirm=question)
 
 
 def poster_of(message: JSON) -> Owner | None:

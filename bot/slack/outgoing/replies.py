@@ -194,15 +194,20 @@ class Reply:
     ) -> tuple[Announced, str | None]:
         """As `announce`, with the post's `ts` if Slack returns it."""
         self.answered.set()
-        if channel := self.place.channel_id:
-            from_form = isinstance(self.interaction, FormSubmission) or self.in_form
-            by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
-            if why_not := await audiences.why_not_share(self.slack, self.owner.team_id, channel, by):
-                return why_not, None
+        if why_not := await self.why_not_post():
+            return why_not, None
         message = await self.deletable(message)
         if not await may_post():
             return Announced.HIDDEN, None
         return await posting.publicly(self.slack, self.place, message)
+
+    async def why_not_post(self) -> Announced | None:
+        """Why nothing may be posted where the user asked: outsiders read it, or may."""
+        if (channel := self.place.channel_id) is None:
+            return Announced.NOWHERE
+        from_form = isinstance(self.interaction, FormSubmission) or self.in_form
+        by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
+        return await audiences.why_not_share(self.slack, self.owner.team_id, channel, by)
 
     async def deletable(self, message: Message) -> Message:
         return deletable(message, self.owner, (await self.profile()).first_name, self.wording.service)

@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from sqlalchemy import update
 
 from bot.store.tables import ClaimRow
@@ -61,6 +62,26 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
 
         assert "Slack didn't confirm the post. Check the channel before you share this again." in answer
         assert "I didn't post this" not in answer
+
+
+@pytest.mark.parametrize("answered", [True, False])
+async def test_the_private_answer_comes_first_and_the_post_even_without_it(
+    tmp_path: Path, *, answered: bool
+) -> None:
+    wire, elsewhere = SlackWire(), ("chat.postEphemeral", "chat.postMessage")
+    async with Office(tmp_path, slack_wire=wire).opened("ana") as office:
+        ana = Person(office, "U0ANA0001")
+        if not answered:
+            wire.faults = [(way, "refuse:fatal_error") for way in ("response_url", *elsewhere)]
+        await ana.command("/issue new Told at once project:webshop")
+        await wait_for_post(ana, "Told at once")
+        await office.idle()
+
+        told = [message["text"] for message in await ana.messages()]
+        assert len([text for text in told if text.startswith("Ana Ruiz created")]) == 1
+        assert len([text for text in told if text.startswith("Created")]) == answered
+    methods = [call.method for call in wire.calls]
+    assert methods.index("response_url") < methods.index("chat.postMessage")
 
 
 async def test_mentions_a_linked_assignee_but_not_the_actor(

@@ -186,6 +186,24 @@ async def test_what_cannot_be_read_again_is_not_posted(tmp_path: Path) -> None:
         assert await shown(ana) == []
 
 
+async def test_an_issue_whose_project_is_hidden_while_it_is_created_is_not_posted(tmp_path: Path) -> None:
+    service, timings = Wire(), Timings(fresh=0.2)
+    office = Office(tmp_path, tracker=demo_tracker(), wire=service, timings=timings)
+    async with office.opened("ana"):
+        ana, service.seconds = Person(office, "U0ANA0001"), 60
+        await ana.ask(f"/issues project:webshop id:{NUMBER}")  # the projects are cached
+        service.fail("slow", "POST /issues")
+        await ana.command("/issue new Hidden meanwhile project:webshop")
+        await until_so(lambda: service.slowed == 1 and "GET /projects/1.json" in service.asked)
+        await asyncio.sleep(0.2)
+        office.tracker.data.projects[WEBSHOP].is_public = False
+        service.released.set()
+
+        await ana.sees(lambda m: "Created " in m["text"])
+        await office.idle()
+        assert await shown(ana) == []
+
+
 @pytest.mark.parametrize("hide", [hide_project, hide_issue])
 async def test_the_link_of_an_issue_hidden_meanwhile_has_no_preview(
     waiting: Office, hide: Callable[[Office, Issue], None]

@@ -118,13 +118,11 @@ async def test_the_form_starts_with_five_fields(ana: Person) -> None:
     assert more["state"]["values"]["subject"]["issue.subject"]["value"] == "Stays while more is shown"
 
 
-async def test_the_answer_says_what_was_understood_and_can_delete_the_post(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_the_answer_says_what_was_understood(office: Office, ana: Person) -> None:
     there = with_subject(office, 1)
     options = "project:webshop tracker:bug priority:high to:me due:2030-01-31"
 
-    announced = await ana.ask(f"/issue new Gift wrapping forgets the colour {options}")
+    await ana.ask(f"/issue new Gift wrapping forgets the colour {options}")
 
     answer = next(m for m in await ana.messages() if m["ephemeral"] and "Created" in m["text"])
     said = text_of(answer)
@@ -132,9 +130,6 @@ async def test_the_answer_says_what_was_understood_and_can_delete_the_post(
     assert "Bug · High · assigned to Ana Ruiz · due <!date^" in said
     assert f"Possible duplicate: <{office.tracker.url.rstrip('/')}/issues/{there.id}|" in said
     assert there.subject in text_of(await ana.after(ana.press(answer, "Show issue")))
-    await ana.after(ana.press(answer, "Delete announcement"))
-    assert announced["ts"] not in [m["ts"] for m in await ben.messages()]
-    assert office.newest_issue().subject == "Gift wrapping forgets the colour"
 
 
 async def test_a_description_too_long_for_the_form_is_kept(office: Office, ana: Person) -> None:
