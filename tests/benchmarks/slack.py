@@ -105,6 +105,8 @@ class Slack:
             case "auth.test":
                 answer |= {"team_id": TEAM, "team": "Harbor", "url": f"{self.url}/"}
                 answer |= {"user_id": "U0BOT", "bot_id": "B0BOT", "user": "bot"}
+            case "conversations.info":
+                answer |= {"channel": {"id": CHANNEL, "is_ext_shared": False}}
             case "chat.postMessage":
                 answer |= {"channel": CHANNEL, "ts": f"{time.time():.6f}"}
             case "users.info":

@@ -116,7 +116,7 @@ class Person:
             return (public or answers)[-1] if answers else None
 
         answer = await until(new)
-        if "Created " in answer["text"]:  # the announcement follows
+        if not answer["ephemeral"] or answer["text"].startswith("Created "):  # the announcement follows
             await self.office.idle()
             return await new() or answer
         return answer

@@ -26,7 +26,7 @@ class Talker:
         return self.office.workspace.state.im(self.person.user_id).id
 
     async def mention(self, text: str, thread: JSON | None = None) -> JSON:
-        """Mentions the bot in the channel, or in a thread; returns the one answer."""
+        """Mentions the bot in the channel, or in a thread; returns the answer, a private one first."""
         return await self._answered(self.office.channel_id(self.person.channel), f"{BOT} {text}", thread)
 
     async def direct(self, text: str, thread: JSON | None = None) -> JSON:
@@ -43,8 +43,8 @@ class Talker:
 
         await until(answers)
         await self.office.idle()
-        [*_, answer] = await answers()
-        return answer
+        found = await answers()
+        return ([message for message in found if message["ephemeral"]] or found)[-1]
 
     async def send(self, channel: str, text: str, thread: JSON | None = None) -> str:
         below = {"thread_ts": thread["ts"]} if thread else {}
