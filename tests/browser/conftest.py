@@ -44,7 +44,12 @@ async def chromium() -> AsyncIterator[Browser]:
     if not executable:
         pytest.skip(reason=missing)
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGS)
+        own_clock = {  # as in SHIFTED
+            name: value for name, value in os.environ.items() if name != "LD_PRELOAD"
+        }
+        browser = await playwright.chromium.launch(
+            executable_path=executable, args=CHROMIUM_ARGS, env=own_clock
+        )
         yield browser
         await browser.close()
 
