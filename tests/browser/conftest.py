@@ -44,7 +44,7 @@ async def chromium() -> AsyncIterator[Browser]:
     if not executable:
         pytest.skip(reason=missing)
     async with async_playwright() as playwright:
-        own_clock = {  # as in SHIFTED
+        own_clock: dict[str, str | float | bool] = {  # as in SHIFTED
             name: value for name, value in os.environ.items() if name != "LD_PRELOAD"
         }
         browser = await playwright.chromium.launch(

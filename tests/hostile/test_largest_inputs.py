@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
 from itertools import count, islice
 
 import pytest
@@ -27,7 +26,7 @@ COMMAND, MESSAGE, INPUT = 7_900, 12_000, 3_000
 THREAD, HEADINGS = 500, 375
 HELD = 12
 """For how many yardsticks the event loop may be held. The local Slack and the service run in it, too."""
-TICK = 0.002
+TICK, TRIES = 0.002, 4
 
 
 def yardstick() -> float:
@@ -66,21 +65,26 @@ def ana(office: Office) -> Person:
     return Person(office, IDS["ana"], channel="webshop")
 
 
-@asynccontextmanager
-async def nobody_waits(office: Office) -> AsyncIterator[None]:
-    """Fails if the event loop is held, or another person's command isn't answered, while the block runs."""
-    before = yardstick()
-    ben, ticker = Person(office, IDS["ben"], channel="general"), Ticker()
-    ticking = asyncio.create_task(ticker.run())
-    answering = asyncio.create_task(ben.ask("/tracker"))
-    try:
-        yield
-        assert "linked" in text_of(await answering)
-        await office.idle()
-    finally:
-        ticking.cancel()
-        answering.cancel()
-    assert ticker.longest < HELD * max(before, yardstick())
+async def nobody_waits(office: Office, act: Callable[[], Awaitable[object]]) -> None:
+    """Fails if another person's command isn't answered while `act` runs, or the event loop is held each time:
+    what else the machine does holds it now and then.
+    """
+    held: list[float] = []
+    while not held or held[-1] > HELD:
+        assert len(held) < TRIES, held
+        before = yardstick()
+        ben, ticker = Person(office, IDS["ben"], channel="general"), Ticker()
+        ticking = asyncio.create_task(ticker.run())
+        answering = asyncio.create_task(ben.ask("/tracker"))
+        try:
+            await act()
+            await office.idle()
+            assert "linked" in text_of(await answering)
+            await office.idle()
+        finally:
+            ticking.cancel()
+            answering.cancel()
+        held.append(ticker.longest / max(before, yardstick()))
 
 
 def filled(piece: str, length: int = COMMAND) -> str:
@@ -138,9 +142,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("text", COMMANDS.values(), ids=COMMANDS)
 async def test_a_long_command_keeps_nobody_waiting(office: Office, ana: Person, text: str) -> None:
-    async with nobody_waits(office):
-        await ana.command(text)
-        await office.idle()
+    await nobody_waits(office, lambda: ana.command(text))
 
 
 REPEATED = {"bold letters": "*a* ", "mentions": "<@U0BEN0001> ", "numbers": "#1 ", "lines": "• a\n"}
@@ -152,16 +154,21 @@ SHORTCUTS = ("find_from_message", "issue_from_message", "comment_from_message", 
 @pytest.mark.parametrize("text", MESSAGES.values(), ids=MESSAGES)
 async def test_a_long_message_keeps_nobody_waiting(office: Office, ana: Person, text: str) -> None:
     message = await ana.say(text)
-    async with nobody_waits(office):
+
+    async def all_shortcuts() -> None:
         for shortcut in SHORTCUTS:
             await ana.shortcut(shortcut, message)
             await office.idle()
             await close_all(ana)
 
+    await nobody_waits(office, all_shortcuts)
+
 
 async def test_a_large_answer_of_the_service_keeps_nobody_waiting(office: Office, ana: Person) -> None:
-    async with nobody_waits(office):
+    async def listed() -> None:
         assert "Laden" in text_of(await ana.ask(f"/issues id:{LADEN}"))
+
+    await nobody_waits(office, listed)
 
 
 async def test_a_long_thread_keeps_nobody_waiting(office: Office, ana: Person) -> None:
@@ -170,11 +177,12 @@ async def test_a_long_thread_keeps_nobody_waiting(office: Office, ana: Person) -
     for n in range(THREAD):
         text = filled(f"*{n}* ", MESSAGE // 3)
         last = state.post(Message(state.new_ts(), channel, IDS["ben"], text, thread_ts=parent.ts))
-    await ana.shortcut("issue_from_message", {"channel": channel, "ts": last.ts})
-    form = await ana.form("New issue")
-    async with nobody_waits(office):
-        await ana.submit(form, {"Thread": True, "Subject": "From a thread"})
-        await office.idle()
+
+    async def created() -> None:
+        await ana.shortcut("issue_from_message", {"channel": channel, "ts": last.ts})
+        await ana.submit(await ana.form("New issue"), {"Thread": True, "Subject": "From a thread"})
+
+    await nobody_waits(office, created)
     assert office.newest_issue().subject == "From a thread"
 
 
@@ -187,23 +195,24 @@ async def test_a_long_template_keeps_nobody_waiting(office: Office, ana: Person,
     template = Template(0, webshop.id, "", text, content)
     await office.bot.store.templates.put(Owner(None, TEAM, ana.user_id), template)
     lines = filled("".join(f"{text.format(heading)}\n" for heading in headings), COMMAND - 40)
-    async with nobody_waits(office):
-        await ana.command(f'/issue new x template:"{text}"\n{lines}')
-        await office.idle()
+    await nobody_waits(office, lambda: ana.command(f'/issue new x template:"{text}"\n{lines}'))
 
 
 async def test_a_form_for_a_long_template_keeps_nobody_waiting(office: Office, ana: Person) -> None:
-    form = await ana.form_after(ana.command("/issue template new"), "New template")
     bold = ({"type": "text", "text": f"{n}\n", "style": {"bold": True}} for n in range(HEADINGS))
     values = {
         "Name": "Long",
         "Description": rich_text(rich_section(*bold)),
         "Required sections": listed(map(str, range(HEADINGS)), "\n", INPUT),
     }
-    async with nobody_waits(office):
+
+    async def submitted() -> None:
+        form = await ana.form_after(ana.command("/issue template new"), "New template")
         await ana.submit(form, values)
         await office.idle()
-    await close_all(ana)
+        await close_all(ana)
+
+    await nobody_waits(office, submitted)
 
 
 CHOICES: dict[str, Callable[[Person, JSON], Awaitable[object]]] = {
@@ -220,9 +229,7 @@ async def test_typing_into_a_form_keeps_nobody_waiting(
 ) -> None:
     await ana.command("/issue")
     form = await ana.with_more_fields(await ana.form("New issue"))
-    async with nobody_waits(office):
-        await typed(ana, form)
-        await office.idle()
+    await nobody_waits(office, lambda: typed(ana, form))
     await close_all(ana)
 
 
