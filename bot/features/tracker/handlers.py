@@ -67,10 +67,10 @@ class TrackerHandlers:
         """The bot was invited to a channel: tell the person who did that, alone, what to do first."""
         team, channel_id = reply.owner.team_id, str(event.event["channel"])
         inviter = replace(reply.owner, user_id=str(event.event["inviter"]))
-        if not (await reply.profile(inviter.user_id)).works_with(inviter):
+        linked = await self.parts.accounts.linked_as(inviter) is not None
+        if not (linked or (await reply.profile(inviter.user_id)).works_with(inviter)):
             return
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
-        linked = await self.parts.accounts.linked_as(inviter) is not None
         said = views.greeting(reply.wording, channel_id, linked=linked, named=named)
         await privately(reply.slack, Place(channel_id), inviter.user_id, said)
 
