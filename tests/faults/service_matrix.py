@@ -30,6 +30,8 @@ UNSUPPORTED = "doesn't let me change issues"
 """The user has to make the change in the service."""
 LINK = "Link account"
 NO_KEY = re.compile(r"Link account|refused your API key")
+NO_ISSUE = re.compile(r"There's no issue #\d+ in Tracker, or you can't see it")
+"""What a 404 of an issue says, if it lasts while the bot looks whether the issue is there."""
 NORMAL_TIMEOUTS, SHORT_TIMEOUTS = Timeouts(), Timeouts(read=0.4, total=0.6, upload=0.6)
 LATE_SECONDS = 0.8
 """Seconds of delay that exceed the short timeouts."""
@@ -211,6 +213,8 @@ class ServiceMatrix(Matrix):
         if (cell.fault in DEFINITE or scenario.name in SHOWN_IN_PART) and re.search(scenario.refused, text):
             return True
         if cell.says and re.search(cell.says, text, re.DOTALL):
+            return True
+        if cell.fault == "404" and cell.lasting and NO_ISSUE.search(text):
             return True
         if not scenario.expects_answer and SILENCE.search(text):
             return True

@@ -185,6 +185,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     unfinished = UnfinishedForm(form="", at=time.time(), subject=HERS, view={"blocks": []})
     await store.saved_input.keep(ANA, NAME, unfinished.model_dump(), datetime.now(UTC))
     mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
+    mine.issue_id = hidden.id
     metadata = {
         "entry": entry.id, "digest": digest.id, "user": 1, "for": ANA.user_id, "issue": mine.issue_id,
         "attachment": mine.id, "project": "#4", "continue": ids[1], "files": ids[3], "replace": True,

@@ -16,7 +16,7 @@ async def test_a_mention_is_the_users_linked_account(office: Office, ana: Person
 
 
 async def test_assigns_from_a_card_and_a_search_row(office: Office, ana: Person) -> None:
-    first, second = [i for i in office.tracker.data.issues.values() if i.project_id == 1][:2]
+    first, second = office.public_issue(), office.public_issue(1)
     first.assigned_to_id = second.assigned_to_id = None
 
     said = await ana.after(ana.press(await ana.ask(f"/issue {first.id}"), "Assign to me"))

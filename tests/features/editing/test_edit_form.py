@@ -1,5 +1,7 @@
 """Changing an issue in a form."""
 
+from datetime import timedelta
+
 import pytest
 
 from bot.sandbox.tracker.data import Issue
@@ -144,7 +146,7 @@ async def test_what_someone_else_changed_is_shown_and_not_overwritten(
 ) -> None:
     form = await edit(ana, issue)
     issue.done_ratio, issue.priority_id = 80, 3
-    issue.updated_on = office.newest_issue().created_on.replace(year=2035)
+    issue.updated_on = office.newest_issue().created_on + timedelta(days=3650)
 
     await ana.submit(form, {"% done": "50%", "Subject": "Carts are empty"})
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -60,7 +60,7 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
     await store.created_issues.put(owner, number, "The till rings twice")
     await store.time_entries.add(owner, replace(SPENT, id=number))
     await store.saved_input.put(owner, {"command": "/issue"})
-    start, due = Start(covered_to=now, covered=[Covered(1, now)]), now.replace(year=now.year + 1)
+    start, due = Start(covered_to=now, covered=[Covered(1, now)]), now + timedelta(days=365)
     await store.digests.add(owner, "Ana Ruiz", "C1", PLAN, next_due=due, start=start, now=now)
 
 
