@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from tests.support.work import none_held
 
 TIMINGS = Timings(interval=0.2, heartbeat_timeout=1)
 LOST = worded(Interrupted())
+POST = "chat.postMessage"
 
 
 @pytest.fixture
@@ -290,20 +291,33 @@ async def test_a_workflow_step_that_a_crash_cut_off_creates_one_issue(
     assert [issue.subject for issue in service.data.issues.values()].count("Laptop is broken") == 1
 
 
+@pytest.mark.parametrize("cut_off", ["the issue's answer", "the post", "the post's answer"])
 async def test_a_reaction_that_a_stop_cut_off_creates_one_issue(
-    ana: Person, wire: Wire, service: Tracker
+    ana: Person, wire: Wire, service: Tracker, cut_off: str
 ) -> None:
+    slack, channel = ana.office.slack_wire, ana.office.channel_id("general")
+    assert slack
     await ana.ask("/tracker default webshop")
     await ana.ask("/tracker emoji :ticket:")
     message = await ana.say("Checkout is blank")
-    wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS  # the service does it, and nobody gets the answer
 
     def made() -> int:
         return [issue.subject for issue in service.data.issues.values()].count("Checkout is blank")
 
+    def posted() -> bool:
+        return any("Ana Ruiz created" in m.text for m in ana.office.workspace.state.messages[channel])
+
+    reached: Callable[[], object] = posted
+    if cut_off == "the issue's answer":
+        reached, wire.faults, wire.too_late = made, ["late"], TIMEOUT_SECONDS
+    elif cut_off == "the post":
+        reached, slack.lasting = partial(slack.called, POST), {POST: f"slow:{TIMEOUT_SECONDS}"}
+    else:
+        slack.lasting = {POST: f"late answer:{TIMEOUT_SECONDS}"}
     await ana.react(message)
-    await until(lambda: asyncio.sleep(0, made()))
+    await until_so(reached)
     await ana.office.bot.stop(0.3)
+    slack.lasting = {}
     await ana.office.start_bot()
 
     posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]

@@ -4,7 +4,7 @@ Faults, each for one call of its method:
 - before Slack gets it: "lose the request", "500 before it", "503 before it" (empty), "page" (200 with HTML),
   "307 elsewhere", "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After);
 - after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
-  "late answer:<seconds>";
+  "refuse after it:<error>", "late answer:<seconds>";
 - "slow:<seconds>": delayed, then successful.
 
 Posts to response URLs count as the method `response_url`, downloads as `file`, and opening a socket as
@@ -36,7 +36,10 @@ AFTER = {
 }
 SOCKET = {"no hello", "deaf"}
 ELSEWHERE = "307 elsewhere"
-FAULTS = {"", ELSEWHERE, "refuse", "429", "slow", "late answer", "truncate", *BEFORE, *AFTER, *SOCKET}
+FAULTS = {
+    *("", ELSEWHERE, "refuse", "refuse after it", "429", "slow", "late answer", "truncate"),
+    *(*BEFORE, *AFTER, *SOCKET),
+}
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class SlackWire(Proxy):
         answer = await self._passed_on(request)
         if fault == "late answer":
             await asyncio.sleep(float(more))
+        if fault == "refuse after it":
+            return _refused("refuse", more, request)
         if fault == "truncate":
             assert isinstance(answer.body, bytes)
             half = answer.body[: len(answer.body) // 2]

@@ -134,6 +134,8 @@ async def test_unknown_post_is_looked_up_before_a_retry(digests: Digests) -> Non
     for fault, tries in (
         ("lose the answer", 1),
         ("500 after it", 1),
+        ("refuse after it:fatal_error", 1),
+        ("refuse:fatal_error", 2),
         ("refuse:internal_error", 2),
         ("lose the request", 2),
         ("500 before it", 2),

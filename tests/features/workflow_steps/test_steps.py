@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
 from bot.slack.text.to_service import FORMATS, TextFormat, inert
+from bot.timings import Delays
 from tests.features.mentions.talking import deliver
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
+from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
 WANTED = {"project": "webshop", "subject": "Laptop is broken", "description": "It beeps"}
@@ -144,15 +147,17 @@ async def test_the_subject_is_plain_text(office: Office, ana: Person) -> None:
     assert office.newest_issue().subject == "Access for @Ben Okafor & the *till*"
 
 
-async def executed(office: Office, person: Person, execution: str) -> None:
+async def executed(
+    office: Office, person: Person, execution: str, step: str = "create_issue", **inputs: str
+) -> None:
     """Delivers an execution as an event of its own."""
     declared = [{"type": "slack#/types/user_context", "name": "act_as"}]
     office.workspace.state.steps.setdefault(execution, None)
     await deliver(
         office,
         "function_executed",
-        function={"callback_id": "create_issue", "input_parameters": declared},
-        inputs=WANTED | {"act_as": {"id": person.user_id, "secret": "x"}},
+        function={"callback_id": step, "input_parameters": declared},
+        inputs=(inputs or WANTED) | {"act_as": {"id": person.user_id, "secret": "x"}},
         function_execution_id=execution,
     )
 
@@ -163,6 +168,30 @@ async def test_a_repeated_execution_creates_nothing_twice(office: Office, ana: P
 
     await executed(office, ana, "Fx2")
     assert len(made(office)) == 2
+
+
+COMMENTED = {"issue": "12", "text": "Seen"}
+
+
+@pytest.mark.parametrize(("step", "inputs"), [("create_issue", WANTED), ("comment_on_issue", COMMENTED)])
+async def test_a_step_whose_answer_slack_never_takes_is_done_once(
+    tmp_path: Path, step: str, inputs: JSON
+) -> None:
+    wire, delays = SlackWire(), Delays(lookups=(0.05, 0.1))
+    async with Office(
+        tmp_path, tracker=demo_tracker(issue_reads=True), slack_wire=wire, delays=delays, may_crash=True
+    ).opened("ana") as office:
+        ana, ended = Person(office, "U0ANA0001"), office.workspace.state.steps
+        wire.lasting = {"functions.completeSuccess": "503 before it"}
+        await executed(office, ana, "Fx1", step, **inputs)
+        assert ended == {"Fx1": None}
+
+        wire.lasting = {}
+        await executed(office, ana, "Fx1", step, **inputs)
+
+        done = [one.id for one in made(office)]
+        done += [12 for note in office.tracker.data.issues[12].notes if note.text == "Seen"]
+        assert [(ended["Fx1"] or {})["outputs"]["issue_number"]] == done
 
 
 @pytest.mark.parametrize("live", ["https://evil.example", "HTTPS://evil.example", "www.evil", "WWW.evil"])
