@@ -34,6 +34,8 @@ from tests.support.work import none_held
 TIMINGS = Timings(interval=0.2, heartbeat_timeout=1)
 LOST = worded(Interrupted())
 POST = "chat.postMessage"
+IN_TIME = 20
+"""More seconds than a slow machine needs to notice a crash with these timings."""
 
 
 @pytest.fixture
@@ -65,7 +67,9 @@ async def counts_as_dead(bot: Bot, other: Store) -> bool:
     return bool(await bot.database.read(lambda connection: connection.scalar(dead)))
 
 
-async def leave_behind(office: Office, payload: JSON | str, age: timedelta = timedelta(0)) -> None:
+async def leave_behind(
+    office: Office, payload: JSON | str, age: timedelta = timedelta(0), process: Store | None = None
+) -> None:
     """Leaves a payload, or a command with this text, in flight in a process that crashed."""
     if isinstance(payload, str):
         channel = office.channel_id("general")
@@ -73,7 +77,7 @@ async def leave_behind(office: Office, payload: JSON | str, age: timedelta = tim
         payload = command | {"user_id": ANA.slack_id, "team_id": TEAM, "channel_id": channel}
     asked = UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), payload)
     key = secrets.token_hex()
-    assert await crashed(office).deliveries.claim(key, asked)
+    assert await (process or crashed(office)).deliveries.claim(key, asked)
     old = update(DeliveryRow).where(DeliveryRow.key == key).values(claimed_at=datetime.now(UTC) - age)
     await office.bot.database.execute(old)
 
@@ -118,6 +122,19 @@ async def test_nobody_is_told_of_a_request_that_is_too_old_to_answer(ana: Person
 
     [told] = await told_of_crashes(ana)
     assert "Just now" in told
+
+
+async def test_a_process_that_crashed_before_the_clock_was_set_back_is_dead(ana: Person) -> None:
+    office, ahead = ana.office, literal(datetime.now(UTC) + timedelta(hours=1))
+    process = Store(
+        office.bot.database, Vault([office.encryption_key]), timings=TIMINGS, clock=select(ahead)
+    )
+    await process.processes.beat()
+    await leave_behind(office, "new Before that", process=process)
+
+    async with asyncio.timeout(IN_TIME):
+        [told] = await told_of_crashes(ana)
+    assert "Before that" in told
 
 
 @pytest.mark.parametrize("changed", [False, True])
