@@ -126,9 +126,7 @@ async def test_nobody_is_told_of_a_request_that_is_too_old_to_answer(ana: Person
 
 async def test_a_process_that_crashed_before_the_clock_was_set_back_is_dead(ana: Person) -> None:
     office, ahead = ana.office, literal(datetime.now(UTC) + timedelta(hours=1))
-    process = Store(
-        office.bot.database, Vault([office.encryption_key]), timings=TIMINGS, clock=select(ahead)
-    )
+    process = Store(office.bot.database, Vault([office.encryption_key]), timings=TIMINGS, clock=select(ahead))
     await process.processes.beat()
     await leave_behind(office, "new Before that", process=process)
 

@@ -1,5 +1,6 @@
 """Direct messages about issues that were assigned in the service, not with the bot."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from bot.timings import Delays, Timings
 from tests.features.assigned.test_assigned import told
 from tests.support.office import Office
 from tests.support.person import DM, Person
+from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until, until_so
 from tests.support.slackwire import SlackWire
@@ -158,6 +160,27 @@ async def test_a_message_that_slack_does_not_take_comes_later(
     await office.bot.features.work["unsent assignments"].run_due()
 
     await ben.sees(lambda m: " to you." in text_of(m), DM)
+    assert len(await told(ben)) == 1
+
+
+async def test_a_message_that_another_process_did_not_finish_comes_later_once(
+    office: Office, turns: Turns, ben: Person, ana: Person
+) -> None:
+    slack, stopping = office.slack_wire, office.bot
+    assert slack
+    slack.lasting = {"chat.postMessage": "429:60"}
+    await ana.command(f"/issue {office.public_issue().id} to:@ben")
+    await until_so(lambda: slack.called("chat.postMessage"))
+    office.port = free_port()
+    await office.start_bot()
+    async with asyncio.timeout(20):
+        await turns.next()  # the other process notices the same assignment
+        await stopping.stop(0.3)
+        slack.lasting = {}
+        await office.bot.features.work["unsent assignments"].run_due()
+        await ben.sees(lambda m: " to you." in text_of(m), DM)
+    await office.bot.features.work["unsent assignments"].run_due()
+    await turns.next()
     assert len(await told(ben)) == 1
 
 
