@@ -13,6 +13,7 @@ from sqlalchemy import update
 from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.workspace.model import Channel, Message
+from bot.sandbox.workspace.state import Clock
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
@@ -31,6 +32,16 @@ HOUR = timedelta(hours=1)
 LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
 ANA = Owner(None, TEAM, "U0ANA0001")
 POST, HISTORY = "chat.postMessage", "conversations.history"
+
+
+class Ahead(Clock):
+    """The time that Slack gives to messages, ahead of the time that it tells."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def now(self) -> float:
+        return super().now() + self._seconds
 
 
 class Digests:
@@ -150,6 +161,20 @@ async def test_unknown_post_is_looked_up_before_a_retry(digests: Digests) -> Non
         assert len(await digests.posts()) == before + 1, fault
         assert len(digests.wire.called(HISTORY)) == 2, fault
         assert len(digests.wire.called(POST)) == tries, fault
+
+
+@pytest.mark.parametrize("seconds", [-7, DEFAULT.longest_post + 7])
+async def test_a_post_is_found_although_slacks_clock_is_inaccurate(digests: Digests, seconds: float) -> None:
+    await digests.add()
+    digests.report()
+    digests.office.workspace.state.clock = Ahead(seconds)
+    digests.wire.faults = [(POST, "lose the answer")]
+
+    for _ in range(3):
+        await digests.tick()
+
+    assert digests.wire.called(HISTORY)
+    assert len(await digests.posts()) == 1
 
 
 async def test_a_personal_digest_that_is_found_is_not_repeated(digests: Digests) -> None:
