@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from bot.sandbox.tracker.data import Issue, free_id, put
@@ -12,6 +13,7 @@ from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
 from bot.store.digest_runs import RunState
+from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.tables import DigestRunRow
 from bot.store.vault import Vault
@@ -25,13 +27,17 @@ from tests.support.work import run_digests
 PLACES = {Place("T1"): Owner(None, "T1", "U1"), Place(None, "E9"): Owner("E9", "T91", "U1")}
 
 
-async def _add(company: Company) -> None:
+async def _add(company: Company) -> list[Digest]:
+    """Adds a digest to each workspace, and a new issue."""
+    added = []
     for owner in PLACES.values():
         await company.link(owner, "ana")
-        await digests_of(company.bot).add(owner, Channel(owner.team_id, "C1"), wanted("webshop"))
+        where = Channel(owner.team_id, "C1")
+        added.append((await digests_of(company.bot).add(owner, where, wanted("webshop"))).digest)
     now = datetime.now(UTC).replace(microsecond=0)
     issues = company.tracker.data.issues
     put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))
+    return added
 
 
 async def test_digests_are_posted_with_their_workspaces_token(company: Company, slack: Slack) -> None:
@@ -47,21 +53,24 @@ async def test_digests_are_posted_with_their_workspaces_token(company: Company, 
         assert [call.arguments["team_id"] for call in (listed, post)] == [owner.team_id] * 2
 
 
+@pytest.mark.parametrize("paused", [False, True])
 async def test_a_digest_is_posted_once_despite_slow_token_renewal(
-    slack: Slack, tracker: Tracker, tmp_path: Path
+    slack: Slack, tracker: Tracker, tmp_path: Path, *, paused: bool
 ) -> None:
     slack.lives = 50  # too short for a call, so that each one renews the token first
     url = f"sqlite:///{tmp_path}/bot.db"
     company = Company(slack, tracker, url, Vault.generate_key(), Timings(longest_post=2, fresh=60))
     await company.start()
     await slack.install(company.port, Place("T1"))
-    await _add(company)
+    digest, _ = await _add(company)
     slow_ones: list[int] = []
 
     async def before_renewal() -> None:
         announced = select(DigestRunRow.digest_id).where(DigestRunRow.state == RunState.SENDING)
         if not slow_ones and await company.bot.database.read(lambda connection: connection.scalar(announced)):
             slow_ones.append(len(slack.calls))
+            if paused:
+                await digests_of(company.bot).pause(digest)
             await asyncio.sleep(1.3)
 
     slack.before_renewal = before_renewal
@@ -69,7 +78,7 @@ async def test_a_digest_is_posted_once_despite_slow_token_renewal(
     after = [call.method for call in slack.calls[slow_ones[0] :]]
     await company.close()
 
-    assert after.count("chat.postMessage") == 1
+    assert after.count("chat.postMessage") == (not paused)
 
 
 async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, slack: Slack) -> None:
