@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+import asyncpg
 import pytest
 from sqlalchemy import delete, literal, select, update
 
@@ -114,6 +115,26 @@ async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Per
     [told] = await told_of_crashes(ana)
     assert "recently updated first" in text_of(answered)
     assert "Really lost" in told
+
+
+@pytest.mark.parametrize("ana", [Delays(completed=1)], indirect=True)  # time to lock what is recorded
+async def test_what_is_answered_while_others_are_recorded_is_recorded_too(ana: Person, wire: Wire) -> None:
+    office = ana.office
+    wire.seconds = TIMEOUT_SECONDS
+    wire.fail("slow")
+    await ana.command("/issues status:closed")
+    await until_so(lambda: wire.slowed)
+    await ana.ask("/issues status:any")
+    connection = await asyncpg.connect(office.database_url)
+    async with connection.transaction():
+        await connection.execute("select 1 from deliveries for update")
+        await until(lambda: connection.fetchval("select count(*) from pg_locks where not granted"))
+        wire.released.set()
+        await office.idle()
+    await connection.close()
+
+    async with asyncio.timeout(IN_TIME):
+        await until(lambda: none_held(office.bot))  # so that a crash calls none of them lost
 
 
 async def test_nobody_is_told_of_a_request_that_is_too_old_to_answer(ana: Person) -> None:
