@@ -8,9 +8,10 @@ import structlog
 
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
 from bot.features.emoji import views
-from bot.features.files.attach import Files
+from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
-from bot.features.issues.creating import IssueCreator, Source
+from bot.features.issues.creating import Created, IssueCreator, Source
+from bot.features.issues.issues import Issues
 from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
@@ -118,23 +119,44 @@ class EmojiHandlers:
         async with store.claims.hold(f"emoji:{team}:{source.channel_id}:{source.ts}") as claim:
             if not claim.won:
                 return
-            if not claim.tried_at and await store.created_issues.from_message(team, *source):
+            recorded = await store.created_issues.from_message(team, *source)
+            if recorded and not claim.tried_at:
                 return
             message: JSON | None = None
             try:
                 message = await _message(reply, source)
-                await self._create(reply, source, message, claim.tried_at)
+                if recorded:
+                    made, batch = await self._recorded(reply, recorded[-1].issue_id), new_batch(None)
+                else:
+                    made, batch = await self._created(reply, source, message, claim.tried_at)
             except NotLinked:
                 raise
             except BotError as error:
                 job, why = None, reply.wording.sentence(error)
-                if not isinstance(error, OutcomeUnknown):
+                if not (recorded or isinstance(error, OutcomeUnknown)):
                     job = await FileJobs(self.parts).save_message(reply, message) if message else None
                     why = f"No issue created. {why}"
                 await reply.privately(views.not_created(why, job))
                 raise
+            try:  # the issue exists: nobody may create it again, whatever fails from here on
+                await Files(self.parts).attached(reply.owner, made.issue.id, batch)
+                thread = reply.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))
+                await announce(self.parts, thread, made, batch, followed=True, tried_at=claim.tried_at)
+            except Exception:
+                log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
 
-    async def _create(self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None) -> None:
+    async def _recorded(self, reply: Reply, number: int) -> Created:
+        """The issue that an interrupted attempt created, as it is now. Raises BotError."""
+        issues = Issues(self.parts)
+        async with self.parts.accounts.reading(reply.owner) as session:
+            issue = await issues.one(session, number)
+            named = f"#{issue.project.id}" if issue.project else None
+            project = await self.parts.projects.chosen(session, named, reply.channel)
+        return Created(issue, project, mention=await issues.assignee_to_mention(reply.owner, issue))
+
+    async def _created(
+        self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None
+    ) -> tuple[Created, Batch]:
         """As the message shortcut does. Raises BotError if there is no issue."""
         channel = Channel(reply.owner.team_id, source.channel_id)
         project = await self.parts.store.channels.default_project(channel)
@@ -153,12 +175,7 @@ class EmojiHandlers:
             upload=lambda session: files.upload(session, batch),
             announced=True,
         )
-        try:  # the issue exists: nobody may create it again, whatever fails from here on
-            await files.attached(reply.owner, made.issue.id, batch)
-            thread = reply.place.in_thread(str(message.get("thread_ts") or source.ts))
-            await announce(self.parts, reply.at(thread), made, batch, followed=True, tried_at=tried_at)
-        except Exception:
-            log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
+        return made, batch
 
 
 async def _message(reply: Reply, source: Source) -> JSON:
