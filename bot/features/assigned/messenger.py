@@ -20,7 +20,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import Delayed, Posted
+from bot.slack.outgoing.outcomes import Delayed, Posted, Unfinished
 from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, Message, button, section
@@ -154,7 +154,7 @@ class AssignmentMessenger:
         return True
 
     async def _arrived(self, message: AssignmentMessage, tried_at: datetime) -> bool:
-        """Whether the message of an earlier attempt is in the direct messages; False if Slack can't say."""
+        """Whether the message of an earlier attempt is in the direct messages; False if Slack never says."""
         to = message.to
         slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
         try:
@@ -163,8 +163,12 @@ class AssignmentMessenger:
             log.info("direct messages not opened", action="assigned.not_opened", error=why(error))
             return False
         post = Post(owner=to, channel_id=str(opened["channel"]["id"]), mark=_mark(message))
-        within = (tried_at, tried_at + LONGEST_WAIT)
-        return isinstance(await self.parts.platform.outbox.find(post, within), Posted)
+        within, outbox = (tried_at, tried_at + LONGEST_WAIT), self.parts.platform.outbox
+        found = await outbox.find(post, within)
+        while isinstance(found, Unfinished):
+            await asyncio.sleep(found.seconds)
+            found = await outbox.find(post, within, found.searched_to)
+        return isinstance(found, Posted)
 
     async def _message(self, message: AssignmentMessage, issue: Issue) -> Message:
         to, by, assignment = message.to, message.by, assignment_of(issue)

@@ -18,6 +18,8 @@ from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until, until_so
 from tests.support.slackwire import SlackWire
 
+HISTORY = "conversations.history"
+
 
 @pytest.fixture
 def tracker() -> Tracker:
@@ -103,7 +105,7 @@ async def test_only_their_own_key_tells_the_assignee_unless_it_is_turned_off_on_
     assert len(await told(linked_ben)) == 1
 
 
-async def told_once_although_the_bot_stops(directory: Path, fault: str) -> None:
+async def told_once_although_the_bot_stops(directory: Path, fault: str, look_up: str = "") -> None:
     wire, timings = SlackWire(), Timings(interval=0.2, heartbeat_timeout=3)
     async with Office(directory, slack_wire=wire, timings=timings).opened("ana", "ben") as office:
         ana, ben = (Person(office, IDS[login]) for login in ("ana", "ben"))
@@ -113,8 +115,9 @@ async def told_once_although_the_bot_stops(directory: Path, fault: str) -> None:
         await asyncio.sleep(0.5)
         await office.bot.stop(0.3)
         wire.calls.clear()
+        wire.faults = [(HISTORY, look_up)] * 3  # more than Slack's client retries
         await office.start_bot()
-        await until_so(lambda: wire.called("chat.postMessage") or wire.called("conversations.history"))
+        await until_so(lambda: wire.called("chat.postMessage") or wire.called(HISTORY))
         async with asyncio.timeout(5):
             await office.bot.stop(0.3)
         wire.lasting = {}
@@ -135,4 +138,5 @@ async def test_the_assignee_is_told_once_although_the_bot_stops(
     await asyncio.gather(
         told_once_although_the_bot_stops(tmp_path_factory.mktemp("before"), before_it_is_sent),
         told_once_although_the_bot_stops(tmp_path_factory.mktemp("after"), after_it_is_sent),
+        told_once_although_the_bot_stops(tmp_path_factory.mktemp("limited"), after_it_is_sent, "429:1"),
     )
