@@ -365,6 +365,25 @@ async def test_a_reaction_that_a_stop_cut_off_creates_one_issue(
     assert made() == 1
 
 
+async def test_an_issue_that_was_hidden_before_it_was_announced_stays_hidden(
+    ana: Person, service: Tracker
+) -> None:
+    slack = ana.office.slack_wire
+    assert slack
+    await ana.ask("/tracker default webshop")
+    await ana.ask("/tracker emoji :ticket:")
+    slack.lasting = {POST: f"slow:{TIMEOUT_SECONDS}"}
+    await ana.react(await ana.say("Checkout is blank"))
+    await until_so(lambda: slack.called(POST))
+    await ana.office.bot.stop(0.3)
+    slack.lasting = {}
+    service.data.projects[1].is_public = False
+    await ana.office.start_bot()
+
+    told = [m for m in await told_messages(ana) if "Checkout is blank" in text_of(m) and m["is_bot"]]
+    assert [m["ephemeral"] for m in told] == [True]
+
+
 async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked(ana: Person) -> None:
     office = ana.office
     asked = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
