@@ -12,6 +12,7 @@ from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.issues.creating import Created, IssueCreator, Source
 from bot.features.issues.issues import Issues
+from bot.features.issues.publicity import exposure_of
 from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
@@ -152,7 +153,8 @@ class EmojiHandlers:
             issue = await issues.one(session, number)
             named = f"#{issue.project.id}" if issue.project else None
             project = await self.parts.projects.chosen(session, named, reply.channel)
-        return Created(issue, project, mention=await issues.assignee_to_mention(reply.owner, issue))
+        mention = await issues.assignee_to_mention(reply.owner, issue)
+        return Created(issue, project, mention=mention, seen=exposure_of(issue))
 
     async def _created(
         self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None
