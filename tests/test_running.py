@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
 from bot import telemetry
+from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
 from bot.store.plans import Group
 from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
@@ -21,6 +22,7 @@ from tests.support.digesting import ANA, wanted
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, STILL_WORKING, text_of, until
+from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 from tests.support.work import digest_runs
 
@@ -67,29 +69,36 @@ def log(wired: Person) -> Callable[[], list[JSON]]:  # noqa: ARG001 - the bot se
     return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-async def test_documented_metrics_change_and_contain_no_user_input(wired: Person, wire: Wire) -> None:
-    office = wired.office
-    looks = [await metrics(office)]
-    wire.fail("slow", lasting=True)
-    wire.seconds = 60
-    asking = asyncio.create_task(wired.ask(f"/issues {TYPED} status:any"))
-    await until(lambda: asyncio.sleep(0, bool(len(office.bot.in_flight))))
-    looks.append(await metrics(office))
-    wire.heal()
-    wire.released.set()
-    await asking
-    await digests_due(office, "tracker", "priority")
+async def test_documented_metrics_change_and_contain_no_user_input(
+    service: Tracker, wire: Wire, tmp_path: Path
+) -> None:
+    slack_wire = SlackWire()
+    async with Office(tmp_path, tracker=service, wire=wire, slack_wire=slack_wire).opened("ana") as office:
+        looks = [await metrics(office)]
 
-    async def queued() -> bool:
-        looks.append(await metrics(office))
-        return of(looks[-1], "issuebot_digests_waiting") == {"{}": 1}
+        async def shows(name: str, value: float) -> bool:
+            looks.append(await metrics(office))
+            return of(looks[-1], name) == {"{}": value}
 
-    await until(queued)
-    await digest_runs(office.bot).idle()
-    looks.append(await metrics(office))
+        def moved() -> set[str]:
+            return {name for name in LISTED for look in looks if of(look, name) != of(looks[0], name)}
 
-    moved = {name for name in LISTED for look in looks if of(look, name) != of(looks[0], name)}
-    assert moved == set(LISTED) - {"issuebot_build_info"}
+        wire.fail("slow", lasting=True)
+        wire.seconds = 60
+        asking = asyncio.create_task(Person(office, ANA.user_id).ask(f"/issues {TYPED} status:any"))
+        await until(lambda: shows("issuebot_tasks_in_flight", 1))
+        wire.heal()
+        wire.released.set()
+        await asking
+        await office.idle()
+        slack_wire.lasting = {"chat.postMessage": "slow:30"}
+        await digests_due(office, "tracker", "priority")
+        await until(lambda: shows("issuebot_digests_waiting", 2))
+        slack_wire.released.set()
+        await digest_runs(office.bot).idle()
+        assert await shows("issuebot_digests_waiting", 0)
+
+    assert moved() == set(LISTED) - {"issuebot_build_info"}
     assert of(looks[0], "issuebot_build_info")
     assert {"process_cpu_seconds_total", "process_resident_memory_bytes", "python_info"} <= looks[0].keys()
     assert TYPED not in str(looks)

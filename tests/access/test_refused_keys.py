@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.timings import Timings
+from bot.timings import KeyTimings, Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA, WEB, stored
 from tests.support.office import FORGETFUL, Office
@@ -54,6 +54,21 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
     await run_digests(office.bot, 2 * DAY)
     posted = [m for m in await ana.messages() if not m["ephemeral"] and "Till rings" in text_of(m)]
     assert len(posted) == len(["announcement", "digest"])
+
+
+async def test_refusals_within_one_wait_count_once(tmp_path: Path) -> None:
+    timings = Timings(keys=KeyTimings(recheck=0.01, first_retry=3600, forget_after=0, refusals=2))
+    async with Office(tmp_path, tracker=demo_tracker(), timings=timings).opened("ana") as office:
+        ana, user = Person(office, IDS["ana"]), office.tracker.data.users[1]
+        key, user.api_key = user.api_key, "renewed"
+        for _ in range(3):
+            await ana.command("/tracker whoami")
+            form = await ana.form("Link account")
+            assert "refused your API key" in text_of(form)
+            await ana.after(ana.close(form))
+
+        user.api_key = key
+        assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
 
 
 @pytest.mark.parametrize("fault", ["forbid", "404"])

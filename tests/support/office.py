@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from bot import telemetry
 from bot.app import Bot
 from bot.config import Settings
+from bot.features.background import Background
 from bot.features.digests.digests import Digests
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.people import Person as Invented
@@ -27,7 +28,7 @@ from bot.timings import DEFAULT, Delays, KeyTimings, Timings
 from tests.support.people import IDS, KEYS
 from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker, sqlite
-from tests.support.reading import LOOK_EVERY
+from tests.support.reading import LOOK_EVERY, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
@@ -133,12 +134,18 @@ class Office:
         before = crashes()
         await self.open()
         try:
+            await self._first_turns()
             for login in linked:
                 await self.link(IDS[login], KEYS[login])
             yield self
         finally:
             await self.close()
         assert self.may_crash or not crashes() - before
+
+    async def _first_turns(self) -> None:
+        """Delays until periodic work has had its first turn, before anybody is linked or sets a clock."""
+        works = [work for work in self.bot.features.work.values() if isinstance(work, Background)]
+        await until_so(lambda: not any(work.clock.suspect for work in works))
 
     def environment(self, port: int) -> dict[str, str]:
         """Returns the settings of a bot that listens on this port, as environment variables."""

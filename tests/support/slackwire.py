@@ -4,8 +4,13 @@ Faults, each for one call of its method:
 - before Slack gets it: "lose the request", "500 before it", "503 before it" (empty), "page" (200 with HTML),
   "307 elsewhere", "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After);
 - after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
+<<<<<<< ours
   "refuse after it:<error>", "late answer:<seconds>";
 - "slow:<seconds>": delayed, then successful.
+=======
+  "late answer:<seconds>", "leave out:<field>" (of every object in the answer);
+- "slow:<seconds>": delayed, or until `released` is set, then successful.
+>>>>>>> theirs
 
 Posts to response URLs count as the method `response_url`, downloads as `file`, and opening a socket as
 `socket`. A socket can also be "deaf" (nothing comes through) or have "no hello".
@@ -14,6 +19,7 @@ Posts to response URLs count as the method `response_url`, downloads as `file`, 
 import asyncio
 import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +42,10 @@ AFTER = {
 }
 SOCKET = {"no hello", "deaf"}
 ELSEWHERE = "307 elsewhere"
+PARTLY = {"truncate", "leave out"}
 FAULTS = {
-    *("", ELSEWHERE, "refuse", "refuse after it", "429", "slow", "late answer", "truncate"),
-    *(*BEFORE, *AFTER, *SOCKET),
+    *("", ELSEWHERE, "refuse", "refuse after it", "429", "slow", "late answer"),
+    *(*PARTLY, *BEFORE, *AFTER, *SOCKET),
 }
 
 
@@ -66,6 +73,7 @@ class SlackWire(Proxy):
         self.faults: list[tuple[str, str]] = []
         self.lasting: dict[str, str] = {}
         self.calls: list[Call] = []
+        self.released = asyncio.Event()
         self.sockets: list[web.WebSocketResponse] = []
         self.frames: list[str] = []
         """The frames that the workspace has sent over sockets."""
@@ -115,16 +123,17 @@ class SlackWire(Proxy):
         if fault in ("refuse", "429"):
             return _refused(fault, more, request)
         if fault == "slow":
-            await asyncio.sleep(float(more))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.released.wait(), float(more))
         answer = await self._passed_on(request)
         if fault == "late answer":
             await asyncio.sleep(float(more))
         if fault == "refuse after it":
             return _refused("refuse", more, request)
-        if fault == "truncate":
+        if fault in PARTLY:
             assert isinstance(answer.body, bytes)
-            half = answer.body[: len(answer.body) // 2]
-            return web.Response(status=answer.status, body=half, headers=answer.headers)
+            part = _without(more, answer.body) if more else answer.body[: len(answer.body) // 2]
+            return web.Response(status=answer.status, body=part, headers=answer.headers)
         return broken(request, AFTER[fault]) if fault in AFTER else answer
 
     def _fault(self, method: str) -> tuple[str, str]:
@@ -182,6 +191,15 @@ class SlackWire(Proxy):
         if hangs_up:
             self.lost.add(json.loads(frame)["envelope_id"])
         return hangs_up
+
+
+def _without(field: str, body: bytes) -> bytes:
+    """Returns JSON without a field of its objects."""
+
+    def left(given: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if name != field}
+
+    return json.dumps(json.loads(body, object_hook=left)).encode()
 
 
 def _refused(fault: str, more: str, request: web.Request) -> web.Response:

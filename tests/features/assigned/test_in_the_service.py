@@ -51,14 +51,22 @@ class Turns:
         await runs.idle()
         await self.office.idle()
 
-    def change(self, issue: Issue, by: int, text: str = "", **values: Any) -> None:
-        """Somebody changes an issue in the service, a minute before the next turn."""
+    def change(
+        self,
+        issue: Issue,
+        by: int,
+        text: str = "",
+        *,
+        before: timedelta = timedelta(minutes=1),
+        **values: Any,
+    ) -> None:
+        """Somebody changes an issue in the service, this long before the next turn."""
         details = tuple(
             Detail("attr", name, str(getattr(issue, name)), str(value)) for name, value in values.items()
         )
         for name, value in values.items():
             setattr(issue, name, value)
-        issue.updated_on = self.now + TURN - timedelta(minutes=1)
+        issue.updated_on = self.now + TURN - before
         issue.notes = [*issue.notes, Note(by, text, issue.updated_on, details)]
 
 
@@ -92,6 +100,22 @@ async def test_a_new_issue_for_someone_else_is_told(office: Office, turns: Turns
     issue.author_id, issue.assigned_to_id, issue.notes = ANA, BEN, []
     issue.created_on = issue.updated_on = turns.now + timedelta(minutes=1)
 
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_an_assignment_right_after_a_read_change_is_told(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    issue, at_once = office.public_issue(), timedelta(seconds=-4)  # not long ago on a slow machine, either
+    issue.assigned_to_id = BEN
+    turns.change(issue, ANA, "Any news?", before=at_once)
+    await turns.next()
+    assert await told(ben) == []
+
+    for assignee in (ANA, BEN):
+        turns.change(issue, ANA, before=TURN + at_once, assigned_to_id=assignee)
     await turns.next()
 
     assert len(await told(ben)) == 1

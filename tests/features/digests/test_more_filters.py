@@ -7,6 +7,7 @@ import pytest
 from bot import telemetry
 from bot.sandbox.tracker.data import Issue, SavedQuery, free_id, put
 from bot.sandbox.tracker.defaults import BUG, CLOSED, FEEDBACK, HIGH, NEW
+from bot.service.conventions import PAGE
 from bot.store.digests import Pause
 from bot.store.plans import FieldValue
 from tests.features.digests.newsroom import DigestHarness
@@ -224,6 +225,31 @@ async def test_a_query_of_many_issues_is_read_until_all_new_ones_are_found(harne
     assert harness.poster.listed(digest) == [tuple(new)]
     assert not harness.poster.posts[0].more
     assert harness.requests["list_issues"] < 10
+
+
+async def test_issues_of_the_same_second_in_a_query_are_listed(office: Office, ana: Person) -> None:
+    await ana.ask(f"{WEB} query:{WAITING}")
+    issues = [report(office, f"One of many {n}") for n in range(2 * PAGE + 50)]
+    for issue in issues:
+        issue.created_on = issues[0].created_on
+
+    (post,) = await posts(office, ana)
+
+    assert f"Web Shop: {len(issues)} new issues" in post
+
+
+async def test_the_chart_of_an_edited_query_digest_starts_empty(office: Office, ana: Person) -> None:
+    await ana.ask(f"{WEB} query:{WAITING}")
+    report(office, "Not in the query", NEW).created_on -= timedelta(days=2)
+    await ana.command("/digest change 1")
+    form = await ana.form("Edit digest")
+    assert "is updated" in text_of(await ana.after(ana.submit(form, {"Group by": "Priority"})))
+    report(office, "Waits for the customer")
+
+    (post,) = await posts(office, ana)
+
+    assert "Web Shop: 1 new issue" in post
+    assert "new per day" not in post
 
 
 ALL, MANY = 7, 1_100

@@ -1,10 +1,18 @@
 """Removing, taking over and restoring other users' digests, with confirmation."""
 
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
 from bot.store.digests import Pause
 from tests.support.digesting import ANA, HIDDEN, WEB, stored
-from tests.support.office import TEAM, Office
+from tests.support.office import FORGETFUL, TEAM, Office
+from tests.support.people import IDS
 from tests.support.person import DM, Person
-from tests.support.reading import button_saying, text_of, until
+from tests.support.reading import button_saying, text_of, until, until_so
+from tests.support.wire import Wire
+from tests.support.work import run_digests
 
 
 async def test_command_on_anothers_digest_asks_for_confirmation(ana: Person, linked_ben: Person) -> None:
@@ -40,6 +48,29 @@ async def test_button_asks_again_after_the_owner_changed(
 
     assert "belongs to Ben Okafor. Remove it?" in text_of(asked)
     assert (await stored(office)).owner_name == "Ben Okafor"
+
+
+async def test_a_former_owners_key_stops_nothing_that_was_taken_over(tmp_path: Path, wire: Wire) -> None:
+    timings = replace(FORGETFUL, interval=3600)
+    async with Office(tmp_path, wire=wire, timings=timings).opened("ana", "ben") as office:
+        ana, ben = (Person(office, IDS[login]) for login in ("ana", "ben"))
+        await ana.ask(WEB)
+        office.tracker.data.users[1].api_key = "renewed"
+        await run_digests(office.bot, timedelta(days=1))
+
+        wire.seconds = 60
+        wire.fail("slow")
+        running = asyncio.create_task(run_digests(office.bot, timedelta(days=2)))
+        await until_so(lambda: wire.slowed)
+        await ben.after(ben.press(await ben.ask("/digest take over 1"), "Take ownership"))
+        wire.released.set()
+        await running
+
+        assert await office.bot.store.links.get(ANA) is None
+        digest = await stored(office)
+        assert (digest.owner.user_id, digest.paused) == (ben.user_id, None)
+        assert not any("Stopped" in text_of(message) for message in await ben.messages())
+    assert office.violations() == []
 
 
 async def test_edit_form_names_the_owner_who_is_notified(ana: Person, linked_ben: Person) -> None:

@@ -357,6 +357,18 @@ async def test_digests_wait_while_slack_is_unreachable(digests: Digests) -> None
     assert len(await digests.posts()) == 1
 
 
+async def test_a_listed_channel_without_slacks_flag_is_read_alone(digests: Digests) -> None:
+    digests.wire.lasting = {"users.conversations": "leave out:is_ext_shared"}
+    for channel in ("general", "webshop"):
+        await digests.add(channel)
+    digests.report()
+    digests.office.workspace.state.channels[digests.office.channel_id("webshop")].is_ext_shared = True
+
+    await digests.tick()
+
+    assert [len(await digests.posts(channel)) for channel in ("general", "webshop")] == [1, 0]
+
+
 async def test_the_notice_of_a_stopped_digest_resumes_it(digests: Digests) -> None:
     await digests.add("mobile")
     digests.report()

@@ -245,12 +245,15 @@ async def test_two_dead_keys_are_forgotten_while_others_work(harness: DigestHarn
 async def test_former_owners_key_does_not_stop_a_digest_with_a_new_owner(
     harness: DigestHarness,
 ) -> None:
+    keys = KeyTimings(recheck=0, forget_after=0, refusals=1)
+    harness.access = replace(harness.access, accounts=Accounts(harness.client, harness.store, keys))
     digest, process = await harness.add(), Process(harness)
     issue = harness.report()
     harness.tracker.data.users[1].api_key = "another"
     harness.now += HOUR
 
     async def taken() -> None:
+        assert process.stalled.is_set()
         await harness.digests.take_ownership(harness.ben, await harness.stored(digest))
 
     await harness.while_stalled(process, "stop", taken)

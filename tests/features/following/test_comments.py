@@ -121,13 +121,13 @@ def hide_comment(_: Office, issue: Issue) -> None:
     issue.notes[-1].is_private = True
 
 
-async def quote_waiting(office: Office, ana: Person) -> tuple[JSON, asyncio.Task[None]]:
+async def quote_waiting(office: Office, ana: Person, fault: str = "429:2") -> tuple[JSON, asyncio.Task[None]]:
     """A post, and the turn in which a comment on its issue is to be quoted, while Slack delays that."""
     post = await create_from_message(ana, "Cart loses items")
     await include(office, ana, post)
     wire = office.slack_wire
     assert wire
-    wire.faults, wire.calls = [("chat.postMessage", "429:2")], []
+    wire.faults, wire.calls = [("chat.postMessage", fault)], []
     change(office.newest_issue(), comment_by=2, comment="Secret")
     reading = asyncio.create_task(read_followed(office))
     await until_so(lambda: wire.called("chat.postMessage"))
@@ -145,13 +145,19 @@ async def test_what_is_hidden_while_its_quote_waits_is_not_quoted(
     assert await quotes(office, ana, post) == []
 
 
-async def test_comments_are_left_out_while_one_waits(office: Office, ana: Person) -> None:
-    post, reading = await quote_waiting(office, ana)
+@pytest.mark.parametrize(("fault", "arrived"), [("429:2", False), ("slow:30", True)])
+async def test_comments_are_left_out_while_one_waits_or_is_sent(
+    office: Office, ana: Person, fault: str, *, arrived: bool
+) -> None:
+    post, reading = await quote_waiting(office, ana, fault)
     (post, *_) = await in_thread(ana, post)
     await include(office, ana, post, "Leave out comments")
+    assert office.slack_wire
+    office.slack_wire.released.set()
     await reading
+    change(office.newest_issue(), comment_by=2, comment="After it was turned off")
 
-    assert await quotes(office, ana, post) == []
+    assert ["Secret" in text for text in await quotes(office, ana, post)] == [True] * arrived
 
 
 async def test_who_follows_decides_for_an_issue_that_is_not_public(

@@ -9,6 +9,7 @@ from sqlalchemy import delete, select, update
 
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
+from bot.sandbox.workspace.model import Message
 from bot.store.tables import FollowedIssueRow, LinkRow
 from bot.telemetry import SERVICE_REQUESTS
 from bot.timings import Delays, Timings
@@ -25,7 +26,7 @@ from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
-from tests.support.wire import Silent
+from tests.support.wire import Altered
 from tests.support.work import follow_runs
 
 WEBSHOP = "webshop"
@@ -239,14 +240,19 @@ async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, a
 
 async def test_a_note_that_may_be_private_is_neither_quoted_nor_its_author_named(tmp_path: Path) -> None:
     delays, timings = Delays(channels=0), Timings(interval=3600, follow_every=-2)
-    tracker, wire = demo_tracker(issue_reads=True), Silent("private_notes")
+    left_out: set[str] = set()
+    wire = Altered(lambda said: {name: value for name, value in said.items() if name not in left_out})
+    tracker = demo_tracker(issue_reads=True)
     async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays).opened(
         "ana"
     ) as office:
         ana = Person(office, "U0ANA0001")
         post = await create_from_message(ana, "Cart loses items")
-        await ana.after(ana.choose_from_menu(post, "#", "Include comments"))
+        await ana.choose_from_menu(post, "#", "Include comments")
+        await office.idle()
+        assert "Leave out comments" in text_of((await in_thread(ana, post))[0])
 
+        left_out.add("private_notes")
         change(office.newest_issue(), subject="Cart forgets", comment_by=2)
         await read_followed(office)
 
@@ -308,6 +314,39 @@ async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: 
     assert [line["text"].split()[1] for line in lines] == ["Closed:", "Reopened:"]
 
 
+async def test_an_unfinished_search_for_a_line_is_finished_first(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    wire = office.slack_wire
+    assert wire
+    wire.faults = [("chat.postMessage", "lose the answer")]
+    change(office.newest_issue(), status_id=defaults.CLOSED)
+    await read_followed(office)
+    _, line = await in_thread(ana, post)
+    for n in range(20):
+        chat(office, post, f"{float(line['ts']) - 1 + n / 100:.6f}")
+
+    wire.faults = [("conversations.replies", "slow:0"), ("conversations.replies", "429:60")]
+    for _ in range(3):
+        await read_followed(office)
+    wire.faults = [("chat.postMessage", "lose the answer")]
+    change(office.newest_issue(), status_id=defaults.NEW)
+    for _ in range(2):
+        await read_followed(office)
+
+    said = [m["text"].split()[1] for m in await in_thread(ana, post) if m["is_bot"]]
+    assert said[1:] == ["Closed:", "Reopened:"]
+    first, refused, resumed, anew, *_ = (c.arguments["oldest"] for c in wire.called("conversations.replies"))
+    assert first < refused == resumed != anew
+
+
+def chat(office: Office, post: JSON, ts: str) -> None:
+    """Somebody says something in the post's thread."""
+    channel = office.channel_id(WEBSHOP)
+    messages = office.workspace.state.messages[channel]
+    messages.append(Message(ts, channel, "U0BEN0001", "Lunch?", thread_ts=post["thread_ts"]))
+    messages.sort(key=lambda message: float(message.ts))
+
+
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
     for issue in public_issues(office.tracker)[:101]:
         seen = {"created": False, "seen_on": issue.updated_on}
@@ -318,6 +357,31 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
         await read_followed(office)
 
     assert requests_sent() - before == 4
+
+
+async def test_changes_within_the_same_second_are_all_shown(office: Office, ana: Person) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    issue = office.newest_issue()
+    moment = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=1)  # not over while the test runs
+
+    for subject in ("Cart forgets items", "Cart remembers items"):
+        change(issue, subject=subject)
+        issue.updated_on = moment
+        await read_followed(office)
+
+        assert subject in (await in_thread(ana, post))[0]["text"]
+
+
+async def test_an_issue_from_the_future_hides_no_change_of_another(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    office.newest_issue().updated_on = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
+    post = await create_from_message(ana, "Checkout is slow")
+    await read_followed(office)
+    change(office.newest_issue(), status_id=defaults.CLOSED)
+
+    await read_followed(office)
+
+    assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
 
 
 async def test_issues_are_read_again_once_a_clock_that_was_ahead_is_set_back(

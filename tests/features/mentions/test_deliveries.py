@@ -11,7 +11,7 @@ from tests.features.mentions.talking import Talker, deliver
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of, until, until_so
 
 GENERAL = "C0GENERAL01"
 SAID: dict[str, Any] = {"user": "U0ANA0001", "channel": GENERAL, "ts": "1700000000.000100"}
@@ -135,6 +135,28 @@ async def test_a_full_line_is_told_once_and_holds_up_nobody_else(wired: Person) 
     said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
     assert sum("I'm still working on your last messages." in text for text in said) == 1
     assert sum("#12 Delivery costs" in text for text in said) == MOST + 1
+
+
+async def test_a_new_message_waits_for_all_that_came_before(wired: Person) -> None:
+    office, talker, wire = wired.office, Talker(wired), wired.office.wire
+    assert wire is not None
+    await office.link("U0CHRIS01", KEYS["chris"])
+    wire.seconds = 60
+    wire.fail("slow", "GET /users/current")
+    for text in ("whoami", "search gadget2", "search gadget3"):
+        await talker.send(talker.direct_channel, text)
+    await until_so(lambda: wire.slowed == 1 and len(office.bot.in_flight) == 3)
+
+    wire.released.set()
+    wire.fail("slow", "GET /issues")
+    await until_so(lambda: wire.slowed == 2)
+    await talker.send(talker.direct_channel, "search gadget4")
+    assert "gadget" in await _said(Talker(Person(office, "U0CHRIS01")), "search gadget5")
+    wire.released.set()
+    await office.idle()
+
+    said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
+    assert [n for text in said for n in (2, 3, 4) if f"gadget{n}" in text] == [2, 3, 4]
 
 
 async def _said(talker: Talker, text: str) -> str:
