@@ -65,6 +65,11 @@ class Links:
             raise NotLinked
         return link
 
+    async def user_id(self, owner: Owner) -> int | None:
+        """The ID of the owner's account in the service; None if they aren't linked."""
+        row = await self.database.one(select(LinkRow.service_user_id).where(LinkRow.of(owner)))
+        return row.service_user_id if row else None
+
     async def linked_at(self, owner: Owner) -> datetime | None:
         row = await self.database.one(select(LinkRow.linked_at).where(LinkRow.of(owner)))
         return row.linked_at if row else None

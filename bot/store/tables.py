@@ -152,7 +152,8 @@ class DeliveryRow(Table):
 
 class ClaimRow(Table):
     """A claim on work that is done once; see `store.claims`. `claimed_at` is when the first attempt began
-    whose outcome is unknown, or when the work was done.
+    whose outcome is unknown, or when the work was done. `by` names the owner whose attempt that was, where
+    several people can ask for the same work.
     """
 
     __tablename__ = "claims"
@@ -161,6 +162,7 @@ class ClaimRow(Table):
     state: Mapped[str]
     holder: Mapped[str]
     claimed_at: Mapped[datetime] = mapped_column(index=True)
+    by: Mapped[str | None]
 
 
 class ProcessRow(Table):

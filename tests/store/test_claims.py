@@ -68,6 +68,23 @@ async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processe
     assert (await one.take("work")).done
 
 
+async def test_who_tried_is_kept_until_the_work_begins_anew(processes: Processes) -> None:
+    claims, ana, ben = processes.start().claims, Owner("E1", "T1", "U1"), Owner(None, "T1", "U2")
+    await claims.settle(await claims.take("work", by=ana), State.UNKNOWN)
+    for _ in range(2):
+        claim = await claims.take("work", by=ben)
+        assert claim.tried_by == ana
+        await claims.settle(claim, None)
+
+    claim = await claims.take("work", by=ben)
+    processes.now += AGE
+    await claims.begin_anew(claim, ben)
+    await claims.settle(claim, State.UNKNOWN)
+
+    again = await claims.take("work", by=ana)
+    assert (again.tried_by, again.tried_at) == (ben, processes.now)
+
+
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), OutcomeUnknown("PUT", "/issues/1.json")])
 async def test_work_of_unknown_outcome_stays_unknown_until_it_is_done(
     processes: Processes, error: BaseException

@@ -11,6 +11,7 @@ from bot.features.emoji import views
 from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.issues.creating import Created, IssueCreator, Source
+from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import exposure_of
 from bot.features.new_issue.handlers import announce
@@ -30,6 +31,16 @@ CALLED = {"thumbsup": "+1", "thumbsdown": "-1"}
 REMIND = timedelta(days=1)
 
 log = structlog.get_logger(__name__)
+
+
+class MayExist(UserError):
+    """Another person's attempt may have created the issue, and their key can't look for it."""
+
+    says = (
+        "{who} may have created an issue from this message, and I can't check that now. If there's none, "
+        "choose “Create an issue” in the message's menu."
+    )
+    who: str
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,8 @@ class EmojiHandlers:
     async def _create_once(self, reply: Reply, source: Source) -> None:
         """Create the issue for the first person who reacts; later reactions do nothing."""
         team, store = reply.owner.team_id, self.parts.store
-        async with store.claims.hold(f"emoji:{team}:{source.channel_id}:{source.ts}") as claim:
+        key = f"emoji:{team}:{source.channel_id}:{source.ts}"
+        async with store.claims.hold(key, by=reply.owner) as claim:
             if not claim.won:
                 return
             recorded = await store.created_issues.from_message(team, *source)
@@ -126,25 +138,47 @@ class EmojiHandlers:
             message: JSON | None = None
             try:
                 message = await _message(reply, source)
-                if recorded:
-                    made, batch = await self._recorded(reply, recorded[-1].issue_id), new_batch(None)
-                else:
-                    made, batch = await self._created(reply, source, message, claim.tried_at)
+                number, made, batch = recorded[-1].issue_id if recorded else None, None, new_batch(None)
+                author, tried_at = reply.of(claim.tried_by or reply.owner), claim.tried_at
+                if author.owner != reply.owner and tried_at:
+                    made = await self._others(author, source, message, tried_at, number)
+                    if made is None:
+                        await store.claims.begin_anew(claim, reply.owner)
+                        author, tried_at = reply, None
+                elif number:
+                    made = await self._recorded(reply, number)
+                if made is None:
+                    made, batch = await self._created(reply, source, message, tried_at)
             except NotLinked:
                 raise
             except BotError as error:
                 job, why = None, reply.wording.sentence(error)
-                if not (recorded or isinstance(error, OutcomeUnknown)):
+                if not (recorded or isinstance(error, OutcomeUnknown | MayExist)):
                     job = await FileJobs(self.parts).save_message(reply, message) if message else None
                     why = f"No issue created. {why}"
                 await reply.privately(views.not_created(why, job))
                 raise
             try:  # the issue exists: nobody may create it again, whatever fails from here on
-                await Files(self.parts).attached(reply.owner, made.issue.id, batch)
-                thread = reply.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))
+                await Files(self.parts).attached(author.owner, made.issue.id, batch)
+                thread = author.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))
                 await announce(self.parts, thread, made, batch, followed=True, tried_at=claim.tried_at)
             except Exception:
                 log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
+
+    async def _others(
+        self, author: Reply, source: Source, message: JSON, since: datetime, number: int | None
+    ) -> Created | None:
+        """What another person's interrupted attempt made, which is looked up with their key: the issue
+        `number`, if that was recorded. Raises MayExist if it can't be looked up.
+        """
+        try:
+            if number:
+                return await self._recorded(author, number)
+            draft, channel = await self._draft(author, source, message)
+            return await IssueCreator(self.parts).find(author.owner, draft, channel, since, source)
+        except BotError as error:
+            log.warning("attempt not looked up", action="emoji.not_looked_up", error=type(error).__name__)
+            raise MayExist((await author.profile()).name) from error
 
     async def _recorded(self, reply: Reply, number: int) -> Created:
         """The issue that an interrupted attempt created, as it is now. Raises BotError."""
@@ -160,17 +194,13 @@ class EmojiHandlers:
         self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None
     ) -> tuple[Created, Batch]:
         """As the message shortcut does. Raises BotError if there is no issue."""
-        channel = Channel(reply.owner.team_id, source.channel_id)
-        project = await self.parts.store.channels.default_project(channel)
-        if project is None:
-            raise UserError("This channel has no project. Choose one in the form.")
-        draft = await draft_from_message(reply, message)
+        draft, channel = await self._draft(reply, source, message)
         jobs, files, batch = FileJobs(self.parts), Files(self.parts), new_batch(tried_at)
         if message.get("files"):
             await jobs.fill(reply, batch, (await jobs.from_message(reply, message)).files)
         made = await IssueCreator(self.parts).create(
             reply.owner,
-            draft.model_copy(update={"project": f"#{project}"}),
+            draft,
             channel,
             tried_at,
             source=source,
@@ -178,6 +208,14 @@ class EmojiHandlers:
             announced=True,
         )
         return made, batch
+
+    async def _draft(self, reply: Reply, source: Source, message: JSON) -> tuple[Draft, Channel]:
+        channel = Channel(reply.owner.team_id, source.channel_id)
+        project = await self.parts.store.channels.default_project(channel)
+        if project is None:
+            raise UserError("This channel has no project. Choose one in the form.")
+        draft = await draft_from_message(reply, message)
+        return draft.model_copy(update={"project": f"#{project}"}), channel
 
 
 async def _message(reply: Reply, source: Source) -> JSON:

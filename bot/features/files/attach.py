@@ -96,11 +96,13 @@ class BatchFile:
     def end(self, state: FileState, error: errors.BotError | None = None) -> None:
         self.state, self.error = state, error
 
-    def matches(self, attachment: Attachment, user_id: int, since: datetime | None) -> bool:
-        """Whether this attachment is this file, attached by that user since then (at any time for None)."""
+    def matches(self, attachment: Attachment, user_id: int | None, since: datetime | None) -> bool:
+        """Whether this attachment is this file, attached by that user since then (by anyone, at any time for
+        None).
+        """
         size = self.sent if self.upload else self.source.size
         fits = attachment.filename == stored_name(self.wanted.name) and size in (None, attachment.filesize)
-        mine = attachment.author is not None and attachment.author.id == user_id
+        mine = user_id is None or (attachment.author is not None and attachment.author.id == user_id)
         made = attachment.created_on
         recent = since is None or (made is not None and made >= since - CLOCK_SKEW)
         return fits and mine and recent
@@ -126,7 +128,7 @@ class Batch:
         """How many files this attempt attached, or found attached by the one that it repeats."""
         return sum(bool(file.upload) or self.again for file in self.in_state(FileState.ATTACHED))
 
-    def match(self, attachments: Sequence[Attachment], user_id: int, since: datetime | None) -> None:
+    def match(self, attachments: Sequence[Attachment], user_id: int | None, since: datetime | None) -> None:
         """Mark the files that are among the attachments; each attachment matches at most one file."""
         known = {file.attachment.id for file in self.files if file.attachment}
         for file in self.files:
@@ -186,14 +188,31 @@ class Files:
         claims: dict[BatchFile, Claim] = {}
         try:
             for file in batch.in_state(FileState.WAITING):
-                claims[file] = await self.access.store.claims.take(_claim(session.owner, issue.id, file))
+                key = _claim(session.owner, issue.id, file)
+                claims[file] = await self.access.store.claims.take(key, by=session.owner)
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
-                _look_up(claims, now.attachments, session.user_id)
+                await self._look_up(session, claims, now.attachments)
             yield
         finally:
             for file, claim in claims.items():
                 await self.access.store.claims.settle(claim, SETTLED.get(file.state))
+
+    async def _look_up(
+        self, session: Session, claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment]
+    ) -> None:
+        """Settle the files that earlier attempts, others' too, have attached, and those that aren't this
+        request's.
+        """
+        for file, claim in claims.items():
+            another = claim.tried_by if claim.tried_by != session.owner else None
+            if not claim.won or claim.tried_at:
+                user_id = await self.access.store.links.user_id(another) if another else session.user_id
+                Batch((file,)).match(attachments, user_id, claim.tried_at)
+            if file.state is FileState.WAITING and not claim.won:
+                file.end(FileState.CLAIMED, None if claim.done else errors.InProgress())
+            elif file.state is FileState.WAITING and another:
+                await self.access.store.claims.begin_anew(claim, session.owner)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -343,15 +362,6 @@ def _is_final(error: errors.BotError) -> bool:
     """Whether the service refused this file because of its size or type."""
     unprocessable = isinstance(error, errors.Refused) and error.status == HTTPStatus.UNPROCESSABLE_ENTITY
     return unprocessable or isinstance(error, errors.TooLarge)
-
-
-def _look_up(claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment], user_id: int) -> None:
-    """Settle the files that earlier attempts have attached, and those that aren't this request's."""
-    for file, claim in claims.items():
-        if not claim.won or claim.tried_at:
-            Batch((file,)).match(attachments, user_id, claim.tried_at)
-        if not claim.won and file.state is FileState.WAITING:
-            file.end(FileState.CLAIMED, None if claim.done else errors.InProgress())
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:

@@ -1,7 +1,7 @@
 """Creates an issue once, although the service may not answer."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues import fields
 from bot.features.issues.issues import Issues, ServiceChange, explained, service_changes
-from bot.features.issues.publicity import Exposure, Publicity
+from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.conventions import CLOCK_SKEW, SETS_PRIVACY, poll_until_found
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewIssue, UploadInput
@@ -33,6 +33,16 @@ MEANWHILE_SECONDS = 1.0
 """How long the answer waits for what was asked beside the create."""
 UNREAD = Exposure(None, None)
 T = TypeVar("T")
+
+
+class Meant(NamedTuple):
+    """What a draft means to its author."""
+
+    session: Session
+    draft: fields.Draft
+    project: KnownProject
+    values: Mapping[str, fields.ResolvedValue]
+    new: NewIssue
 
 
 class Source(NamedTuple):
@@ -88,6 +98,33 @@ class IssueCreator:
         Raises UserError, NotLinked, IssueRefused and the other ServiceErrors; OutcomeUnknown only if a search
         didn't find the issue either.
         """
+        meant = await self._resolved(owner, draft, channel)
+        session, project, new = meant.session, meant.project, meant.new
+        looking = asyncio.create_task(similar(session, new.subject, project.id)) if similar else None
+        unread, publicity = Exposure(None, project.id), Publicity(self.access)
+        reading = asyncio.create_task(publicity.read_or_hidden(session, unread)) if announced else None
+        try:
+            issue = await self._once(session, new, attempted_at, upload)
+            alike, seen = await asyncio.gather(_found(looking, ()), _found(reading, unread))
+        except Refused as error:
+            raise await self._refused(error, meant) from None
+        finally:
+            await _canceled(looking, reading)
+        return await self._made(meant, source, issue, seen.about(issue), alike)
+
+    async def find(
+        self, owner: Owner, draft: fields.Draft, channel: Channel | None, since: datetime, source: Source
+    ) -> Created | None:
+        """What `owner` created from this draft since then, if the answer was lost; looks with their key.
+
+        Raises UserError, NotLinked, and ServiceError.
+        """
+        meant = await self._resolved(owner, draft, channel)
+        issue = await self._find_own(meant.session, meant.new, since)
+        return await self._made(meant, source, issue, exposure_of(issue)) if issue else None
+
+    async def _resolved(self, owner: Owner, draft: fields.Draft, channel: Channel | None) -> Meant:
+        """Raises UserError, NotLinked, and ServiceError."""
         if not draft.subject.strip():
             raise UserError("Add a subject: `{/issue} new The login page is blank`.")
         async with self.access.accounts.reading(owner) as session:
@@ -96,10 +133,10 @@ class IssueCreator:
                 self.access.catalogs.prefetch(session, draft.parts),
             )
             catalog = await self.access.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
-            meant, errors = await fields.resolved(draft, self.access.people, session, catalog)
+            values, errors = await fields.resolved(draft, self.access.people, session, catalog)
             if errors:
                 raise errors[0]
-            new = fields.request(draft, meant, project, catalog)
+            new = fields.request(draft, values, project, catalog)
             if (
                 draft.private
                 and await has_permission(self.access.client, session, project, SETS_PRIVACY) is False
@@ -110,41 +147,37 @@ class IssueCreator:
                     project=project.name,
                 )
                 raise WrongField("private", forbidden)
-        looking = asyncio.create_task(similar(session, new.subject, project.id)) if similar else None
-        unread, publicity = Exposure(None, project.id), Publicity(self.access)
-        reading = asyncio.create_task(publicity.read_or_hidden(session, unread)) if announced else None
-        try:
-            issue = await self._once(session, new, attempted_at, upload)
-            alike, seen = await asyncio.gather(_found(looking, ()), _found(reading, unread))
-        except Refused as error:
-            raise await self._refused(owner, error, draft, meant, project) from None
-        finally:
-            await _canceled(looking, reading)
+        return Meant(session, draft, project, values, new)
+
+    async def _made(
+        self,
+        meant: Meant,
+        source: Source | None,
+        issue: Issue,
+        seen: Exposure,
+        alike: Sequence[Issue] = (),
+    ) -> Created:
+        """The issue, compared with what was meant, and recorded."""
+        owner, draft = meant.session.owner, meant.draft
         compared = {
-            key: value for key, value in meant.items() if key != fields.DESCRIPTION.key
+            key: value for key, value in meant.values.items() if key != fields.DESCRIPTION.key
         }  # it may be cut
-        changes = service_changes(compared, new.custom_fields, issue)
+        changes = service_changes(compared, meant.new.custom_fields, issue)
         mention = await Issues(self.access).assignee_to_mention(owner, issue)
         others = tuple(other for other in alike if other.id != issue.id)
-        created = Created(issue, project, changes, draft.private, mention, others, seen.about(issue))
+        created = Created(issue, meant.project, changes, draft.private, mention, others, seen)
         await self._record(owner, created, source)
         return created
 
-    async def _refused(
-        self,
-        owner: Owner,
-        error: Refused,
-        draft: fields.Draft,
-        meant: Mapping[str, fields.ResolvedValue],
-        project: KnownProject,
-    ) -> fields.IssueRefused | WrongField:
+    async def _refused(self, error: Refused, meant: Meant) -> fields.IssueRefused | WrongField:
         """The refusal with what it is about; remembers the custom fields that were left empty."""
-        refused = await explained(self.access, owner, error, project.id, meant.get("to"))
+        owner, project, values = meant.session.owner, meant.project, meant.values
+        refused = await explained(self.access, owner, error, project.id, values.get("to"))
         custom = {
             int(name.removeprefix("cf_")) for name in fields.fields_of(refused) if name.startswith("cf_")
         }
-        tracker = meant.get("tracker")
-        if empty := custom - draft.custom_fields.keys():
+        tracker = values.get("tracker")
+        if empty := custom - meant.draft.custom_fields.keys():
             tracker_id = tracker.id if isinstance(tracker, Ref) else None
             self.access.catalogs.note_required(owner, project.id, tracker_id, empty)
         return refused

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.office import Office
+from bot.store.owner import Owner
+from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of
@@ -209,3 +210,40 @@ async def test_an_issue_that_may_exist_is_looked_for_at_the_next_reaction(wired:
     await reacted(wired, message)
 
     assert made(wired.office) == ["ana"]
+
+
+@pytest.mark.parametrize("readable", [True, False])
+async def test_anothers_issue_that_may_exist_is_looked_for_with_their_key(
+    wired: Person, wire: Wire, *, readable: bool
+) -> None:
+    office = wired.office
+    message, ben = await turned_on(wired), Person(office, "U0BEN0001")
+    await office.link(ben.user_id, KEYS["ben"])
+    wire.fail("lose the answer", "POST /issues", lasting=True)
+    await reacted(wired, message)
+    wire.heal()
+    if not readable:
+        await office.bot.store.links.delete(Owner(None, TEAM, wired.user_id))
+
+    await reacted(ben, message)
+
+    assert made(office) == ["ana"]
+    posts = await about(ben, "Ana Ruiz created")
+    assert len(posts) == readable
+    told = await about(ben, "may have created an issue from this message")
+    assert len(told) == (not readable)
+
+
+async def test_the_latest_attempt_that_may_have_created_the_issue_is_looked_up(
+    wired: Person, wire: Wire
+) -> None:
+    office = wired.office
+    message, ben = await turned_on(wired), Person(office, "U0BEN0001")
+    await office.link(ben.user_id, KEYS["ben"])
+    for person, fault in ((wired, "lose the request"), (ben, "lose the answer")):
+        wire.fail(fault, "POST /issues", lasting=True)
+        await reacted(person, message)
+        wire.heal()
+    await reacted(wired, message)
+
+    assert made(office) == ["ben"]

@@ -6,14 +6,17 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
+from bot.store.owner import Owner
 from bot.timings import Delays
-from tests.features.files.attached import ANA, NUMBER, buttons, names, shared
-from tests.support.office import Office
-from tests.support.people import KEYS
+from tests.features.files.attached import ANA, NUMBER, attached, buttons, names, shared
+from tests.support.office import TEAM, Office
+from tests.support.people import IDS, KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until
 from tests.support.wire import Wire
+
+CHRIS = 3
 
 
 @pytest.fixture
@@ -154,3 +157,27 @@ async def test_unsure_file_is_looked_up_when_sent_by_a_new_form(
 
     await ana.form_saying("Files", "*a.log* attached")
     assert names(service) == ["a.log"]
+
+
+@pytest.mark.parametrize("case", ["arrived", "arrived, and unlinked since", "lost"])
+async def test_an_unsure_file_of_somebody_else_is_looked_up_as_theirs(
+    office: Office, ana: Person, wire: Wire, service: Tracker, case: str
+) -> None:
+    message, chris = await shared(ana, ("a.log", b"1"), text=f"For #{NUMBER}"), Person(office, IDS["chris"])
+    await office.link(chris.user_id, KEYS["chris"])
+    await ana.shortcut("files_to_issue", message)
+    form = await ana.form("Attach files")
+    wire.heal()
+    wire.faults = ["pass", "lose the request", "lose the request"]
+    await ana.submit(form, {})
+    await ana.close(await ana.form_saying("Files", "may not be attached"))
+    if case != "lost":
+        service.data.attachments[max(service.data.attachments)].issue_id = NUMBER
+    if "unlinked" in case:
+        await office.bot.store.links.delete(Owner(None, TEAM, ana.user_id))
+
+    await chris.shortcut("files_to_issue", message)
+    await chris.submit(await chris.form("Attach files"), {})
+
+    await chris.form_saying("Files", "*a.log* attached")
+    assert [file.author_id for file in attached(service)] == [CHRIS if case == "lost" else ANA]
