@@ -4,13 +4,8 @@ Faults, each for one call of its method:
 - before Slack gets it: "lose the request", "500 before it", "503 before it" (empty), "page" (200 with HTML),
   "307 elsewhere", "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After);
 - after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
-<<<<<<< ours
-  "refuse after it:<error>", "late answer:<seconds>";
-- "slow:<seconds>": delayed, then successful.
-=======
-  "late answer:<seconds>", "leave out:<field>" (of every object in the answer);
+  "refuse after it:<error>", "late answer:<seconds>", "leave out:<field>" (of every object in the answer);
 - "slow:<seconds>": delayed, or until `released` is set, then successful.
->>>>>>> theirs
 
 Posts to response URLs count as the method `response_url`, downloads as `file`, and opening a socket as
 `socket`. A socket can also be "deaf" (nothing comes through) or have "no hello".
