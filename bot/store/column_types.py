@@ -4,7 +4,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import JSON, DateTime, Dialect, func, select, type_coerce
+from sqlalchemy import JSON, DateTime, Dialect, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import ColumnElement
 from sqlalchemy.types import TypeDecorator
 
 
@@ -46,4 +49,21 @@ class Stored(TypeDecorator[Any]):
         return None if value is None else self._adapter.validate_python(value)
 
 
-NOW = select(type_coerce(func.current_timestamp(), UtcDateTime))  # the query for the database's time
+class DatabaseTime(ColumnElement[datetime]):
+    """The database's time, with fractions of a second."""
+
+    type = UtcDateTime()
+    inherit_cache = True
+
+
+@compiles(DatabaseTime)
+def _current(_element: DatabaseTime, _compiler: SQLCompiler, **_: object) -> str:
+    return "current_timestamp"
+
+
+@compiles(DatabaseTime, "sqlite")
+def _current_on_sqlite(_element: DatabaseTime, _compiler: SQLCompiler, **_: object) -> str:
+    return "strftime('%Y-%m-%d %H:%M:%f000', 'now')"  # as SQLAlchemy stores times: with microseconds
+
+
+NOW = select(DatabaseTime())  # the query for the database's time
