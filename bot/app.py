@@ -26,6 +26,7 @@ from bot.features.accounts.handlers import AccountHandlers
 from bot.features.parts import Parts
 from bot.jobs import PeriodicJob, PeriodicJobs
 from bot.service.client import Client
+from bot.slack.incoming.deliveries import REQUEST
 from bot.slack.incoming.dispatch import Dispatch, bolt_app
 from bot.slack.incoming.failures import CrashRecovery, Failures
 from bot.slack.incoming.http import PendingRequests, Readiness, Web
@@ -43,6 +44,7 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.tasks import Tasks
 from bot.timings import DEFAULT, Delays, Timings
+from bot.worker import Worker
 
 SECONDS_TO_DRAIN = 2  # how long a load balancer has to notice that this replica is shutting down
 SECONDS_BETWEEN_CLEANUPS = 3600
@@ -88,11 +90,10 @@ class Bot:
         self.features = build(self.parts)
         told = Failures(AccountHandlers(self.parts))
         self.dispatch = Dispatch(self.features, self.platform, self.store, told, self.in_flight, self._delays)
-        completed = self.dispatch.completed
-        recovery = CrashRecovery(
-            self.store.deliveries, completed, workspaces, self.platform, self.dispatch.run_event
-        )
-        self._jobs = self._periodic_jobs(recovery, timings.interval)
+        recovery = CrashRecovery(workspaces, self.platform, self.dispatch.run_event)
+        kinds = {**self.features.jobs, REQUEST: recovery.recover}
+        self.worker = Worker(self.store.jobs, kinds, self.in_flight, self._delays.background_retry)
+        self._jobs = self._periodic_jobs(timings.interval)
         app = bolt_app(self.slack, workspaces, self.dispatch)
         self._web = self._http(app)
         self._socket: SocketMode | None = None
@@ -131,14 +132,14 @@ class Bot:
             wording, audiences, Profiles(self.store.links), outbox, self.store, settings.file_hosts
         )
 
-    def _periodic_jobs(self, recovery: CrashRecovery, interval: float) -> PeriodicJobs:
+    def _periodic_jobs(self, interval: float) -> PeriodicJobs:
         """`interval` is in seconds."""
         work = [
             PeriodicJob(name, work.run_due, interval, at_once=True, finishes=True)
             for name, work in self.features.work.items()
         ]
         others = (
-            PeriodicJob("crash recovery", recovery.check, interval),
+            PeriodicJob("due jobs", self.worker.run_due, interval, at_once=True),
             PeriodicJob("expired caches", ttl_cache.sweep, interval),
             PeriodicJob("retention", self.store.delete_expired, SECONDS_BETWEEN_CLEANUPS, at_once=True),
         )
@@ -184,6 +185,7 @@ class Bot:
             return
         self.ready, self._stopped = False, True
         deadline = time.monotonic() + grace
+        self.worker.stop()
         await self._jobs.stop()
         self._web.stopping = True
         # The socket stays open for responses that go over it: acknowledgements and form errors.
@@ -229,6 +231,7 @@ class Bot:
     async def _sign_off(self) -> None:
         await self._jobs.stop_heartbeat()
         try:
+            await self.store.jobs.leave()
             await self.store.processes.leave()
         except Exception:
             log.exception("could not sign off; the heartbeat will time out", action="process.not_left")

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, exists, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
@@ -38,6 +38,16 @@ class Assignee:
 class Assignees:
     database: Database
     processes: Processes
+
+    async def wanted(self, owner: Owner) -> bool:
+        """Whether the user didn't turn the messages off."""
+        off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))
+        return await self.database.one(off) is None
+
+    async def turn(self, owner: Owner, *, on: bool) -> None:
+        turned_on = delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))
+        turned_off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
+        await self.database.execute(turned_on if on else turned_off.on_conflict_do_nothing())
 
     async def restart(self, owner: Owner) -> None:
         """Handle only what is assigned from now on."""

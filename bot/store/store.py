@@ -7,16 +7,14 @@ from sqlalchemy import Select, and_, not_
 from bot.store import tables
 from bot.store.activity import CreatedIssues, TimeEntries
 from bot.store.assignees import Assignees
-from bot.store.assignment_messages import AssignmentMessages
 from bot.store.channels import Channels
-from bot.store.claims import Claims
 from bot.store.column_types import NOW
 from bot.store.database import Database
-from bot.store.deliveries import Deliveries
 from bot.store.digest_runs import StoredRuns
 from bot.store.digests import StoredDigests
 from bot.store.followed import StoredFollowed
 from bot.store.installations import Installations
+from bot.store.jobs import Jobs
 from bot.store.links import Links
 from bot.store.processes import Processes
 from bot.store.saved_input import LIFETIME, SavedInput
@@ -25,8 +23,6 @@ from bot.store.vault import EncryptedValues, Vault
 from bot.timings import DEFAULT, Timings
 
 PROCESS_RETENTION = timedelta(minutes=30)
-CLAIM_RETENTION = timedelta(days=1)
-"""For work in progress or done, and Slack's deliveries, which Slack repeats for minutes, not hours."""
 RUN_RETENTION = timedelta(days=2)
 ACTIVITY_RETENTION = timedelta(days=400)
 """For issues created and time logged with the bot: used by the Home tab, duplicates, and editing."""
@@ -52,12 +48,10 @@ class Store:
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.links = Links(database, vault)
         self.channels = Channels(database)
-        self.claims = Claims(database, self.processes)
-        self.deliveries = Deliveries(database, vault, self.processes)
+        self.jobs = Jobs(database, vault, self.processes)
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
-        self.assignment_messages = AssignmentMessages(database, self.processes)
         self.assignees = Assignees(database, self.processes)
         self.templates = StoredTemplates(database)
         self.digests = StoredDigests(database, self.processes)
@@ -72,17 +66,13 @@ class Store:
         for row, at, age in (
             (tables.ProcessRow, tables.ProcessRow.seen_at, PROCESS_RETENTION),
             (tables.SavedInputRow, tables.SavedInputRow.created_at, LIFETIME),
-            (tables.AssignmentMessageRow, tables.AssignmentMessageRow.created_at, CLAIM_RETENTION),
             (tables.TimeEntryRow, tables.TimeEntryRow.created_at, ACTIVITY_RETENTION),
         ):
             await self._database.delete_in_batches(row, at < now - age)
         made = tables.CreatedIssueRow  # one that should be private stays unshared for good
         old = and_(made.created_at < now - ACTIVITY_RETENTION, not_(made.privacy_refused))
         await self._database.delete_in_batches(made, old)
-        for claim in (tables.ClaimRow, tables.DeliveryRow):
-            # Those in the future are from before the clock was set back.
-            kept = claim.claimed_at.between(now - CLAIM_RETENTION, now + CLAIM_RETENTION)
-            await self._database.delete_in_batches(claim, not_(kept))
+        await self.jobs.prune(now)
         await self.digests.prune()
         await self.digest_runs.prune(now - RUN_RETENTION)
         await self.followed.prune(now - RUN_RETENTION)

@@ -135,34 +135,35 @@ class TemplateRow(Owned, Table):
     changed_at: Mapped[datetime]
 
 
-class DeliveryRow(Table):
-    """A claimed delivery. `holder` and `encrypted`, the encrypted request, are set while it is in flight."""
+class JobRow(Table):
+    """Work that is done once; see `store.jobs`. `at` is when it was put, or done, or when the first attempt
+    of a request began whose outcome is unknown; `by` names the owner whose attempt that was, where several
+    people can ask for the same work.
 
-    __tablename__ = "deliveries"
+    Only what the worker may take has a `kind`: from `due_at` on, or if its holder dies, but not before
+    `keep_until` if a request that began at `tried_at` may still arrive. `searched_to` is how far a look-up
+    came, Slack's `ts`. `encrypted` is the content.
+    """
+
+    __tablename__ = "jobs"
 
     key: Mapped[str] = mapped_column(primary_key=True)
-    claimed_at: Mapped[datetime] = mapped_column(index=True)
+    kind: Mapped[str | None]
+    state: Mapped[str]
     holder: Mapped[str | None]
+    at: Mapped[datetime] = mapped_column(index=True)
+    by: Mapped[str | None]
+    due_at: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(sa.Integer, default=0)
+    tried_at: Mapped[datetime | None]
+    keep_until: Mapped[datetime | None]
+    searched_to: Mapped[str | None]
     encrypted: Mapped[str | None]
 
     __table_args__ = (
-        sa.Index("ix_deliveries_holder", "holder", info={WHERE: sa.column("holder").is_not(None)}),
+        sa.Index("ix_jobs_due", "due_at", info={WHERE: sa.column("due_at").is_not(None)}),
+        sa.Index("ix_jobs_held", "holder", info={WHERE: sa.column("holder").is_not(None)}),
     )
-
-
-class ClaimRow(Table):
-    """A claim on work that is done once; see `store.claims`. `claimed_at` is when the first attempt began
-    whose outcome is unknown, or when the work was done. `by` names the owner whose attempt that was, where
-    several people can ask for the same work.
-    """
-
-    __tablename__ = "claims"
-
-    key: Mapped[str] = mapped_column(primary_key=True)
-    state: Mapped[str]
-    holder: Mapped[str]
-    claimed_at: Mapped[datetime] = mapped_column(index=True)
-    by: Mapped[str | None]
 
 
 class ProcessRow(Table):
@@ -231,19 +232,6 @@ class AssignmentMessagesOffRow(OnePerOwner, Table):
     """A user who turned off the messages about issues that someone assigns to them."""
 
     __tablename__ = "assignment_messages_off"
-
-
-class AssignmentMessageRow(OnePerOwner, Table):
-    """A message that the owner is to get about an issue that the user `by` assigned to them; empty for
-    somebody in the service.
-    """
-
-    __tablename__ = "assignment_messages"
-
-    issue_id: Mapped[int] = mapped_column(primary_key=True)
-    by: Mapped[str]
-    holder: Mapped[str]
-    created_at: Mapped[datetime] = mapped_column(index=True)
 
 
 _PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.column("removed_at").is_(None))

@@ -14,7 +14,7 @@ from sqlalchemy import Column, Row, and_, func, select, tuple_, update
 from bot.errors import StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import ENCRYPTED_TOKENS, INSTALLATIONS, DeliveryRow, LinkRow, SavedInputRow, table_of
+from bot.store.tables import ENCRYPTED_TOKENS, INSTALLATIONS, JobRow, LinkRow, SavedInputRow, table_of
 
 BATCH = 100
 
@@ -86,7 +86,7 @@ KEYS_AND_TOKENS: tuple[Column[str], ...] = (
     *(INSTALLATIONS.c[name] for name in ENCRYPTED_TOKENS),
     table_of(LinkRow).c.encrypted_key,
 )
-ENCRYPTED = (*KEYS_AND_TOKENS, table_of(SavedInputRow).c.encrypted, table_of(DeliveryRow).c.encrypted)
+ENCRYPTED = (*KEYS_AND_TOKENS, table_of(SavedInputRow).c.encrypted, table_of(JobRow).c.encrypted)
 
 
 @dataclass(frozen=True)

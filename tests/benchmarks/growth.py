@@ -199,15 +199,15 @@ async def users(directory: Path, most: int) -> None:
 
     async def first(store: Store) -> None:
         await store.links.put(FIRST, SecretStr("key"), 1, "Somebody")
-        await store.deliveries.claim("first")
+        await store.jobs.put_done("first")
 
     async def measure(store: Store, count: int) -> list[str]:
         found = await timed(lambda _: store.links.get(FIRST))
-        return [found, await timed(lambda n: store.deliveries.claim(f"{count}-{n}"))]
+        return [found, await timed(lambda n: store.jobs.put_done(f"{count}-{n}"))]
 
     copies = {
         "links": {"user_id": "'U' || n", "first": "user_id = 'U0FIRST'"},
-        "deliveries": {"key": "'k' || n", "first": "key = 'first'"},
+        "jobs": {"key": "'k' || n", "first": "key = 'first'"},
     }
     await growing(directory, amounts(100, most), first, copies, measure)
 

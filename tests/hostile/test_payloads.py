@@ -16,7 +16,7 @@ from hypothesis import given
 from sqlalchemy import func, select
 
 from bot.slack.incoming.interaction import parse
-from bot.store.tables import DeliveryRow
+from bot.store.tables import JobRow
 from bot.timings import Delays
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried
 from tests.hostile.recording import Recorded, recordings, registered
@@ -208,7 +208,7 @@ async def test_payloads_without_a_handler_are_rejected(office: Office) -> None:
     payload["actions"][0]["action_id"] = "retired.button"
 
     assert (await posted(office, pressed, payload)).status == 404
-    taken = select(func.count()).select_from(DeliveryRow)
+    taken = select(func.count()).select_from(JobRow)
     assert await office.bot.database.read(lambda connection: connection.scalar(taken)) == 0
 
 

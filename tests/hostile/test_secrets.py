@@ -168,7 +168,7 @@ async def test_the_running_program_never_leaks_a_secret(tmp_path: Path, transpor
         lose(office, "saved_input")
         await ana.command("/issue 12")  # she isn't linked, so her command is saved
         await until_so(lambda: "answer failed" in bot.printed)
-        lose(office, "deliveries")
+        lose(office, "jobs")
         await chris.ask("/issue 12")
         await seen.look()
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from bot.app import Bot
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.tables import DeliveryRow, LinkRow, SavedInputRow, Table
+from bot.store.tables import JobRow, LinkRow, SavedInputRow, Table
 from bot.store.vault import Vault
 from tests.support.office import TEAM, Office
 from tests.support.people import BARE, KEYS
@@ -115,7 +115,7 @@ async def test_in_flight_requests_are_rotated_without_typed_keys(wired: Person, 
     submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
 
     async def in_flight() -> list[tuple[str, str]]:
-        statement = select(DeliveryRow.key, DeliveryRow.encrypted).where(DeliveryRow.encrypted.is_not(None))
+        statement = select(JobRow.key, JobRow.encrypted).where(JobRow.encrypted.is_not(None))
         rows = await office.bot.database.read(lambda connection: connection.execute(statement).all())
         return [(row.key, row.encrypted) for row in rows]
 

@@ -16,12 +16,13 @@ from bot.errors import InProgress
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
+from bot.slack.incoming.deliveries import REQUEST, UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.surfaces.drafts import saveable
-from bot.store.deliveries import UnfinishedRequest
+from bot.store.jobs import Job
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.tables import CreatedIssueRow, DeliveryRow
+from bot.store.tables import CreatedIssueRow, JobRow
 from bot.store.vault import Vault
 from bot.timings import Delays, Timings
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
@@ -78,8 +79,8 @@ async def leave_behind(
         payload = command | {"user_id": ANA.slack_id, "team_id": TEAM, "channel_id": channel}
     asked = UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), payload)
     key = secrets.token_hex()
-    assert await (process or crashed(office)).deliveries.claim(key, asked)
-    old = update(DeliveryRow).where(DeliveryRow.key == key).values(claimed_at=datetime.now(UTC) - age)
+    assert await (process or crashed(office)).jobs.put_held(REQUEST, key, asked.content)
+    old = update(JobRow).where(JobRow.key == key).values(at=datetime.now(UTC) - age)
     await office.bot.database.execute(old)
 
 
@@ -127,7 +128,7 @@ async def test_what_is_answered_while_others_are_recorded_is_recorded_too(ana: P
     await ana.ask("/issues status:any")
     connection = await asyncpg.connect(office.database_url)
     async with connection.transaction():
-        await connection.execute("select 1 from deliveries for update")
+        await connection.execute("select 1 from jobs for update")
         await until(lambda: connection.fetchval("select count(*) from pg_locks where not granted"))
         wire.released.set()
         await office.idle()
@@ -222,7 +223,7 @@ async def test_a_form_of_a_crashed_process_can_be_submitted_again(ana: Person, s
     entries = len(service.data.time_entries)
     dead = crashed(ana.office)
     await dead.processes.beat()
-    assert (await dead.claims.take(f"form:{TEAM}:{form['id']}:{form['callback_id']}")).won
+    assert (await dead.jobs.claim(f"form:{TEAM}:{form['id']}:{form['callback_id']}")).won
 
     await ana.submit(form, {"Hours": "1h", "Activity": "Development", "Comment": "Typed once"})
     again = await ana.form_saying("Log time", worded(InProgress()))
@@ -243,17 +244,17 @@ async def test_replica_stays_alive_while_slack_is_slow(ana: Person) -> None:
     assert wire
     wire.lasting = {"chat.postEphemeral": "slow:2.5"}
     await leave_behind(office, "new Told slowly")
-    taken = {}
+    taken: list[Job] = []
 
     async def told() -> bool:
         await other.processes.beat()
         if wire.called("chat.postEphemeral"):
-            taken.update(await other.deliveries.take_abandoned())
+            taken.extend(await other.jobs.take(REQUEST, 1))
         return any(LOST in text_of(message) for message in await ana.messages())
 
     await until(told, 30)
 
-    assert taken == {}
+    assert taken == []
 
 
 async def test_a_lost_mention_is_told_in_its_thread(ana: Person) -> None:
@@ -281,7 +282,7 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
     await ana.ask("/tracker emoji :ticket:")
     message, dead = await ana.say("Checkout is blank"), crashed(ana.office)
     key = f"emoji:{TEAM}:{message['channel']}:{message['ts']}"
-    assert (await dead.claims.take(key)).won
+    assert (await dead.jobs.claim(key)).won
     if created:
         await ana.ask("/issue new Checkout is blank project:webshop")
         await ana.office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
@@ -305,7 +306,7 @@ async def test_a_workflow_step_that_a_crash_cut_off_creates_one_issue(
     ana: Person, service: Tracker, *, created: bool
 ) -> None:
     office, dead = ana.office, crashed(ana.office)
-    assert (await dead.claims.take(f"step:{TEAM}:Fx1")).won
+    assert (await dead.jobs.claim(f"step:{TEAM}:Fx1")).won
     if created:
         await ana.ask("/issue new Laptop is broken project:webshop")
         await office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
@@ -389,7 +390,7 @@ async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked
     office = ana.office
     asked = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
     other, saved = crashed(office), button_saying(asked["blocks"], "Use High")[1]["value"]
-    assert (await other.claims.take(f"resume:{saved}")).won
+    assert (await other.jobs.claim(f"resume:{saved}")).won
     await until(lambda: counts_as_dead(office.bot, other))
     count = len(office.tracker.data.issues)
 

@@ -34,7 +34,7 @@ async def test_many_people_get_their_turns_one_after_the_other_after_a_pause(sto
 async def test_who_turned_it_off_or_unlinked_has_no_turn(store: Store) -> None:
     for number in range(3):
         await store.links.put(person(number), SecretStr("key"), number, "Someone")
-    await store.assignment_messages.turn(person(0), on=False)
+    await store.assignees.turn(person(0), on=False)
     await store.links.delete(person(1))
     now = datetime.now(UTC) + timedelta(hours=1)
 

@@ -13,16 +13,16 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import Database
-from bot.store.deliveries import Deliveries
+from bot.store.jobs import Jobs
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 
-WRITTEN = text("insert into deliveries (key, claimed_at) values ('Ev1', '2026-01-01 00:00:00')")
+WRITTEN = text("insert into jobs (key, state, at, attempts) values ('Ev1', 'done', '2026-01-01 00:00:00', 0)")
 
 
-def deliveries(database: Database) -> Deliveries:
-    return Store(database, Vault([Vault.generate_key()])).deliveries
+def jobs(database: Database) -> Jobs:
+    return Store(database, Vault([Vault.generate_key()])).jobs
 
 
 @asynccontextmanager
@@ -73,7 +73,7 @@ async def test_a_failed_transaction_is_rolled_back(database: Database) -> None:
 
     with pytest.raises(RuntimeError):
         await database.write(fail_after_writing)
-    assert await deliveries(database).claim("Ev1")
+    assert await jobs(database).put_done("Ev1")
 
 
 async def test_database_errors_do_not_show_values(database: Database) -> None:
@@ -90,7 +90,7 @@ async def test_reads_continue_while_another_process_writes(tmp_path: Path) -> No
     async with opened(tmp_path / "bot.db") as database:
         with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
             other.execute("begin immediate")
-            writing = asyncio.create_task(deliveries(database).claim("Ev1"))
+            writing = asyncio.create_task(jobs(database).put_done("Ev1"))
             async with asyncio.timeout(5):
                 for _ in range(20):
                     await database.ping()
@@ -110,7 +110,7 @@ async def test_a_canceled_caller_leaves_no_open_transaction(tmp_path: Path) -> N
 
     async with opened(tmp_path / "bot.db") as database:
         writing = asyncio.create_task(database.write(write_for_long))
-        queued = asyncio.create_task(deliveries(database).claim("Ev2"))
+        queued = asyncio.create_task(jobs(database).put_done("Ev2"))
         await asyncio.to_thread(begun.wait, 10)
         for cancelled in (writing, queued):
             cancelled.cancel()
@@ -120,7 +120,7 @@ async def test_a_canceled_caller_leaves_no_open_transaction(tmp_path: Path) -> N
     assert writing.cancelled()
     with closing(sqlite3.connect(tmp_path / "bot.db", timeout=0, isolation_level=None)) as other:
         other.execute("begin immediate")
-        assert other.execute("select key from deliveries").fetchall() == [("Ev1",)]
+        assert other.execute("select key from jobs").fetchall() == [("Ev1",)]
 
 
 async def test_queued_writers_time_out_together(tmp_path: Path) -> None:
@@ -129,11 +129,11 @@ async def test_queued_writers_time_out_together(tmp_path: Path) -> None:
             other.execute("begin immediate")
             async with asyncio.timeout(3):
                 refused = await asyncio.gather(
-                    *(deliveries(database).claim(f"Ev{n}") for n in range(8)), return_exceptions=True
+                    *(jobs(database).put_done(f"Ev{n}") for n in range(8)), return_exceptions=True
                 )
 
         assert all(isinstance(one, SQLAlchemyError) for one in refused)
-        assert await deliveries(database).claim("Ev1")
+        assert await jobs(database).put_done("Ev1")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from bot.store.database import Database
 from bot.store.store import ACTIVITY_RETENTION, Store
 from bot.store.tables import (
     CreatedIssueRow,
-    DeliveryRow,
     DigestRow,
     DigestRunRow,
+    JobRow,
     SavedInputRow,
     Table,
     TimeEntryRow,
@@ -23,7 +23,7 @@ OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(en
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 ANA = {"enterprise_id": "", "team_id": "T1", "user_id": "U0ANA"}
 KEPT: dict[type[Table], timedelta] = {
-    DeliveryRow: DAY,
+    JobRow: DAY,
     SavedInputRow: DAY,
     DigestRunRow: 2 * DAY,
     CreatedIssueRow: 400 * DAY,
@@ -46,8 +46,8 @@ DIGEST: dict[str, object] = {
 
 def values(row: type[Table], number: int, at: datetime) -> dict[str, object]:
     """A row as old as that."""
-    if row is DeliveryRow:
-        return {"key": str(number), "claimed_at": at}
+    if row is JobRow:
+        return {"key": str(number), "state": "done", "at": at}
     if row is DigestRunRow:
         return {**RUN, "due_at": at + number * timedelta(seconds=1)}
     if row is SavedInputRow:

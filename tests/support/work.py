@@ -7,7 +7,9 @@ from sqlalchemy import func, select
 from bot.app import Bot
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
-from bot.store.tables import DeliveryRow
+from bot.slack.incoming.deliveries import REQUEST
+from bot.store.jobs import State
+from bot.store.tables import JobRow
 
 
 def digest_runs(bot: Bot) -> DigestRuns:
@@ -30,5 +32,5 @@ def follow_runs(bot: Bot) -> FollowRuns:
 
 async def none_held(bot: Bot) -> bool:
     """Returns whether every request is answered, also those of processes that crashed."""
-    held = select(func.count()).where(DeliveryRow.holder.is_not(None))
+    held = select(func.count()).where(JobRow.kind == REQUEST, JobRow.state != State.DONE)
     return not await bot.database.read(lambda connection: connection.scalar(held))

@@ -72,7 +72,7 @@ class AccountHandlers:
         if saved_id and link and not link.refusals:
             if (waits := await reply.saved(ResumeRequest, saved_id)) is None:
                 raise ActionExpired
-            if await self.store.claims.claim_for(f"link:{saved_id}", LIFETIME):
+            if await self.store.jobs.claim_for(f"link:{saved_id}", LIFETIME):
                 await posting.dismiss(reply.slack, reply.place)
             return waits.resumed
         saved = await reply.saved(ResumeRequest, saved_id) if saved_id else None

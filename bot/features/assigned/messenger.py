@@ -5,13 +5,14 @@ bot and `reads` notice the assignment.
 """
 
 import asyncio
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import partial
 
 import structlog
 
-from bot.errors import NotLinked, ServiceError
-from bot.features.assigned.reads import HISTORY, AssignmentReads, assignment_of
+from bot.errors import KeyUnreadable, NotLinked, ServiceError
+from bot.features.assigned.reads import HISTORY, AssignmentMessage, AssignmentReads, assignment_of
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import listed, title
 from bot.features.parts import Parts
@@ -20,24 +21,21 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import Delayed, Posted, Unfinished
-from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import Block, Message, button, section
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import line
 from bot.slack.text.wording import Wording
-from bot.store.assignment_messages import AssignmentMessage
-from bot.store.claims import State
+from bot.store.jobs import FURTHEST, Job, Later, State
 from bot.store.owner import Owner
-from bot.tasks import Tasks
 
 log = structlog.get_logger(__name__)
 
 SECONDS = 15.0  # how long it may take to read an issue for the message about its assignment
-RETRIES = 8
-"""How often a message is tried again if the service fails; the wait doubles, so that this takes two hours."""
-LONGEST_WAIT = timedelta(minutes=30)  # how long after its first attempt a message is looked up
+TOLD = "assigned"
+"""The kind of job that tells a person of an issue. Each assignment that was told is a job that is done."""
+MARK = "issuebot_assigned"
 
 
 class TellWhenAssigned(Button):
@@ -50,20 +48,19 @@ class TellWhenAssigned(Button):
 @dataclass(frozen=True)
 class AssignmentMessenger:
     parts: Parts
-    _sending: Tasks = field(default_factory=Tasks, init=False)
-    _waiting: Tasks = field(default_factory=Tasks, init=False)
 
     def feature(self) -> Feature:
         return Feature(
             buttons={TellWhenAssigned: self.switched},
-            work={"unsent assignments": self, "assigned issues": AssignmentReads(self.parts, self.send)},
+            jobs={TOLD: self.tell},
+            work={"assigned issues": AssignmentReads(self.parts, self.send)},
         )
 
     async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
         """The switch on the Home tab."""
         if press.button.on:
             await self.parts.store.assignees.restart(reply.owner)
-        await self.parts.store.assignment_messages.turn(reply.owner, on=press.button.on)
+        await self.parts.store.assignees.turn(reply.owner, on=press.button.on)
         await reply.refresh_home()
 
     async def told(self, by: Owner, issue: Issue) -> None:
@@ -79,96 +76,56 @@ class AssignmentMessenger:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
     async def send(self, message: AssignmentMessage) -> None:
-        """Send a message, if the assignee wants that; one that can't be sent now is sent later."""
-        await self.parts.store.assignment_messages.put(message)
-        await self._tell(message)
+        """Let the assignee be told, once, unless they don't want that."""
+        to, by, issue = message.to, message.by, message.issue
+        content = [to.name, by and by.name, issue]
+        await self.parts.store.jobs.put(TOLD, f"{TOLD}:{to.name}:{issue}", content)
 
-    async def run_due(self) -> None:
-        """Start to send the messages that a stop or a crash left behind, or that Slack didn't take."""
-        for message in await self.parts.store.assignment_messages.take_unsent():
-            self._sending.start(self._tell(message))
-
-    async def stop(self, seconds: float) -> None:
-        """A message that is cut off is looked up later."""
-        await self._waiting.drain(0)
-        await self._sending.drain(seconds)
-
-    async def _tell_again(self, message: AssignmentMessage, tries: int) -> None:
-        await asyncio.sleep(self.parts.delays.background_retry * 2**tries)
-        await self._tell(message, tries + 1)
-
-    async def _tell(self, message: AssignmentMessage, tries: int = 0) -> None:
+    async def tell(self, job: Job) -> Later | None:
         """Send a message, unless it is unwanted or sent already, or the issue isn't the assignee's now."""
+        message = AssignmentMessage.of(job.content)
         try:
             async with asyncio.timeout(SECONDS):
                 seen = await self._as_seen_by(message.to, message.issue)
-            if seen and not await self._sent(message, seen):
-                await self.parts.store.assignment_messages.retry(message)
-                return
-        except (ServiceError, TimeoutError) as error:
-            log.warning("assigned issue not read", action="assigned.not_read", tries=tries, error=str(error))
-            if tries < RETRIES:
-                self._waiting.start(self._tell_again(message, tries))
-                return
-        except Exception:
-            log.exception("assignee not told", action="assigned.not_told", issue=message.issue)
-        await self.parts.store.assignment_messages.sent(message)
+        except (ServiceError, KeyUnreadable, TimeoutError) as error:
+            log.warning("assigned issue not read", action="assigned.not_read", error=str(error))
+            return job.later(self.parts.delays.background_retry, unknown=True) if job.age < FURTHEST else None
+        return await self._sent(job, message, seen) if seen else None
 
     async def _as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
         """The issue, read with the assignee's key; None if they want no messages, aren't linked, can't see
-        it, or it isn't theirs anymore. Raises ServiceError.
+        it, or it isn't theirs anymore. Raises ServiceError, KeyUnreadable.
         """
-        if not await self.parts.store.assignment_messages.wanted(assignee):
+        if not await self.parts.store.assignees.wanted(assignee):
             return None
         try:
             async with self.parts.accounts.reading(assignee, background=True) as session:
                 issue = await Issues(self.parts).detailed(session, number, HISTORY)
+        except KeyUnreadable:
+            raise
         except (IssueNotFound, NotLinked):
             return None
         return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
 
-    async def _sent(self, message: AssignmentMessage, seen: Issue) -> bool:
-        """Send a message about an issue, once; False if that has to be retried."""
-        to, assignment = message.to, assignment_of(seen)
+    async def _sent(self, job: Job, message: AssignmentMessage, seen: Issue) -> Later | None:
+        """Send the message about the issue's latest assignment, unless that is told already."""
+        assignment = assignment_of(seen)
         at = assignment.at if assignment else seen.updated_on
-        version = at.isoformat() if at else ""
-        claim = await self.parts.store.claims.take(f"assigned:{to.team_id}:{to.user_id}:{seen.id}:{version}")
-        if not claim.won:
-            return claim.done
-        state: State | None = State.UNKNOWN
+        which = f"{seen.id}:{at.isoformat() if at else ''}"
+        jobs = self.parts.store.jobs
+        told = await jobs.claim(f"{TOLD}:{message.to.name}:{which}")
+        if not told.won:
+            return None if told.done else job.later(self.parts.delays.background_retry, unknown=True)
+        later = None
+        state: State | None = None
         try:
-            if not (claim.tried_at and await self._arrived(message, claim.tried_at)):
-                post = Post(owner=to, channel_id=to.user_id, mark=_mark(message))
-                text = await self._message(message, seen)
-
-                async def ready() -> Message:
-                    return text
-
-                outcome = await self.parts.platform.outbox.send(post, ready)
-                if isinstance(outcome, Delayed):
-                    state = None
-                    return False
-            state = State.DONE
+            post = Post(owner=message.to, channel_id=message.to.user_id, mark=f"{MARK}:{which}")
+            posts = StoredPosts(jobs, self.parts.platform.outbox, self.parts.timings, self.parts.delays)
+            later = await posts.send(job, post, partial(self._message, message, seen))
+            state = None if later else State.DONE
         finally:
-            await self.parts.store.claims.settle(claim, state)
-        return True
-
-    async def _arrived(self, message: AssignmentMessage, tried_at: datetime) -> bool:
-        """Whether the message of an earlier attempt is in the direct messages; False if Slack never says."""
-        to = message.to
-        slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
-        try:
-            opened = await slack.conversations_open(users=to.user_id)
-        except SLACK_FAILED as error:
-            log.info("direct messages not opened", action="assigned.not_opened", error=why(error))
-            return False
-        post = Post(owner=to, channel_id=str(opened["channel"]["id"]), mark=_mark(message))
-        within, outbox = (tried_at, tried_at + LONGEST_WAIT), self.parts.platform.outbox
-        found = await outbox.find(post, within)
-        while isinstance(found, Unfinished):
-            await asyncio.sleep(found.seconds)
-            found = await outbox.find(post, within, found.searched_to)
-        return isinstance(found, Posted)
+            await jobs.settle(told, state)
+        return later
 
     async def _message(self, message: AssignmentMessage, issue: Issue) -> Message:
         to, by, assignment = message.to, message.by, assignment_of(issue)
@@ -180,10 +137,6 @@ class AssignmentMessenger:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
         return assigned(issue, self.parts.platform.wording, name or "Someone", today)
-
-
-def _mark(message: AssignmentMessage) -> str:
-    return f"issuebot_assigned:{message.issue}"
 
 
 def assigned(issue: Issue, wording: Wording, by: str, today: date | None) -> Message:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from bot.access.access import Access
 from bot.access.accounts import Session
@@ -18,7 +19,7 @@ from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.assignees import Assignee
-from bot.store.assignment_messages import AssignmentMessage
+from bot.store.owner import Owner
 from bot.store.tables import Seen
 
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
@@ -28,6 +29,20 @@ MAX_CHANGES = 20
 """How many changed issues of one user are read one by one in a turn; the others wait for the next."""
 OVERLAP = timedelta(minutes=15)  # how late an update may become visible, and how unequal the clocks may be
 SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one may get the same time
+
+
+@dataclass(frozen=True)
+class AssignmentMessage:
+    """What `to` is to be told: that `by` assigned the issue to them; None for somebody in the service."""
+
+    to: Owner
+    by: Owner | None
+    issue: int
+
+    @classmethod
+    def of(cls, content: Any) -> "AssignmentMessage":  # noqa: ANN401 - JSON
+        to, by, issue = content
+        return cls(Owner.named(to), Owner.named(by) if by else None, issue)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class CommentHandlers:
             FileJobs(parts),
             IssueHandlers(parts),
         )
-        self.publicity, self.claims = Publicity(parts), parts.store.claims
+        self.publicity, self.once = Publicity(parts), parts.store.jobs
 
     def feature(self) -> Feature:
         return Feature(
@@ -215,7 +215,7 @@ class CommentHandlers:
         if private:
             claim += f":private:{reply.owner.user_id}"
         unknown = (comments.CommentUnconfirmed,)
-        async with claimed(self.claims, claim, comments.AddedAlready(number), unknown=unknown) as held:
+        async with claimed(self.once, claim, comments.AddedAlready(number), unknown=unknown) as held:
             yield held.tried_at
 
     async def _result(

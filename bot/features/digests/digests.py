@@ -115,7 +115,7 @@ class Digests:
             await self._check(session, plan)
             start = await Reader(self._client, session, now).start_of(plan)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
-        async with self._store.claims.hold(adding, kept=timedelta(0)) as claim:
+        async with self._store.jobs.hold(adding, kept=timedelta(0)) as claim:
             if not claim.won:
                 raise being_added()
             await self._require_new(channel, plan)

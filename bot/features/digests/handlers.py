@@ -203,7 +203,7 @@ class DigestHandlers:
             raise UserError(
                 "Digest {digest} is paused. To resume it: `{/digest} resume {digest}`.", digest=digest.id
             )
-        if not await self.parts.store.claims.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
+        if not await self.parts.store.jobs.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
             raise UserError("Digest {digest} was just sent. Try again in ten seconds.", digest=digest.id)
         try:
             return await self.runs.run_now(digest)

@@ -32,7 +32,7 @@ from bot.slack.surfaces.forms import FormResult
 class EditHandlers:
     def __init__(self, parts: Parts) -> None:
         self.editing, self.messenger = Editing(parts), AssignmentMessenger(parts)
-        self.claims = parts.store.claims
+        self.once = parts.store.jobs
         self.cards = IssueHandlers(parts)
 
     def feature(self) -> Feature:
@@ -88,7 +88,7 @@ class EditHandlers:
         """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
         undo, done = press.button, UserError("You've already undone this change.")
         reply.recovery = opening(undo.issue, reply.wording)
-        async with claimed(self.claims, f"undo:{undo.id}", done):
+        async with claimed(self.once, f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
         shareable = reply.place.channel_id is not None
         said = views.edited(edited, reply.wording, shareable=shareable, back=True)

@@ -24,7 +24,7 @@ from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
-from bot.store.claims import Claim, State
+from bot.store.jobs import Job, State
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -185,21 +185,21 @@ class Files:
         Files that are on the issue already, or that another request attaches, end at once. Raises
         ServiceError.
         """
-        claims: dict[BatchFile, Claim] = {}
+        claims: dict[BatchFile, Job] = {}
         try:
             for file in batch.in_state(FileState.WAITING):
                 key = _claim(session.owner, issue.id, file)
-                claims[file] = await self.access.store.claims.take(key, by=session.owner)
+                claims[file] = await self.access.store.jobs.claim(key, by=session.owner)
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
                 await self._look_up(session, claims, now.attachments)
             yield
         finally:
             for file, claim in claims.items():
-                await self.access.store.claims.settle(claim, SETTLED.get(file.state))
+                await self.access.store.jobs.settle(claim, SETTLED.get(file.state))
 
     async def _look_up(
-        self, session: Session, claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment]
+        self, session: Session, claims: Mapping[BatchFile, Job], attachments: Sequence[Attachment]
     ) -> None:
         """Settle the files that earlier attempts, others' too, have attached, and those that aren't this
         request's.
@@ -212,7 +212,7 @@ class Files:
             if file.state is FileState.WAITING and not claim.won:
                 file.end(FileState.CLAIMED, None if claim.done else errors.InProgress())
             elif file.state is FileState.WAITING and another:
-                await self.access.store.claims.begin_anew(claim, session.owner)
+                await self.access.store.jobs.begin_anew(claim, session.owner)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -237,8 +237,8 @@ class Files:
         for file in batch.in_state(FileState.UPLOADED):
             file.end(FileState.ATTACHED)
             try:
-                claim = await self.access.store.claims.take(_claim(owner, number, file))
-                await self.access.store.claims.settle(claim, State.DONE)
+                claim = await self.access.store.jobs.claim(_claim(owner, number, file))
+                await self.access.store.jobs.settle(claim, State.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
         with suppress(errors.ServiceError, errors.UserError):

@@ -146,7 +146,7 @@ class FileHandlers:
         reply = reply.at(Place.from_json(job.place))
         batch = new_batch(job.since)
         retried = UserError("You've already retried these files. Check the issue.")
-        async with claimed(self.files.access.store.claims, f"retry:{job_id}", retried):
+        async with claimed(self.files.access.store.jobs, f"retry:{job_id}", retried):
             await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)

@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 class FollowHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.following, self.publicity = parts, Following(parts), Publicity(parts)
-        self.claims = parts.store.claims
+        self.once = parts.store.jobs
 
     def feature(self) -> Feature:
         runs = FollowRuns(self.parts, ThreadPoster(self.parts))
@@ -113,7 +113,7 @@ class FollowHandlers:
             return announced
 
         twice = f"follow:{place.channel_id}:{place.ts}:{number}"
-        announced = await announced_once(self.claims, twice, announce)
+        announced = await announced_once(self.once, twice, announce)
         if announced is not Announced.YES:
             raise _not_followed(number, announced)
         if ts:

@@ -111,7 +111,7 @@ class IssueHandlers:
                 post, partial(Publicity(self.parts).may_post, reply.owner, seen, agreed)
             )
 
-        announced = await announced_once(self.parts.store.claims, twice, announce)
+        announced = await announced_once(self.parts.store.jobs, twice, announce)
         if announced is Announced.UNSURE:
             raise UserError(
                 "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",

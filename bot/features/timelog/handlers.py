@@ -51,7 +51,7 @@ log = structlog.get_logger(__name__)
 
 class TimelogHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.timelog, self.claims, self.publicity = Timelog(parts), parts.store.claims, Publicity(parts)
+        self.timelog, self.once, self.publicity = Timelog(parts), parts.store.jobs, Publicity(parts)
         self.issues, self.pauses = IssueHandlers(parts), Debouncer(parts.delays.typing)
         self.guesses = Guesses(parts, self.timelog)
 
@@ -149,7 +149,7 @@ class TimelogHandlers:
     async def log_anyway_pressed(self, press: ButtonPress[buttons.LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
         logged_already = UserError("You've already logged this time.")
-        async with claimed(self.claims, f"time:{press.button.id}", logged_already) as claim:
+        async with claimed(self.once, f"time:{press.button.id}", logged_already) as claim:
             logged = await self._log(reply, press.button.time, look=claim.tried_at is not None)
         if logged:
             await self._confirm(reply, logged)
@@ -296,7 +296,7 @@ class TimelogHandlers:
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
         announced = await announced_once(
-            self.claims, twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
+            self.once, twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
         )
         if announced is not Announced.YES:
             said = NOT_ANNOUNCED[announced]

@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import json
+from dataclasses import dataclass
+from typing import Any
 
 import structlog
 from slack_bolt.response import BoltResponse
@@ -15,8 +17,13 @@ from bot.slack.incoming.interaction import (
     SlashCommand,
     UserMessage,
 )
-from bot.store.deliveries import Deliveries
+from bot.store.jobs import Jobs
+from bot.store.owner import Owner
 
+REQUEST = "request"
+"""The kind of job that a delivery is while a person waits for it: its content is their request, so that they
+are told if the process crashes.
+"""
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
 RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
@@ -29,6 +36,28 @@ IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
 """What tells one delivery from another."""
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class UnfinishedRequest:
+    """A request in flight: the parts of Slack's payload that are needed to answer it.
+
+    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
+    users from another company.
+    """
+
+    owner: Owner
+    installed: tuple[str | None, str | None]
+    payload: dict[str, Any]
+
+    @property
+    def content(self) -> object:
+        return [self.owner.name, self.installed, self.payload]
+
+    @classmethod
+    def of(cls, content: Any) -> "UnfinishedRequest":  # noqa: ANN401 - JSON
+        name, (at_enterprise, at_team), payload = content
+        return cls(Owner.named(name), (at_enterprise, at_team), payload)
 
 
 def delivery_key(interaction: Interaction) -> str | None:
@@ -77,10 +106,10 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
 class CompletedDeliveries:
     """Records completed deliveries in batches, so that no request waits for the write."""
 
-    def __init__(self, deliveries: Deliveries, batch_seconds: float = 0.1, retry_seconds: float = 5) -> None:
+    def __init__(self, jobs: Jobs, batch_seconds: float = 0.1, retry_seconds: float = 5) -> None:
         self._batch_seconds = batch_seconds
         self._retry_seconds = retry_seconds
-        self._deliveries = deliveries
+        self._jobs = jobs
         self._completed: set[str] = set()
         self._recording: asyncio.Task[None] | None = None
 
@@ -94,7 +123,7 @@ class CompletedDeliveries:
             self._recording.cancel()
         try:
             if self._completed:
-                await self._deliveries.finish(self._completed)
+                await self._jobs.finish(self._completed)
         except Exception:
             log.exception("completed deliveries not recorded", action="delivery.not_left")
 
@@ -104,7 +133,7 @@ class CompletedDeliveries:
             await asyncio.sleep(pause)
             batch = frozenset(self._completed)
             try:
-                await self._deliveries.finish(batch)
+                await self._jobs.finish(batch)
             except Exception:
                 log.exception(
                     "completed deliveries not recorded", action="delivery.not_finished", count=len(batch)

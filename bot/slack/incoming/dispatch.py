@@ -23,7 +23,14 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import InProgress, Refused, UserError, WrongField
-from bot.slack.incoming.deliveries import RESUMED_EVENTS, CompletedDeliveries, delivery_key, unclaimed
+from bot.slack.incoming.deliveries import (
+    REQUEST,
+    RESUMED_EVENTS,
+    CompletedDeliveries,
+    UnfinishedRequest,
+    delivery_key,
+    unclaimed,
+)
 from bot.slack.incoming.failures import (
     Failures,
     canceled,
@@ -60,8 +67,7 @@ from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
 from bot.slack.workspaces.tokens import Workspaces
-from bot.store.claims import State
-from bot.store.deliveries import UnfinishedRequest
+from bot.store.jobs import State
 from bot.store.store import Store
 from bot.tasks import Tasks
 from bot.timings import Delays
@@ -87,7 +93,7 @@ class Dispatch(AsyncMiddleware):
     lines: Lines = field(default_factory=Lines, init=False)
 
     def __post_init__(self) -> None:
-        self.completed = CompletedDeliveries(self.store.deliveries, self.delays.completed)
+        self.completed = CompletedDeliveries(self.store.jobs, self.delays.completed)
         own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
         self.features = merged([self.features, own])
 
@@ -147,12 +153,14 @@ class Dispatch(AsyncMiddleware):
         """
         if delivery is None:
             return None
-        asked = None
-        if not isinstance(interaction, Event | FormClosed) or interaction.name in RESUMED_EVENTS:
-            payload = saveable(interaction.payload)
-            asked = UnfinishedRequest(interaction.owner, interaction.installation, payload)
+        jobs = self.store.jobs
         try:
-            fresh = await self.store.deliveries.claim(delivery, asked)
+            if not isinstance(interaction, Event | FormClosed) or interaction.name in RESUMED_EVENTS:
+                payload = saveable(interaction.payload)
+                asked = UnfinishedRequest(interaction.owner, interaction.installation, payload)
+                fresh = await jobs.put_held(REQUEST, delivery, asked.content)
+            else:
+                fresh = await jobs.put_done(delivery)
         except Exception:
             reference = secrets.token_hex(4)
             log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
@@ -324,7 +332,7 @@ class Dispatch(AsyncMiddleware):
         After a crash the block `looks` what was done, or the user does, who is `warned`. Raises `done`,
         InProgress, Interrupted.
         """
-        claim, state = await self.store.claims.take(key), None
+        claim, state = await self.store.jobs.claim(key), None
         try:
             if not claim.won:
                 raise done if claim.done else InProgress
@@ -338,7 +346,7 @@ class Dispatch(AsyncMiddleware):
             state = State.UNKNOWN if looks else None
             raise
         finally:
-            await self.store.claims.settle(claim, State.DONE if reply.committed else state)
+            await self.store.jobs.settle(claim, State.DONE if reply.committed else state)
 
     async def _placed(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """A form's result; a refusal is placed at the fields that it names."""
@@ -400,7 +408,7 @@ class Dispatch(AsyncMiddleware):
             await reply.show(forms.loading(closed.view["title"]["text"]))
             if reply.view_id:
                 reopened = form_claim(reply.owner, reply.view_id, closed.view["callback_id"])
-                await self.store.claims.pass_on(closed.claim, reopened)
+                await self.store.jobs.pass_on(closed.claim, reopened)
         await reply.show(closed.view)
 
     async def _notify_if_slow(self, reply: Reply) -> None:

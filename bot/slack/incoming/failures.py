@@ -9,13 +9,14 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 
 import structlog
 
 from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
-from bot.slack.incoming.deliveries import CompletedDeliveries
+from bot.slack.incoming.deliveries import UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, read
 from bot.slack.language.values import ZoneUnknown
@@ -29,7 +30,7 @@ from bot.slack.surfaces.forms import FormResult, refilled
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import prose, without_keys
 from bot.slack.workspaces.tokens import Workspaces
-from bot.store.deliveries import Deliveries, UnfinishedRequest
+from bot.store.jobs import Job
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -255,24 +256,22 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
     return below
 
 
+ANSWERABLE_FOR = timedelta(minutes=30)  # how long Slack accepts answers at a `response_url`
+
+
 @dataclass(frozen=True)
 class CrashRecovery:
-    deliveries: Deliveries
-    completed: CompletedDeliveries
     workspaces: Workspaces
     platform: Platform
     run_event: Callable[[Event, Reply], Awaitable[None]]
 
-    async def check(self) -> None:
-        abandoned = await self.deliveries.take_abandoned()
-        await asyncio.gather(*(self._recover(delivery, asked) for delivery, asked in abandoned.items()))
-
-    async def _recover(self, delivery: str, asked: UnfinishedRequest | None) -> None:
-        if asked is not None:
+    async def recover(self, job: Job) -> None:
+        """Tell a user that their request was lost; one that is too old to answer is dropped."""
+        if job.age < ANSWERABLE_FOR:
+            asked = UnfinishedRequest.of(job.content)
             user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
             log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
             await log_if_undelivered(self._notify(asked))
-        self.completed.add(delivery)  # skipped if this is canceled: the next replica notifies then
 
     async def _notify(self, asked: UnfinishedRequest) -> None:
         interaction = read(asked.payload)

@@ -11,6 +11,7 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import FormResult
+from bot.store.jobs import Job, Later
 
 Handled = TypeVar("Handled", bound=interaction.Interaction)
 
@@ -82,6 +83,8 @@ class Feature:
     events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     retryable_events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     """Events that must not be lost: Slack repeats them until the handler succeeds."""
+    jobs: Mapping[str, Callable[[Job], Awaitable[Later | None]]] = field(default_factory=dict)
+    """What the worker does, by the kind of job."""
     work: Mapping[str, Work] = field(default_factory=dict)
     """What runs in the background, by what the log calls it."""
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.errors import InProgress, UserError
 from bot.slack.outgoing.posting import Announced
-from bot.store.claims import Claim, Claims, State
+from bot.store.jobs import Job, Jobs, State
 
 DOUBLE_CLICK = timedelta(seconds=5)
 """For this long, a second share of the same thing in the same place is refused."""
@@ -15,18 +15,18 @@ DOUBLE_CLICK = timedelta(seconds=5)
 
 @asynccontextmanager
 async def claimed(
-    claims: Claims, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
-) -> AsyncIterator[Claim]:
-    """As `Claims.hold`. Raises `done` if the work is done, and InProgress while it is being done."""
-    async with claims.hold(key, unknown=unknown) as claim:
+    jobs: Jobs, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
+) -> AsyncIterator[Job]:
+    """As `Jobs.hold`. Raises `done` if the work is done, and InProgress while it is being done."""
+    async with jobs.hold(key, unknown=unknown) as claim:
         if not claim.won:
             raise done if claim.done else InProgress
         yield claim
 
 
-async def announced_once(claims: Claims, key: str, announce: Callable[[], Awaitable[Announced]]) -> Announced:
+async def announced_once(jobs: Jobs, key: str, announce: Callable[[], Awaitable[Announced]]) -> Announced:
     """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
-    claim = await claims.take(key, DOUBLE_CLICK)
+    claim = await jobs.claim(key, DOUBLE_CLICK)
     if not claim.won:
         raise UserError("This was just done. If nothing shows up, try again in a few seconds.")
     state: State | None = None
@@ -38,5 +38,5 @@ async def announced_once(claims: Claims, key: str, announce: Callable[[], Awaita
         state = State.UNKNOWN
         raise
     finally:
-        await claims.settle(claim, state)
+        await jobs.settle(claim, state)
     return announced

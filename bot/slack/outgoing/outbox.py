@@ -58,6 +58,7 @@ LOCKED_OUT = frozenset(
 log = structlog.get_logger(__name__)
 
 Ready = Callable[[], Awaitable[Message | None]]
+OnDelay = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +95,14 @@ class Outbox:
         self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slack_time: tuple[datetime, float] | None = None
 
-    async def send(self, post: Post, ready: Ready, *, due_at: datetime = FIRST) -> outcomes.Outcome | None:
+    async def send(
+        self, post: Post, ready: Ready, *, due_at: datetime = FIRST, delayed: OnDelay | None = None
+    ) -> outcomes.Outcome | None:
         """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
 
         `ready` is called when the turn has come. It checks once more what may have changed while the post
         waited, records that the message is about to be sent, and returns it; None if it must not be. After a
-        delay it is called again.
+        delay it is called again; `delayed` records before that nothing was sent.
         """
         method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
         outcome: outcomes.Outcome = outcomes.Delayed(0)
@@ -116,6 +119,8 @@ class Outbox:
                 outcome = await self._written(post, message, began)
             if not isinstance(outcome, outcomes.Delayed):
                 break
+            if delayed:
+                await delayed()
             turns.hold(method, outcome.seconds)
         return outcome
 
@@ -138,13 +143,16 @@ class Outbox:
         A channel is searched from the newest message to the oldest, a thread the other way round.
         """
         first, last = within
-        moving = "oldest" if post.thread_ts else "latest"
+        channel_id, moving = post.channel_id, "oldest" if post.thread_ts else "latest"
         span = {"oldest": str((first - MARGIN).timestamp()), "latest": str((last + MARGIN).timestamp())}
         try:
             slack = await self._client(post.owner)
+            if _is_direct(post):
+                opened = await slack.conversations_open(users=channel_id)
+                channel_id = str(opened["channel"]["id"])
             for _ in range(PAGES):
                 span[moving] = searched_to or span[moving]
-                about: JSON = {"channel": post.channel_id, "limit": MESSAGES, **span}
+                about: JSON = {"channel": channel_id, "limit": MESSAGES, **span}
                 page = await (
                     slack.conversations_replies(ts=post.thread_ts, **about)
                     if post.thread_ts
@@ -182,7 +190,7 @@ class Outbox:
         return await self._workspaces.client(owner.enterprise_id, owner.team_id)
 
     async def _status_of(self, post: Post) -> outcomes.ChannelStatus:
-        if post.channel_id == post.owner.user_id:  # a direct message, which only one person reads
+        if _is_direct(post):  # only one person reads it
             return outcomes.ChannelStatus.OPEN
         return await self.channel_status(post.owner, post.channel_id)
 
@@ -255,6 +263,10 @@ class Outbox:
         if channel.get("is_archived") or not (channel.get("is_im") or channel.get("is_member", True)):
             return outcomes.ChannelStatus.GONE
         return _status_of(channel)
+
+
+def _is_direct(post: Post) -> bool:
+    return post.channel_id == post.owner.user_id
 
 
 def _status_of(channel: JSON) -> outcomes.ChannelStatus:

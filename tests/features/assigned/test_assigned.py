@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
+from bot.features.assigned.messenger import TOLD
 from bot.sandbox.tracker.server import Tracker
-from bot.store.tables import AssignmentMessageRow
+from bot.store.jobs import State
+from bot.store.tables import JobRow
 from bot.timings import Timings
 from tests.support.office import Office
 from tests.support.people import IDS
@@ -124,7 +126,7 @@ async def told_once_although_the_bot_stops(directory: Path, fault: str, look_up:
         await office.start_bot()
 
         async def settled() -> bool:
-            waiting = select(func.count()).select_from(AssignmentMessageRow)
+            waiting = select(func.count()).where(JobRow.kind == TOLD, JobRow.state != State.DONE)
             return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
 
         await until(settled)

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from bot.features.assigned.messenger import TOLD
 from bot.features.assigned.reads import MAX_CHANGES, AssignmentReads
 from bot.sandbox.tracker.data import Detail, Issue, Note
+from bot.slack.outgoing.stored import MAY_BE_REPEATED
+from bot.store.tables import JobRow
 from bot.timings import Delays, Timings
 from tests.features.assigned.test_assigned import told
 from tests.support.office import Office
@@ -28,7 +32,7 @@ TURN = timedelta(minutes=6)
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack."""
     tracker = demo_tracker(issue_reads=True, listing=True)
-    timings, delays = Timings(interval=300), Delays(still_working=60, background_retry=0.1)
+    timings, delays = Timings(interval=300, look_up_after=0.1), Delays(still_working=60, background_retry=0.1)
     office = Office(
         tmp_path, tracker=tracker, wire=wire, slack_wire=SlackWire(), timings=timings, delays=delays
     )
@@ -181,10 +185,68 @@ async def test_a_message_that_slack_does_not_take_comes_later(
     assert await told(ben) == []
 
     office.slack_wire.lasting = {}
-    await office.bot.features.work["unsent assignments"].run_due()
+    await office.bot.worker.run_due()
 
     await ben.sees(lambda m: " to you." in text_of(m), DM)
     assert len(await told(ben)) == 1
+
+
+@pytest.mark.parametrize("fault", ["500 before it", "500 after it", "lose the request", "lose the answer"])
+async def test_a_message_of_unknown_outcome_arrives_once(
+    office: Office, turns: Turns, ben: Person, fault: str
+) -> None:
+    assert office.slack_wire
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+    office.slack_wire.faults = [("chat.postMessage", fault)]
+
+    await turns.next()
+
+    await ben.sees(lambda m: " to you." in text_of(m), DM)
+    await turns.next()
+    [message] = await told(ben)
+    assert MAY_BE_REPEATED not in text_of(message)
+
+
+async def test_a_second_assignment_is_told_although_the_first_may_be(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    issue, slack = office.public_issue(), office.slack_wire
+    assert slack
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    slack.faults = [("chat.postMessage", "lose the answer")]
+    slack.lasting = {"conversations.history": "429:1"}
+    await turns.next()
+    for assignee in (ANA, BEN):
+        turns.change(issue, ANA, assigned_to_id=assignee)
+    slack.lasting = {}
+    await turns.next()
+
+    async def both() -> bool:
+        return len(await told(ben)) == 2
+
+    await until(both)
+
+
+async def test_a_message_that_slack_does_not_let_be_looked_up_is_sent_again_after_a_day(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    slack = office.slack_wire
+    assert slack
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+    slack.faults = [("chat.postMessage", "500 before it")]
+    slack.lasting = {"conversations.history": "refuse:missing_scope"}
+    await turns.next()
+    await until_so(lambda: slack.called("conversations.history"))
+    for age in (timedelta(hours=23), timedelta(days=1)):
+        await office.idle()
+        assert await told(ben) == []
+        then = {"at": datetime.now(UTC) - age, "due_at": datetime.now(UTC) - age}
+        await office.bot.database.execute(update(JobRow).where(JobRow.kind == TOLD).values(then))
+        await office.bot.worker.run_due()
+
+    await ben.sees(lambda m: " to you." in text_of(m), DM)
+    [message] = await told(ben)
+    assert MAY_BE_REPEATED in text_of(message)
 
 
 async def test_a_message_that_another_process_did_not_finish_comes_later_once(
@@ -201,9 +263,9 @@ async def test_a_message_that_another_process_did_not_finish_comes_later_once(
         await turns.next()  # the other process notices the same assignment
         await stopping.stop(0.3)
         slack.lasting = {}
-        await office.bot.features.work["unsent assignments"].run_due()
+        await office.bot.worker.run_due()
         await ben.sees(lambda m: " to you." in text_of(m), DM)
-    await office.bot.features.work["unsent assignments"].run_due()
+    await office.bot.worker.run_due()
     await turns.next()
     assert len(await told(ben)) == 1
 

@@ -17,7 +17,7 @@ from bot.sandbox.workspace.state import Clock
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
-from bot.store.tables import ClaimRow
+from bot.store.tables import JobRow
 from bot.timings import DEFAULT, Delays
 from tests.support.digesting import wanted
 from tests.support.due_digests import digest_of
@@ -237,7 +237,7 @@ async def test_a_second_now_waits_for_a_postponed_one(digests: Digests) -> None:
     digests.wire.faults = [(POST, "lose the request")]
 
     answers = [text_of(await digests.person.ask("/digest now"))]
-    claimed = update(ClaimRow).values(claimed_at=datetime.now(UTC) - HOUR)  # no double click any more
+    claimed = update(JobRow).values(at=datetime.now(UTC) - HOUR)  # no double click any more
     await digests.office.bot.database.execute(claimed)
     await asyncio.sleep(1.1)  # a run's time is its identity, and SQLite's clock has whole seconds
     answers.append(text_of(await digests.person.ask("/digest now")))

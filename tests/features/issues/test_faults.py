@@ -103,7 +103,7 @@ async def test_suggests_nothing_while_the_service_is_slow(ana: Person, wire: Wir
 
 async def test_does_nothing_without_the_database(ana: Person, service: Tracker) -> None:
     view = await form(ana)
-    await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table deliveries")))
+    await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table jobs")))
     count = len(service.data.issues)
 
     said = text_of(await ana.ask("/issue new Twice perhaps project:webshop"))

@@ -64,7 +64,7 @@ async def test_the_same_user_id_in_two_workspaces_is_two_users(company: Company,
 async def test_a_database_failure_is_explained_to_the_user(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
 
-    for table in ("slack_bots", "deliveries"):
+    for table in ("slack_bots", "jobs"):
         await company.bot.database.execute(text(f"drop table {table}"))
 
     assert "I can't reach my database" in await company.ask(ONE.of_user("U1"), "whoami")

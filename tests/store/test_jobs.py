@@ -1,0 +1,295 @@
+"""Jobs: done once, held by a process, and taken over from a dead one."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import bindparam, select, text
+
+from bot.errors import OutcomeUnknown
+from bot.slack.incoming.deliveries import CompletedDeliveries
+from bot.store.column_types import UtcDateTime
+from bot.store.database import Database
+from bot.store.jobs import Job, Later, State
+from bot.store.owner import Owner
+from bot.store.store import Store
+from bot.store.vault import Vault
+from tests.support.reading import until
+
+START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
+AGE = timedelta(seconds=5)
+KEY = Vault.generate_key()
+KIND, ASKED = "request", {"command": "/issue", "text": "new Something typed"}
+
+
+class Processes:
+    """Processes on one database, whose clock is `now`."""
+
+    def __init__(self, database: Database) -> None:
+        self.now = START
+        self._database = database
+        self._alive: list[Store] = []
+
+    def start(self, key: SecretStr = KEY) -> Store:
+        clock = select(bindparam("now", callable_=lambda: self.now, type_=UtcDateTime()))
+        self._alive.append(Store(self._database, Vault([key]), clock=clock))
+        return self._alive[-1]
+
+    async def pass_time(self, seconds: int = 40, *, dead: Collection[Store] = ()) -> None:
+        for _ in range(seconds // 5):
+            self.now += timedelta(seconds=5)
+            for store in self._alive:
+                if store not in dead:
+                    await store.processes.beat()
+
+
+@pytest.fixture
+def processes(database: Database) -> Processes:
+    return Processes(database)
+
+
+async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processes) -> None:
+    one, other = processes.start().jobs, processes.start().jobs
+    claims = await asyncio.gather(*(claims.claim("work") for claims in (one, other) * 4))
+
+    assert [claim.won for claim in claims].count(True) == 1
+    assert not any(claim.done for claim in claims)
+    holder = one if claims[0].won or claims[2].won or claims[4].won or claims[6].won else other
+    await holder.settle(next(claim for claim in claims if claim.won), None)
+    async with other.hold("work") as again:
+        assert (again.won, again.tried_at) == (True, None)
+    assert (await one.claim("work")).done
+
+
+async def test_who_tried_is_kept_until_the_work_begins_anew(processes: Processes) -> None:
+    claims, ana, ben = processes.start().jobs, Owner("E1", "T1", "U1"), Owner(None, "T1", "U2")
+    await claims.settle(await claims.claim("work", by=ana), State.UNKNOWN)
+    for _ in range(2):
+        claim = await claims.claim("work", by=ben)
+        assert claim.tried_by == ana
+        await claims.settle(claim, None)
+
+    claim = await claims.claim("work", by=ben)
+    processes.now += AGE
+    await claims.begin_anew(claim, ben)
+    await claims.settle(claim, State.UNKNOWN)
+
+    again = await claims.claim("work", by=ana)
+    assert (again.tried_by, again.tried_at) == (ben, processes.now)
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), OutcomeUnknown("PUT", "/issues/1.json")])
+async def test_work_of_unknown_outcome_stays_unknown_until_it_is_done(
+    processes: Processes, error: BaseException
+) -> None:
+    claims = processes.start().jobs
+    for failure in (error, ValueError()):
+        with pytest.raises(type(failure)):
+            async with claims.hold("work"):
+                raise failure
+        processes.now += AGE
+
+    async with claims.hold("work") as again:
+        assert again.tried_at == START
+    assert (await claims.claim("work")).done
+
+
+async def test_a_live_process_keeps_a_claim_that_a_dead_one_loses(processes: Processes) -> None:
+    slow, other = processes.start(), processes.start()
+    await processes.pass_time()
+    began = processes.now
+    held = await slow.jobs.claim("work")
+    await processes.pass_time(600)
+    meanwhile = await other.jobs.claim("work")
+    await processes.pass_time(dead=[slow])
+    after = await other.jobs.claim("work")
+
+    assert held.won
+    assert (meanwhile.won, meanwhile.done) == (False, False)
+    assert (after.won, after.tried_at) == (True, began)
+    await slow.jobs.settle(held, None)
+    assert not (await slow.jobs.claim("work")).won
+
+
+async def test_a_request_canceled_while_claiming_leaves_the_claim_to_its_holder(processes: Processes) -> None:
+    claims = processes.start().jobs
+    held = await claims.claim("work")
+    canceled = asyncio.create_task(claims.claim("work"))
+    await asyncio.sleep(0)
+    canceled.cancel()
+    await asyncio.wait({canceled})
+    meanwhile = await claims.claim("work")
+    await claims.settle(held, State.DONE)
+
+    assert (meanwhile.won, meanwhile.done) == (False, False)
+    assert (await claims.claim("work")).done
+
+
+async def test_what_was_done_a_while_ago_can_be_done_again_once(processes: Processes) -> None:
+    claims = processes.start().jobs
+    first, second = [await claims.claim_for("press", AGE) for _ in range(2)]
+    processes.now += AGE
+    answers = await asyncio.gather(*(claims.claim_for("press", AGE) for _ in range(4)))
+    processes.now -= timedelta(hours=1)  # the clock was set back
+    back = await claims.claim_for("press", AGE)
+
+    assert (first, second, back) == (True, False, True)
+    assert sorted(answers) == [False] * 3 + [True]
+
+
+async def test_only_one_caller_claims_a_delivery(store: Store) -> None:
+    answers = await asyncio.gather(*(store.jobs.put_held("request", "Ev1", ASKED) for _ in range(8)))
+
+    assert sorted(answers) == [False] * 7 + [True]
+    assert [await store.jobs.put_done(key) for key in ("Ev1", "Ev2", "Ev2")] == [False, True, False]
+
+
+def contents(jobs: Sequence[Job]) -> dict[str, object]:
+    return {job.key: job.content for job in jobs}
+
+
+async def test_one_process_takes_over_a_dead_ones_requests(processes: Processes) -> None:
+    dead, stranger, one, other = (processes.start(key) for key in (KEY, Vault.generate_key(), KEY, KEY))
+    for key in "12":
+        assert await dead.jobs.put_held(KIND, key, ASKED)
+    assert await dead.jobs.put_done("3")
+    assert await stranger.jobs.put_held(KIND, "can't be decrypted", ASKED)
+    await dead.jobs.finish({"2"})
+    await processes.pass_time()
+    while_alive = [*await one.jobs.due(), *await one.jobs.take(KIND, 9)]
+    await processes.pass_time(dead=[dead, stranger])
+    takers = await asyncio.gather(one.jobs.take(KIND, 9), other.jobs.take(KIND, 9))
+    third = processes.start()
+    await processes.pass_time(dead=[dead, stranger, one, other])
+    again = await third.jobs.take(KIND, 9)
+    for job in again:
+        await third.jobs.end(job)
+
+    assert while_alive == []
+    [taken] = [taken for taken in takers if taken]
+    assert contents(taken) == contents(again) == {"1": ASKED, "can't be decrypted": None}
+    assert {job.tried_at for job in again} == {None}
+    assert await third.jobs.take(KIND, 9) == []
+
+
+async def test_no_process_counts_as_dead_after_a_database_outage(processes: Processes) -> None:
+    idle, observer = processes.start(), processes.start()
+    await processes.pass_time()
+    assert await idle.jobs.put_held(KIND, "1", ASKED)
+    await processes.pass_time(dead=[idle, observer])
+
+    assert await observer.jobs.take(KIND, 9) == []
+    await observer.processes.beat()
+    assert await observer.jobs.take(KIND, 9) == []
+    await idle.processes.beat()
+    assert await observer.jobs.take(KIND, 9) == []
+
+
+async def test_requests_finished_during_a_database_outage_are_recorded_later(
+    database: Database, store: Store
+) -> None:
+    held = text("select count(*) from jobs where holder is not null")
+
+    async def none() -> bool:
+        return not await database.read(lambda connection: connection.scalar(held))
+
+    await store.jobs.put_held(KIND, "1", ASKED)
+    await database.execute(text("alter table jobs rename to away"))
+    CompletedDeliveries(store.jobs, retry_seconds=0.05).add("1")
+    await asyncio.sleep(0.2)
+    await database.execute(text("alter table away rename to jobs"))
+    await until(none)
+
+
+async def test_each_of_many_due_jobs_is_taken_once_the_longest_overdue_first(processes: Processes) -> None:
+    stores = [processes.start() for _ in range(4)]
+    for number in range(60):
+        await stores[0].jobs.put(KIND, f"{number:02}", number)
+        processes.now += AGE
+
+    first = await stores[0].jobs.take(KIND, 5)
+    others = await asyncio.gather(*(stores[number % 4].jobs.take(KIND, 5) for number in range(20)))
+
+    assert [job.content for job in first] == list(range(5))
+    assert sorted(job.content for jobs in (first, *others) for job in jobs) == list(range(60))
+
+
+async def test_a_job_put_again_while_it_is_held_is_done_again_once(processes: Processes) -> None:
+    one, other = processes.start().jobs, processes.start().jobs
+    await one.put(KIND, "1", "first")
+    [held] = await one.take(KIND, 9)
+    await other.put(KIND, "1", "second")
+
+    assert await other.take(KIND, 9) == []
+    await one.end(held)
+    [again] = await other.take(KIND, 9)
+    assert again.content == "second"
+    await other.end(again)
+    assert await one.due() == []
+    await other.put(KIND, "1", "third")
+    assert contents(await one.take(KIND, 9)) == {"1": "third"}
+
+
+async def test_what_may_have_been_sent_is_kept_until_it_must_have_arrived(processes: Processes) -> None:
+    dead, other = processes.start(), processes.start()
+    await processes.pass_time()
+    await dead.jobs.put(KIND, "1", ASKED)
+    [held] = await dead.jobs.take(KIND, 9)
+    assert await dead.jobs.keep(held, None, timedelta(minutes=5))
+    kept_at = processes.now
+    await processes.pass_time(200, dead=[dead])
+    early = await other.jobs.take(KIND, 9)
+    await processes.pass_time(200, dead=[dead])
+    [late] = await other.jobs.take(KIND, 9)
+    await other.jobs.later(late, Later(10, unknown=True, searched_to="1.5"))
+
+    assert early == []
+    assert (late.tried_at, late.age) == (kept_at, processes.now - kept_at)
+    assert await other.jobs.take(KIND, 9) == []
+    processes.now += timedelta(seconds=10)
+    [again] = await other.jobs.take(KIND, 9)
+    assert (again.tried_at, again.searched_to) == (kept_at, "1.5")
+    await other.jobs.later(again, Later(0))
+    [fresh] = await other.jobs.take(KIND, 9)
+    assert (fresh.tried_at, fresh.searched_to) == (None, None)
+
+
+async def test_what_a_process_leaves_undone_is_due_at_once(processes: Processes) -> None:
+    leaving, other = processes.start(), processes.start()
+    await leaving.jobs.put_held(KIND, "1", ASKED)
+    await leaving.jobs.claim("form")
+    await leaving.jobs.leave()
+
+    assert contents(await other.jobs.take(KIND, 9)) == {"1": ASKED}
+    claim = await other.jobs.claim("form")
+    assert (claim.won, claim.tried_at) == (True, processes.now)
+
+
+async def test_a_process_that_was_paused_settles_nothing_that_another_has_taken(processes: Processes) -> None:
+    paused, other = processes.start(), processes.start()
+    await processes.pass_time()
+    await paused.jobs.put(KIND, "1", ASKED)
+    [held] = await paused.jobs.take(KIND, 9)
+    await processes.pass_time(dead=[paused])
+    [taken] = await other.jobs.take(KIND, 9)
+
+    assert not await paused.jobs.keep(held, None, AGE)
+    await paused.jobs.end(held)
+    await paused.jobs.later(held, Later(0))
+    assert await paused.jobs.take(KIND, 9) == []
+    assert await other.jobs.keep(taken, None, AGE)
+
+
+async def test_a_clock_that_was_ahead_delays_no_job(processes: Processes) -> None:
+    jobs = processes.start().jobs
+    processes.now += timedelta(days=9)
+    await jobs.put(KIND, "1", ASKED)
+    processes.now = START
+    assert await jobs.due() == []
+
+    await jobs.realign(processes.now)
+    await jobs.prune(processes.now)
+
+    assert contents(await jobs.take(KIND, 9)) == {"1": ASKED}
