@@ -15,7 +15,6 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
@@ -33,40 +32,14 @@ from bot.store.digests import Start
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.store import Store
+from tests.benchmarks.acts import acts
 from tests.benchmarks.companies import company, reported
+from tests.benchmarks.row import Row
 from tests.benchmarks.service import ISSUES
 from tests.benchmarks.sides import Scene, Side, scene, share
 from tests.benchmarks.slack import FILE_SIZE, TEAM, Times
 from tests.support.bot_process import Apart, apart
 from tests.support.rounds import rounds
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure of the bot's and, if there is one, the other side's.
-
-    `most` is the target: a bound on the ratio or, without another side, on the bot's own figure.
-    """
-
-    what: str
-    ours: float
-    theirs: float | None
-    unit: str
-    most: float | None = None
-
-    @property
-    def reached(self) -> bool:
-        """Returns whether the figure meets its target."""
-        return self.most is None or self.ours <= self.most * (self.theirs or 1)
-
-    def __str__(self) -> str:
-        theirs, ratio, aim = self.theirs, "", ""
-        if theirs is not None:
-            ratio = f"{theirs:.2f} {self.unit}  ratio {self.ours / theirs:.2f}"
-        if self.most is not None:
-            aim = f"aim {self.most:g}: {'reached' if self.reached else 'missed'}"
-        return f"{self.what:<66} {f'{self.ours:.2f} {self.unit}':>16} {ratio:>28}  {aim}\n"
-
 
 COMMANDS = ("/tracker whoami", "/issue 7", "/issues")
 WARM, IN_A_ROW = 5, 10
@@ -285,7 +258,7 @@ async def _add_digests(store: Store, now: datetime, count: int) -> None:
 
 
 PARTS: dict[str, Callable[[Scene, int], Awaitable[list[Row]]]] = {
-    part.__name__: part for part in (commands, far, listing, files, start, digests)
+    part.__name__: part for part in (acts, commands, far, listing, files, start, digests)
 }
 
 
