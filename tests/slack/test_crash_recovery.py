@@ -10,6 +10,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 from sqlalchemy import delete, literal, select, update
+from structlog.testing import capture_logs
 
 from bot.app import Bot
 from bot.errors import InProgress
@@ -27,7 +28,7 @@ from bot.store.vault import Vault
 from bot.timings import Delays, Timings
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.person import Person
-from tests.support.reading import JSON, button_saying, text_of, until, until_so
+from tests.support.reading import JSON, button_saying, input_named, text_of, until, until_so, value_held
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 from tests.support.wording import worded
@@ -138,12 +139,49 @@ async def test_what_is_answered_while_others_are_recorded_is_recorded_too(ana: P
         await until(lambda: none_held(office.bot))  # so that a crash calls none of them lost
 
 
-async def test_nobody_is_told_of_a_request_that_is_too_old_to_answer(ana: Person) -> None:
-    await leave_behind(ana.office, "new Ages ago", timedelta(minutes=31))
+async def test_a_command_lost_too_long_ago_for_its_answer_is_told_directly(ana: Person) -> None:
+    await leave_behind(ana.office, "new Before lunch", timedelta(minutes=31))
     await leave_behind(ana.office, "new Just now", timedelta(minutes=1))
 
-    [told] = await told_of_crashes(ana)
-    assert "Just now" in told
+    [in_channel] = await told_of_crashes(ana)
+    [direct] = [text_of(m) for m in await ana.direct() if LOST in text_of(m)]
+    assert "/issue new Just now" in in_channel
+    assert "/issue new Before lunch" in direct
+    assert f"<#{ana.office.channel_id('general')}>" in direct
+
+
+async def test_a_form_lost_long_ago_comes_back(ana: Person) -> None:
+    await ana.command("/issue new project:webshop")
+    form = await ana.form("New issue")
+    state = ana.office.workspace.state
+    view = payloads.view(state, state.views[form["id"]])
+    field = input_named(form, "Subject")
+    value = {"type": "plain_text_input", "value": "Typed before lunch"}
+    typed = {field["block_id"]: {field["element"]["action_id"]: value}}
+    user = {"id": ANA.slack_id, "team_id": TEAM}
+    submitted = {"type": "view_submission", "user": user, "view": view | {"state": {"values": typed}}}
+    await ana.close(form)
+
+    await leave_behind(ana.office, saveable(submitted), timedelta(hours=23))
+
+    await until(lambda: none_held(ana.office.bot))
+    [told] = [m for m in await ana.direct() if LOST in text_of(m)]
+    await ana.press(told, "Reopen form")
+    reopened = await ana.form_saying("New issue", LOST)
+    assert value_held(input_named(reopened, "Subject")["element"])["value"] == "Typed before lunch"
+
+
+async def test_what_is_older_than_a_day_or_unreadable_is_told_to_nobody(ana: Person) -> None:
+    other = Store(ana.office.bot.database, Vault([Vault.generate_key()]), timings=TIMINGS)
+    with capture_logs() as logs:
+        await leave_behind(ana.office, "new Yesterday", timedelta(hours=25))
+        await leave_behind(ana.office, "new With another key", process=other)
+
+        assert await told_of_crashes(ana) == []
+    assert not [m for m in await ana.direct() if LOST in text_of(m)]
+    actions = [line["action"] for line in logs]
+    assert {"delivery.untold", "job.unreadable"} <= {*actions}
+    assert "delivery.abandoned" not in actions
 
 
 async def test_a_process_that_crashed_before_the_clock_was_set_back_is_dead(ana: Person) -> None:
@@ -274,9 +312,10 @@ async def test_a_lost_mention_is_told_in_its_thread(ana: Person) -> None:
     assert (told["ephemeral"], told["thread_ts"]) == (True, thread["ts"])
 
 
+@pytest.mark.parametrize("hours", [0, 2])
 @pytest.mark.parametrize(("created", "announced"), [(False, False), (True, False), (True, True)])
 async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
-    ana: Person, service: Tracker, *, created: bool, announced: bool
+    ana: Person, service: Tracker, *, created: bool, announced: bool, hours: int
 ) -> None:
     await ana.ask("/tracker default webshop")
     await ana.ask("/tracker emoji :ticket:")
@@ -292,9 +331,9 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
         await ana.office.bot.slack.chat_postMessage(text=text, **at)
     item = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
     event = {"type": "reaction_added", "user": ANA.slack_id, "reaction": "ticket", "item": item}
-    state = ana.office.workspace.state
+    cut_off = saveable(payloads.event(ana.office.workspace.state, event, shared=False))
 
-    await leave_behind(ana.office, saveable(payloads.event(state, event, shared=False)))
+    await leave_behind(ana.office, cut_off, timedelta(hours=hours))
 
     posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]
     assert [m["thread_ts"] for m in posts if m["thread_ts"]] == [message["ts"]]

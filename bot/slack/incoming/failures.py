@@ -9,7 +9,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -20,15 +21,15 @@ from bot.slack.incoming.deliveries import UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, read
 from bot.slack.language.values import ZoneUnknown
-from bot.slack.outgoing.posting import NotDelivered, reason
+from bot.slack.outgoing.posting import NotDelivered, Place, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message, button_row, section, sentence
+from bot.slack.surfaces.blocks import Block, Message, button_row, context, section, sentence
 from bot.slack.surfaces.buttons import shows_progress
 from bot.slack.surfaces.drafts import ReopenForm
 from bot.slack.surfaces.forms import FormResult, refilled
 from bot.slack.surfaces.rich_text import typed
-from bot.slack.text.mrkdwn import prose, without_keys
+from bot.slack.text.mrkdwn import moment, prose, without_keys
 from bot.slack.workspaces.tokens import Workspaces
 from bot.store.jobs import Job
 from bot.store.owner import Owner
@@ -257,6 +258,12 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
 
 
 ANSWERABLE_FOR = timedelta(minutes=30)  # how long Slack accepts answers at a `response_url`
+TOLD_FOR = timedelta(days=1)  # drafts, and what is known of work that was done, aren't kept longer
+
+
+async def _asked(channel_id: str, at: datetime, _: BotError) -> Block:
+    where = f" in <#{channel_id}>" if channel_id[:1] in {"C", "G"} else ""
+    return context(f"You asked for it {moment(at)}{where}.")
 
 
 @dataclass(frozen=True)
@@ -266,14 +273,20 @@ class CrashRecovery:
     run_event: Callable[[Event, Reply], Awaitable[None]]
 
     async def recover(self, job: Job) -> None:
-        """Tell a user that their request was lost; one that is too old to answer is dropped."""
-        if job.age < ANSWERABLE_FOR:
-            asked = UnfinishedRequest.of(job.content)
-            user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
-            log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
-            await log_if_undelivered(self._notify(asked))
+        """Handle an event again that a process lost, and tell a user that their request was lost, up to a day
+        after it.
+        """
+        if job.age >= TOLD_FOR:
+            log.warning("a lost request is a day old", action="delivery.untold")
+            return
+        asked = UnfinishedRequest.of(job.content)
+        user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
+        log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
+        late = datetime.now(UTC) - job.age if job.age >= ANSWERABLE_FOR else None
+        await log_if_undelivered(self._notify(asked, late))
 
-    async def _notify(self, asked: UnfinishedRequest) -> None:
+    async def _notify(self, asked: UnfinishedRequest, late: datetime | None) -> None:
+        """`late` is when the request came, if that's too long ago to answer it where it was made."""
         interaction = read(asked.payload)
         if interaction is None:
             return
@@ -283,6 +296,9 @@ class CrashRecovery:
         if isinstance(interaction, Event):
             await self.run_event(interaction, reply)
             return
+        if late:  # an ephemeral message reaches only who is looking at the conversation
+            reply = reply.at(Place())
+            reply.recovery = partial(_asked, interaction.place.channel_id or "", late)
         modal = interaction.modal
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             said = reply.wording.sentence(Interrupted())
