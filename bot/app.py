@@ -92,7 +92,7 @@ class Bot:
         self.dispatch = Dispatch(self.features, self.platform, self.store, told, self.in_flight, self._delays)
         recovery = CrashRecovery(workspaces, self.platform, self.dispatch.run_event)
         kinds = {**self.features.jobs, REQUEST: recovery.recover}
-        self.worker = Worker(self.store.jobs, kinds, self.in_flight, self._delays.background_retry)
+        self.worker = Worker(self.store.jobs, kinds, self._delays.background_retry)
         self._jobs = self._periodic_jobs(timings.interval)
         app = bolt_app(self.slack, workspaces, self.dispatch)
         self._web = self._http(app)
@@ -185,17 +185,16 @@ class Bot:
             return
         self.ready, self._stopped = False, True
         deadline = time.monotonic() + grace
-        self.worker.stop()
         await self._jobs.stop()
         self._web.stopping = True
         # The socket stays open for responses that go over it: acknowledgements and form errors.
         await self._pending.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
+        cut_off = await self.in_flight.drain(max(0, deadline - time.monotonic()))
+        # Afterwards, since what people asked for starts work in the background.
         left = max(0, deadline - time.monotonic())
-        cut_off, *_ = await asyncio.gather(
-            self.in_flight.drain(left), *(work.stop(left) for work in self.features.work.values())
-        )
+        await asyncio.gather(*(work.stop(left) for work in (self.worker, *self.features.work.values())))
         await self.dispatch.completed.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)

@@ -1,6 +1,7 @@
 """Running tasks, since Bolt and asyncio keep no reference to them."""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -26,11 +27,14 @@ class Tasks:
             await asyncio.wait(set(self._tasks))
 
     async def drain(self, seconds: float) -> int:
-        """Wait up to `seconds` for in-flight work, cancel the rest, and return how many were canceled."""
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=seconds)
-        left = set(self._tasks)
-        for task in left:
+        """Wait up to `seconds` for in-flight work and what that starts, cancel the rest, and return how many
+        were canceled.
+        """
+        latest = time.monotonic() + seconds
+        while self._tasks and (left := latest - time.monotonic()) > 0:
+            await asyncio.wait(set(self._tasks), timeout=left)
+        cut_off = set(self._tasks)
+        for task in cut_off:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-        return len(left)
+        await asyncio.gather(*cut_off, return_exceptions=True)
+        return len(cut_off)

@@ -28,8 +28,8 @@ class Worker:
 
     jobs: Jobs
     kinds: Mapping[str, Do]
-    tasks: Tasks
     retry: float
+    tasks: Tasks = field(default_factory=Tasks, init=False)
     _clock: Clock = field(default_factory=Clock, init=False)
     _doing: Counter[str] = field(default_factory=Counter, init=False)
     _stopping: bool = field(default=False, init=False)
@@ -59,9 +59,10 @@ class Worker:
                     self._doing[kind] += 1
                     self.tasks.start(self._do(kind, job))
 
-    def stop(self) -> None:
-        """Take no more jobs."""
+    async def stop(self, seconds: float) -> None:
+        """Give what runs `seconds` to finish; another process does the rest."""
         self._stopping = True
+        await self.tasks.drain(seconds)
 
     async def _look(self) -> None:
         try:

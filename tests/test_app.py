@@ -62,6 +62,21 @@ async def test_in_flight_work_finishes_or_is_canceled_after_the_grace_period(san
     assert not bot.ready
 
 
+async def test_a_stop_waits_for_what_work_in_flight_starts(sandbox: Sandbox) -> None:
+    bot = Bot(sandbox.bot.settings)
+    await bot.start()
+    started: list[asyncio.Task[None]] = []
+
+    async def work() -> None:
+        await asyncio.sleep(0.1)
+        started.append(bot.in_flight.start(asyncio.sleep(0.2)))
+
+    bot.in_flight.start(work())
+    await bot.stop(grace=5)
+
+    assert [task.cancelled() for task in started] == [False]
+
+
 async def test_a_failed_start_closes_everything(sandbox: Sandbox) -> None:
     second = Bot(sandbox.bot.settings.model_copy(update={"port": sandbox.bot.port}))
 

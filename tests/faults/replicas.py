@@ -39,7 +39,7 @@ class Replicas(Scene):
         """Delays until both replicas have no work in flight."""
 
         async def idle() -> bool:
-            busy = len(self.office.bot.in_flight) or len(self.other.in_flight)
+            busy = self.office.busy or len(self.other.in_flight) or len(self.other.worker.tasks)
             return not (busy or self.office.workspace._background_tasks._running)
 
         for _ in range(2):  # finishing one may create work for the other

@@ -340,7 +340,7 @@ async def through(target: Target, sending: Iterable[tuple[Kind, JSON]]) -> list[
         workspace.calls.clear()
         posted = posts()
         answer = await send(target.office, kind, payload)
-        while len(target.office.bot.in_flight):
+        while target.office.busy:
             await asyncio.sleep(0.001)
         calls = [call for call in workspace.calls if call.method in SPEAKING]
         sent.append(Sent(payload, answer, calls, posts() - posted))

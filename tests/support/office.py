@@ -178,12 +178,17 @@ class Office:
     def digests(self) -> Digests:
         return digests_of(self.bot)
 
+    @property
+    def busy(self) -> bool:
+        """Whether the bot has work in flight."""
+        return bool(len(self.bot.in_flight) or len(self.bot.worker.tasks))
+
     async def idle(self) -> None:
         """Delays until the bot has no work in flight and the workspace has delivered everything."""
         async with asyncio.timeout(TIMEOUT_SECONDS):
             for _ in range(2):  # finishing one may create work for the other
                 await asyncio.sleep(0)
-                while len(self.bot.in_flight) or self.workspace._background_tasks._running:
+                while self.busy or self.workspace._background_tasks._running:
                     await asyncio.sleep(LOOK_EVERY)
 
     def public_issue(self, nth: int = 0) -> Issue:
