@@ -29,6 +29,12 @@ def tracker() -> Tracker:
     return demo_tracker(listing=True)
 
 
+async def all_told(office: Office) -> bool:
+    """Whether no message about an assignment is left to be sent."""
+    waiting = select(func.count()).where(JobRow.kind == TOLD, JobRow.state != State.DONE)
+    return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
+
+
 async def told(person: Person) -> list[JSON]:
     """Returns the messages that tell the person about an assignment, once the bot is idle."""
     await person.office.idle()
@@ -125,11 +131,7 @@ async def told_once_although_the_bot_stops(directory: Path, fault: str, look_up:
         wire.lasting = {}
         await office.start_bot()
 
-        async def settled() -> bool:
-            waiting = select(func.count()).where(JobRow.kind == TOLD, JobRow.state != State.DONE)
-            return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
-
-        await until(settled)
+        await until(partial(all_told, office))
         assert len(await told(ben)) == 1
 
 

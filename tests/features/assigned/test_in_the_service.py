@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
 from bot.store.tables import JobRow
 from bot.timings import Delays, Timings
-from tests.features.assigned.test_assigned import told
+from tests.features.assigned.test_assigned import all_told, told
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.ports import free_port
@@ -200,9 +201,8 @@ async def test_a_message_of_unknown_outcome_arrives_once(
     office.slack_wire.faults = [("chat.postMessage", fault)]
 
     await turns.next()
+    await until(partial(all_told, office))
 
-    await ben.sees(lambda m: " to you." in text_of(m), DM)
-    await turns.next()
     [message] = await told(ben)
     assert MAY_BE_REPEATED not in text_of(message)
 
