@@ -35,6 +35,7 @@ from bot.slack.outgoing import web_client
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.replies import Platform
+from bot.slack.outgoing.stored import MESSAGE, StoredPosts
 from bot.slack.text.wording import Wording
 from bot.slack.workspaces.directory import Profiles
 from bot.slack.workspaces.oauth import flow
@@ -91,7 +92,7 @@ class Bot:
         told = Failures(AccountHandlers(self.parts))
         self.dispatch = Dispatch(self.features, self.platform, self.store, told, self.in_flight, self._delays)
         recovery = CrashRecovery(workspaces, self.platform, self.dispatch.run_event)
-        kinds = {**self.features.jobs, REQUEST: recovery.recover}
+        kinds = {**self.features.jobs, REQUEST: recovery.recover, MESSAGE: self.platform.posts.told}
         self.worker = Worker(self.store.jobs, kinds, self._delays.background_retry)
         self._jobs = self._periodic_jobs(timings.interval)
         app = bolt_app(self.slack, workspaces, self.dispatch)
@@ -128,9 +129,9 @@ class Bot:
         )
         outbox = Outbox(workspaces, self._delays, timings.longest_post)
         audiences = Audiences(self._delays.channels)
-        return Platform(
-            wording, audiences, Profiles(self.store.links), outbox, self.store, settings.file_hosts
-        )
+        posts = StoredPosts(self.store.jobs, outbox, timings, self._delays)
+        profiles = Profiles(self.store.links)
+        return Platform(wording, audiences, profiles, outbox, posts, self.store, settings.file_hosts)
 
     def _periodic_jobs(self, interval: float) -> PeriodicJobs:
         """`interval` is in seconds."""

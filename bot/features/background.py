@@ -51,7 +51,6 @@ class Background(ABC, Generic[Item, Content]):
         self.reading = asyncio.Semaphore(self.readers)
         self._tasks = Tasks()
         self.start, self.idle = self._tasks.start, self._tasks.idle
-        self._stopping = False
 
     @abstractmethod
     def due(self, now: datetime) -> AsyncIterator[Sequence[Item]]:
@@ -79,9 +78,6 @@ class Background(ABC, Generic[Item, Content]):
     async def release(self) -> None:
         """Let other processes have what this one has claimed and not begun to send."""
 
-    def notify(self) -> None:
-        """Start to send pending notices; called at each interval, and after each owner's items."""
-
     def lease_until(self) -> datetime:
         """The latest time, by the database's clock, when a write that begins now may still arrive."""
         return self.clock.now() + timedelta(seconds=self.access.timings.longest_post)
@@ -90,7 +86,6 @@ class Background(ABC, Generic[Item, Content]):
         """Claim and start what is due at `now`, by default the database's time; `idle` waits for it."""
         now = now or await self.access.store.processes.now()
         self.clock.set(now)
-        self.notify()
         if self.clock.suspect:
             await self.realign(now)
             self.clock.suspect = False
@@ -100,7 +95,6 @@ class Background(ABC, Generic[Item, Content]):
 
     async def stop(self, seconds: float) -> None:
         """Give what is in flight `seconds` to finish; another process continues the rest."""
-        self._stopping = True
         await self._tasks.drain(seconds)
         await self.release()
 
@@ -140,8 +134,6 @@ class Background(ABC, Generic[Item, Content]):
         finally:
             for item in items:
                 self.in_flight.pop(item.key, None)
-            if not self._stopping:
-                self.notify()
 
     async def _read_and_post(self, items: Sequence[Item]) -> None:
         try:

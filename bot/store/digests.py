@@ -1,26 +1,27 @@
 """Digests: their settings and progress."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
+from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 from bot.store.plans import Plan
-from bot.store.processes import Processes
 from bot.store.tables import DigestIssueRow, DigestRow, from_row
 
 Notice = Literal["stopped", "unsure", "delayed"]
 """A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
 overdue and still can't be posted.
 """
-NOTICES: Mapping[str, Notice] = {notice: notice for notice in get_args(Notice)}
+NOTICE = "digest notice"
+"""The kind of job that sends what is pending for one reader; its content is a `PendingNotice`."""
 
 
 class Pause(StrEnum):
@@ -41,6 +42,25 @@ class Pause(StrEnum):
     def told_to_channel(self) -> bool:
         """Whether the channel is notified as well, because its members can take over the digest."""
         return self in {Pause.KEY, Pause.LEFT, Pause.PROJECT, Pause.QUERY}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingNotice:
+    """Who has notices pending: an owner, named as in `Owner.name`, of this kind; or with `channel` a channel,
+    and the owner of a digest there. Once a message begins, `digests` has what it tells of, and `mark` what it
+    is found by.
+    """
+
+    owner: str
+    channel: str | None = None
+    notice: Notice = "stopped"
+    digests: Sequence[int] = ()
+    mark: str = ""
+
+    @property
+    def key(self) -> str:
+        reader = f"{Owner.named(self.owner).team_id}:{self.channel}" if self.channel else self.owner
+        return f"{NOTICE}:{self.notice}:{reader}"
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
@@ -106,9 +126,9 @@ class Start:
 class StoredDigests:
     """The stored digests. For their runs see `StoredRuns`."""
 
-    def __init__(self, database: Database, processes: Processes) -> None:
+    def __init__(self, database: Database, jobs: Jobs) -> None:
         self._database = database
-        self._processes = processes
+        self._jobs = jobs
 
     async def add(
         self,
@@ -255,8 +275,18 @@ class StoredDigests:
                 owner_notice="stopped" if tell_owner else None,
                 channel_notice=DigestRow.kind != "personal" if why.told_to_channel else False,
             )
+            .returning(DigestRow.channel_id, DigestRow.channel_notice)
         )
-        await self._database.execute(statement)
+
+        def work(connection: sa.Connection) -> None:
+            stopped = connection.execute(statement).all()
+            channels = sorted({row.channel_id for row in stopped if row.channel_notice})
+            told = [PendingNotice(owner=owner.name)] if stopped and tell_owner else []
+            told += [PendingNotice(owner=owner.name, channel=channel) for channel in channels]
+            for notice in told:
+                connection.execute(self._jobs.putting(NOTICE, notice.key, asdict(notice)))
+
+        await self._database.write(work)
 
     async def stop_all(self, owner: Owner, why: Pause) -> int:
         """Pause everything of a user who knows, and return how many were active."""
@@ -266,43 +296,24 @@ class StoredDigests:
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
         """Leave a notice for the owner, unless another one is pending."""
-        await self._set(digest, DigestRow.owner_notice.is_(None), owner_notice=notice)
+        pending = PendingNotice(owner=digest.owner.name, notice=notice)
+        left = _one(digest).where(DigestRow.owner_notice.is_(None)).values(owner_notice=notice)
 
-    async def claim_notice(
-        self, excluding: Collection[int] = ()
-    ) -> tuple[tuple[Digest, ...], Notice | None] | None:
-        """Claim an owner's digests with the same pending notice, or else a channel's, for which None stands,
-        until `clear_notice`. Returns None if no notice is pending, except those of digests in `excluding`.
-        """
-        holder, me = DigestRow.notice_holder, self._processes.name
-        dead = self._processes.dead(holder, await self._processes.now())
-        free = sa.and_(
-            sa.or_(holder.is_(None), holder == me, dead), _NOT_REMOVED, DigestRow.id.not_in(excluding)
-        )
-        pending = sa.or_(DigestRow.owner_notice.is_not(None), DigestRow.channel_notice)
-        owners_first = (DigestRow.owner_notice.is_(None), DigestRow.id)
-        statement = sa.select(DigestRow).where(pending, free).order_by(*owners_first).limit(1)
-        if (first := await self._database.one(statement)) is None:
-            return None
-        notice = NOTICES.get(first.owner_notice)
-        if notice:
-            alike = sa.and_(DigestRow.of(Owner.of(first)), DigestRow.owner_notice == notice)
-        else:
-            there = sa.and_(DigestRow.team_id == first.team_id, DigestRow.channel_id == first.channel_id)
-            alike = sa.and_(there, DigestRow.channel_notice)
-        held = sa.update(DigestRow).where(alike, free).values(notice_holder=me).returning(DigestRow)
-        rows = await self._database.write(lambda connection: connection.execute(held).all())
-        return tuple(sorted(map(digest_of, rows), key=lambda digest: digest.id)), notice
+        def work(connection: sa.Connection) -> None:
+            connection.execute(left)
+            connection.execute(self._jobs.putting(NOTICE, pending.key, asdict(pending)))
 
-    async def clear_notice(self, digests: Sequence[Digest], notice: Notice | None) -> None:
-        """Clear the notice after it was sent, unless a different one is pending by now."""
-        sent = sa.update(DigestRow).where(DigestRow.id.in_([digest.id for digest in digests]), _NOT_REMOVED)
-        if notice:
-            same = (DigestRow.owner_notice == notice, *(DigestRow.of(digest.owner) for digest in digests[:1]))
-            sent = sent.where(*same).values(owner_notice=None)
-        else:
-            sent = sent.values(channel_notice=False)
-        await self._database.execute(sent.values(notice_holder=None))
+        await self._database.write(work)
+
+    async def pending(self, notice: PendingNotice) -> tuple[Digest, ...]:
+        """Return the digests that its reader has to be told of."""
+        return await self._found(_pending(notice))
+
+    async def clear_notice(self, notice: PendingNotice, digests: Collection[int]) -> None:
+        """Record that its reader knows of the digests, unless a different notice is pending by now."""
+        told = {"channel_notice": False} if notice.channel else {"owner_notice": None}
+        cleared = sa.update(DigestRow).where(DigestRow.id.in_(digests), _pending(notice), _NOT_REMOVED)
+        await self._database.execute(cleared.values(told))
 
     async def rename(self, digest: Digest, project: str) -> None:
         await self._set(digest, project=project)
@@ -332,6 +343,14 @@ def digest_of(row: sa.Row[Any]) -> Digest:
         paused=Pause(row.paused) if row.paused else None,
         seen=row.seen or {},
     )
+
+
+def _pending(notice: PendingNotice) -> sa.ColumnElement[bool]:
+    owner = Owner.named(notice.owner)
+    if notice.channel:
+        there = (DigestRow.team_id == owner.team_id, DigestRow.channel_id == notice.channel)
+        return sa.and_(*there, DigestRow.channel_notice)
+    return sa.and_(DigestRow.of(owner), DigestRow.owner_notice == notice.notice)
 
 
 def _plan_columns(plan: Plan) -> dict[str, Any]:

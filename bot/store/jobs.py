@@ -20,7 +20,20 @@ from typing import Any
 
 import structlog
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, not_, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    Row,
+    and_,
+    case,
+    delete,
+    func,
+    not_,
+    or_,
+    select,
+    update,
+)
 
 from bot.errors import OutcomeUnknown, StoredSecretError
 from bot.store.database import Database
@@ -179,16 +192,24 @@ class Jobs:
     async def put(self, kind: str, key: str, content: object) -> None:
         """Let any process do a job of this kind now. One that is held is done again afterwards.
 
-        `content` is anything that JSON can hold. It is encrypted, and replaces what was put before.
+        `content` is anything that JSON can hold. It is encrypted, and replaces what was put before, except in
+        a job that may have been done: there the content says what that attempt did.
         """
-        now = self.processes.clock.scalar_subquery()
-        fresh = {"kind": kind, "at": now, "due_at": now, "encrypted": self._seal(key, content)}
-        done = {"state": case((JobRow.state == State.DONE, State.DUE), else_=JobRow.state)}
-        added = self.database.insert(JobRow).values(key=key, state=State.DUE, **fresh)
-        put = added.on_conflict_do_update(index_elements=[JobRow.key], set_={**fresh, **done})
-        await self.database.execute(put)
+        await self.database.execute(self.putting(kind, key, content))
         for call in self.on_put:
             call()
+
+    def putting(self, kind: str, key: str, content: object) -> Executable:
+        """The statement that puts a job, for a transaction; the worker takes it at the next interval."""
+        now, sealed = self.processes.clock.scalar_subquery(), self._seal(key, content)
+        fresh = {"kind": kind, "at": now, "due_at": now, "encrypted": sealed}
+        changed = {
+            **fresh,
+            "state": case((JobRow.state == State.DONE, State.DUE), else_=JobRow.state),
+            "encrypted": case((JobRow.tried_at.is_(None), sealed), else_=JobRow.encrypted),
+        }
+        added = self.database.insert(JobRow).values(key=key, state=State.DUE, **fresh)
+        return added.on_conflict_do_update(index_elements=[JobRow.key], set_=changed)
 
     async def put_held(self, kind: str, key: str, content: object) -> bool:
         """Do a job in this process, unless somebody has put it before; if this process dies, the worker of
@@ -217,14 +238,17 @@ class Jobs:
         rows = await self.database.take(JobRow, free, limit, JobRow.due_at, JobRow.at, **mine)
         return sorted((self._taken(row, now) for row in rows), key=lambda job: job.age, reverse=True)
 
-    async def keep(self, job: Job, began: datetime | None, lease: timedelta) -> bool:
+    async def keep(self, job: Job, began: datetime | None, lease: timedelta, content: object = None) -> bool:
         """Record that a request begins that must not be repeated, `began` by the clock that dates what it
-        does. Returns False if the job isn't this process's anymore. Until the `lease` ends nobody else gets
-        it, even if this process dies: what was sent may still arrive.
+        does, and what it does, if the job's content doesn't say that. Returns False if the job isn't this
+        process's anymore. Until the `lease` ends nobody else gets it, even if this process dies: what was
+        sent may still arrive.
         """
         now = self.processes.clock.scalar_subquery()
         until = await self.processes.now() + lease
         kept = update(JobRow).where(self._taken_as(job)).values(tried_at=began or now, keep_until=until)
+        if content is not None:
+            kept = kept.values(encrypted=self._seal(job.key, content))
         return await self.database.changes(kept.returning(JobRow.key))
 
     async def not_begun(self, job: Job) -> None:

@@ -54,7 +54,7 @@ class Store:
         self.time_entries = TimeEntries(database)
         self.assignees = Assignees(database, self.processes)
         self.templates = StoredTemplates(database)
-        self.digests = StoredDigests(database, self.processes)
+        self.digests = StoredDigests(database, self.jobs)
         self.digest_runs = StoredRuns(database, self.processes)
         self.followed = StoredFollowed(database, self.processes)
         self.installations = Installations(database, vault, client_id)

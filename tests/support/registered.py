@@ -10,6 +10,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.replies import Platform
+from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.drafts import ReopenForm, ResumeRequest
 from bot.slack.workspaces.directory import Profiles
 from bot.slack.workspaces.tokens import OneWorkspace
@@ -28,7 +29,8 @@ def _routes() -> Feature:
     client, workspaces = Client(URL), OneWorkspace(AsyncWebClient())
     access = Access.to(client, store)
     outbox = Outbox(workspaces, Delays(), DEFAULT.longest_post)
-    platform = Platform(WORDING, Audiences(), Profiles(store.links), outbox, store)
+    posts = StoredPosts(store.jobs, outbox, DEFAULT, Delays())
+    platform = Platform(WORDING, Audiences(), Profiles(store.links), outbox, posts, store)
     return build(Parts.on(access, platform, workspaces))
 
 

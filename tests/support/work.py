@@ -22,6 +22,8 @@ async def run_digests(bot: Bot, after: timedelta) -> None:
     """Posts the digests that are due after that time."""
     await digest_runs(bot).run_due(await bot.store.processes.now() + after)
     await digest_runs(bot).idle()
+    await bot.worker.run_due()
+    await bot.worker.tasks.idle()
 
 
 def follow_runs(bot: Bot) -> FollowRuns:

@@ -22,7 +22,6 @@ from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.replies import Reply
-from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import Block, Message, button, section
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import line
@@ -120,8 +119,8 @@ class AssignmentMessenger:
         state: State | None = None
         try:
             post = Post(owner=message.to, channel_id=message.to.user_id, mark=f"{MARK}:{which}")
-            posts = StoredPosts(jobs, self.parts.platform.outbox, self.parts.timings, self.parts.delays)
-            later = await posts.send(job, post, partial(self._message, message, seen))
+            sent = await self.parts.platform.posts.send(job, post, partial(self._message, message, seen))
+            later = sent if isinstance(sent, Later) else None
             state = None if later else State.DONE
         finally:
             await jobs.settle(told, state)

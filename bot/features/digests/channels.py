@@ -11,10 +11,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import telemetry
 from bot.errors import UserError
 from bot.features.digests import message as digest_message
-from bot.features.digests.buttons import Act
 from bot.features.digests.digests import Digests
 from bot.features.digests.reading import Ready
-from bot.features.digests.views import act_button, when_of, where, why_paused
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.service.models import Issue
 from bot.slack.incoming.interaction import FormSubmission
@@ -23,16 +21,14 @@ from bot.slack.outgoing.outbox import Outbox, Post
 from bot.slack.outgoing.outcomes import Found, Outcome
 from bot.slack.outgoing.posting import NO_ACCESS, SLACK_FAILED, direct_channel, reason, why
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import JSON, Block, Message, context, section
-from bot.slack.text.mrkdwn import bold, escape
+from bot.slack.surfaces.blocks import JSON, Block, Message
 from bot.slack.text.wording import Wording
 from bot.store.channels import Channel
-from bot.store.digests import Digest, Notice, StoredDigests
+from bot.store.digests import Digest, StoredDigests
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
 MARK = "issuebot_digest"
-SHOWN = 20  # the most digests in one notice
 FRESH = 60.0
 """Seconds for which the digest in a button press is current. It isn't if the user had to link first."""
 
@@ -106,7 +102,7 @@ async def require_member(reply: Reply, channel_id: str) -> None:
 
 
 class DigestPoster:
-    """Writes digests and notices about them, through the outbox."""
+    """Writes digests, through the outbox."""
 
     def __init__(self, outbox: Outbox, wording: Wording) -> None:
         self._outbox, self._wording = outbox, wording
@@ -131,16 +127,6 @@ class DigestPoster:
         """Search the channel for the message of this due time; otherwise as `Outbox.find`."""
         return await self._outbox.find(_post(digest, due_at), within, searched_to)
 
-    async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
-        """Notify the digests' owner in one message; False if that has to be retried."""
-        message = notice_to_owner(digests, notice, self._wording)
-        return await self._outbox.tell(digests[0].owner, message)
-
-    async def notify_channel(self, digests: Sequence[Digest]) -> bool:
-        """Notify the channel that its digests stopped; False if that has to be retried."""
-        message = notice_to_channel(digests, self._wording)
-        return await self._outbox.tell(digests[0].owner, message, digests[0].channel_id)
-
 
 def _post(digest: Digest, due_at: datetime) -> Post:
     mark = f"{MARK}:{digest.id}:{due_at.isoformat()}"
@@ -152,48 +138,6 @@ def digest_of(posted: Sequence[Block]) -> int | None:
     mark, _, about = str(posted[0].get("block_id") if posted else "").partition(":")
     number = about.partition(":")[0]
     return int(number) if mark == MARK and number.isdecimal() else None
-
-
-def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
-    service, several = escape(wording.service), len(digests) > 1
-    match notice:
-        case "unsure":
-            said = "Slack didn't confirm this post, and I can't check whether it's in the channel."
-            hint = "Check the channel. I won't post it again. The next one posts as usual."
-        case "delayed":
-            said = f"I've tried to post this for a day, but {service} or Slack isn't responding."
-            hint = f"I'll keep trying. If {service} works for you, ask your Issue Bot administrator for help."
-        case "stopped":
-            said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
-            hint = (
-                f"Press *Resume* or type `{wording.command('digest')} resume <number>`. The next post "
-                "catches up."
-            )
-    blocks = [_entry(digest, notice, wording) for digest in digests[:SHOWN]]
-    if len(digests) > SHOWN:
-        blocks.append(context(f"and {len(digests) - SHOWN} more"))
-    named = "; ".join(block["text"]["text"] for block in blocks if "text" in block)
-    return Message(f"{said} {named}", (section(said), *blocks, context(escape(hint))))
-
-
-def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
-    blocks = []
-    for digest in digests[:SHOWN]:
-        text = f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}"
-        why_stopped, take_ownership = (
-            why_paused(digest, None, wording),
-            act_button(Act.TAKE_OWNERSHIP, digest, None),
-        )
-        blocks.append(section(f"{text}\n{why_stopped}", take_ownership))
-    return Message(" ".join(block["text"]["text"] for block in blocks), tuple(blocks))
-
-
-def _entry(digest: Digest, notice: Notice, wording: Wording) -> Block:
-    text = f"• Digest {digest.id}: {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}"
-    if notice != "stopped":
-        return section(text)
-    reason_why = why_paused(digest, digest.owner, wording)
-    return section(f"{text}\n{reason_why}", accessory=act_button(Act.RESUME, digest, digest.owner))
 
 
 @dataclass

@@ -12,6 +12,7 @@ from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm
 from bot.features.digests.commands import ME, AddDigest, ListDigests, OnDigest, read_command
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.form import DigestMetadata
+from bot.features.digests.notices import DigestNotices
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
@@ -29,7 +30,7 @@ from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
 from bot.store.digest_runs import RunState
-from bot.store.digests import Digest
+from bot.store.digests import NOTICE, Digest
 from bot.store.plans import Plan
 
 
@@ -38,6 +39,7 @@ class DigestHandlers:
         self.parts, self.digests = parts, Digests(parts)
         poster = channels.DigestPoster(parts.platform.outbox, parts.platform.wording)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
+        self.notices = DigestNotices(parts.store.digests, parts.platform.posts, parts.platform.wording)
 
     def feature(self) -> Feature:
         reading = "Reading the project in {service}…"
@@ -65,6 +67,7 @@ class DigestHandlers:
                 "digest.zone": self.zone_options,
                 **{f"digest.{field}": self.choice_options for field in digest_form.CHOICE_FIELDS},
             },
+            jobs={NOTICE: self.notices.send},
             work={"due digests": self.runs},
         )
 
@@ -419,10 +422,10 @@ class DigestHandlers:
 
 
 async def _notify_owner(reply: Reply, digest: Digest | None, act: Act) -> None:
-    """Tell the owner what somebody else did, once that is answered: Slack may take a message only later."""
+    """Tell the owner what somebody else did."""
     if digest and digest.owner != reply.owner:
         message = views.owner_notice(digest, reply.owner.user_id, act)
-        await reply.platform.outbox.tell(digest.owner, message)
+        await reply.platform.posts.tell(digest.owner, message)
 
 
 async def _in_own_zone(plan: Plan, reply: Reply) -> Plan:

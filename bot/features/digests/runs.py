@@ -33,7 +33,7 @@ from bot.features.digests.saved_queries import too_large
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digest_runs import Run, RunClaim, RunState
-from bot.store.digests import Digest, Notice, Pause
+from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 
 MAX_IN_FLIGHT = 2000  # how many runs one process may have claimed at a time
@@ -65,7 +65,6 @@ class DigestRuns(Background[Run, Content | Pause]):
         super().__init__(access)
         self.poster, self.on_finished = poster, on_finished
         self._runs, self._digests = access.store.digest_runs, access.store.digests
-        self._sending: asyncio.Task[None] | None = None
 
     async def due(self, now: datetime) -> AsyncIterator[Sequence[Run]]:
         """Claim the runs that no live process holds, then due times."""
@@ -138,37 +137,6 @@ class DigestRuns(Background[Run, Content | Pause]):
 
     async def release(self) -> None:
         await self._runs.release(self.clock.now())
-
-    def notify(self) -> None:
-        if self._sending is None or self._sending.done():
-            self._sending = self.start(self._send_notices())
-
-    async def _send_notices(self) -> None:
-        """Send all notices that are pending, one message for each owner and channel.
-
-        One is cleared only after it was sent: a crash loses none, and one right after sending repeats it.
-        One that Slack doesn't take now holds up no other.
-        """
-        waiting: set[int] = set()
-        try:
-            while (pending := await self._digests.claim_notice(excluding=waiting)) is not None:
-                digests, notice = pending
-                if digests and not await self._told(digests, notice):
-                    waiting |= {digest.id for digest in digests}
-                else:
-                    await self._digests.clear_notice(digests, notice)
-        except Exception:
-            log.exception("digest notice not sent", action="digest.not_told")
-
-    async def _told(self, digests: Sequence[Digest], notice: Notice | None) -> bool:
-        """Whether a notice is sent, or one to a channel isn't needed anymore."""
-        if notice:
-            return await self.poster.notify_owner(digests, notice)
-        status = await self.poster.channel_status(digests[0].owner, digests[0].channel_id)
-        if status is ChannelStatus.OPEN:
-            return await self.poster.notify_channel(digests)
-        # A channel that is gone or shared outside gets no notice.
-        return status is not ChannelStatus.UNKNOWN
 
     async def failed(self, items: Sequence[Run], error: Exception) -> None:
         """Postpone runs; without a key, stop all of the owner's digests, so that they get one notice."""

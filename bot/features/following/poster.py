@@ -69,7 +69,7 @@ class ThreadPoster:
 
     async def notify_owner(self, owner: Owner, posts: int) -> None:
         """Tell the user that this many posts stopped because their key doesn't work anymore."""
-        await self.outbox.tell(owner, link_offer(views.key_rejected(self.wording, posts)))
+        await self.parts.platform.posts.tell(owner, link_offer(views.key_rejected(self.wording, posts)))
 
     async def _sent(
         self, post: Post, message: Message, followed: Followed, seen: Seen, begin: Begin

@@ -94,7 +94,7 @@ class WorkflowSteps:
                 ) from error
             service = reply.wording.service
             said = f"A workflow ran a step for you in {service}. {reply.wording.sentence(error)}"
-            await self.parts.platform.outbox.tell(owner, link_offer(said))
+            await self.parts.platform.posts.tell(owner, link_offer(said))
             raise UserError(
                 "{why} Use the button in the direct message I sent you, then run the workflow again.",
                 why=reply.wording.sentence(error),

@@ -124,17 +124,6 @@ class Outbox:
             turns.hold(method, outcome.seconds)
         return outcome
 
-    async def tell(self, owner: Owner, message: Message, channel_id: str | None = None) -> bool:
-        """Send a direct message to the owner, or a notice to a channel; False if that has to be retried."""
-
-        async def ready() -> Message:
-            return message
-
-        outcome = await self.send(Post(owner=owner, channel_id=channel_id or owner.user_id), ready)
-        if not isinstance(outcome, outcomes.Posted):
-            log.warning("message not sent", action="outbox.not_sent", outcome=type(outcome).__name__)
-        return not isinstance(outcome, outcomes.Delayed)
-
     async def find(
         self, post: Post, within: tuple[datetime, datetime], searched_to: str | None = None
     ) -> outcomes.Found:

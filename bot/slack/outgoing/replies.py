@@ -22,6 +22,7 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
+from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
@@ -57,6 +58,7 @@ class Platform:
     audiences: Audiences
     profiles: Profiles
     outbox: Outbox
+    posts: StoredPosts
     store: Store
     file_hosts: frozenset[str] = frozenset()
     publish_home: Callable[["Reply"], Awaitable[None]] = _no_home

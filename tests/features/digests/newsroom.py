@@ -4,7 +4,7 @@ process, and a fake poster instead of Slack.
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -15,12 +15,15 @@ from sqlalchemy import bindparam, select
 
 from bot.access.access import Access
 from bot.features.digests.digests import Digests, Planned
+from bot.features.digests.notices import DigestNotices
 from bot.features.digests.reading import Edition, Ready
 from bot.features.digests.runs import DigestRuns
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
+from bot.slack.outgoing import outbox
+from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.outcomes import (
     Absent,
     ChannelStatus,
@@ -36,13 +39,16 @@ from bot.store.channels import Channel
 from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.digest_runs import Run
-from bot.store.digests import Digest, Notice
+from bot.store.digests import NOTICE, Digest
+from bot.store.jobs import Job, Later
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import KeyTimings, Timings
+from bot.worker import Worker
 from tests.support.digesting import wanted
+from tests.support.wording import WORDING
 
 TEAM = "T1"
 SHOP, VAULT = 1, 2
@@ -109,18 +115,19 @@ class FakePoster:
         posted = {(post.digest.id, post.due_at) for post in self.posts}
         return Posted("1.0") if (digest.id, due_at) in posted else Absent()
 
-    async def notify_owner(self, digests: Sequence[Digest], notice: Notice) -> bool:
+    async def send(
+        self, _job: Job, post: Post, ready: outbox.Ready, *, content: Callable[[], Any]
+    ) -> Later | Outcome | None:
+        """Sends a notice as a stored post does."""
         self.failing_notices -= 1
         if self.failing_notices == 1:
             raise TimeoutError
         if self.failing_notices == 0:
-            return False
-        self.notices.append((digests[0].owner.user_id, tuple(digest.id for digest in digests), notice))
-        return True
-
-    async def notify_channel(self, digests: Sequence[Digest]) -> bool:
-        self.notices.append((digests[0].channel_id, tuple(digest.id for digest in digests), "stopped"))
-        return True
+            return Later(30)
+        if await ready() is None:
+            return None
+        self.notices.append((post.channel_id, tuple(content()["digests"]), content()["notice"]))
+        return Posted("1.0")
 
     def listed(self, digest: Digest | None = None) -> list[tuple[int, ...]]:
         """The issues in each post, of one digest or of all."""
@@ -222,6 +229,7 @@ class DigestHarness:
         self._database = database
         self._vault = Vault([Vault.generate_key()])
         self._processes: dict[DigestRuns, Processes] = {}
+        self._workers: dict[DigestRuns, Worker] = {}
         self.now = START
         self.store = self.new_store()
         self.service_clock_offset = timedelta(0)
@@ -271,6 +279,8 @@ class DigestHarness:
         poster = poster or self.poster
         engine = DigestRuns(access, poster, lambda state, _late: self.finished.append(state))
         self._processes[engine] = store.processes
+        notices = DigestNotices(store.digests, poster, WORDING)
+        self._workers[engine] = Worker(store.jobs, {NOTICE: notices.send}, retry=1)
         return engine
 
     def new_store(self) -> Store:
@@ -337,16 +347,20 @@ class DigestHarness:
         for _ in range(4):
             self.now += HEARTBEAT
             await self._processes[engine].beat()
-        await engine.run_due(self.now)
-        await engine.idle()
+        await self._run(engine)
 
     async def run_for(self, engine: DigestRuns, seconds: int) -> None:
         """Run the engine for some seconds, every five seconds as in production."""
         for _ in range(seconds // 5):
             self.now += timedelta(seconds=5)
             await self._processes[engine].beat()
-            await engine.run_due(self.now)
-            await engine.idle()
+            await self._run(engine)
+
+    async def _run(self, engine: DigestRuns) -> None:
+        await engine.run_due(self.now)
+        await engine.idle()
+        await self._workers[engine].run_due()
+        await self._workers[engine].tasks.idle()
 
     async def run_until_killed(self, process: Process) -> None:
         """Run the due digests of a process until it finishes or is killed."""

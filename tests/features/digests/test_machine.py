@@ -215,7 +215,7 @@ def test_digests_post_every_issue_once_whatever_happens(
 
         async def database() -> Database:
             connection = await asyncpg.connect(url)
-            await connection.execute("truncate digests, links, processes restart identity cascade")
+            await connection.execute("truncate digests, jobs, links, processes restart identity cascade")
             await connection.close()
             return Database(url)
 

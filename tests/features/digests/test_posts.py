@@ -67,6 +67,8 @@ class Digests:
         self.now += after
         await digest_runs(self.office.bot).run_due(self.now)
         await digest_runs(self.office.bot).idle()
+        await self.office.bot.worker.run_due()
+        await self.office.bot.worker.tasks.idle()
 
     async def posts(self, channel: str = "general") -> list[JSON]:
         """The digests posted in a channel."""

@@ -67,7 +67,7 @@ async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -
     digest = await harness.add()
     harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.now += HOUR
-    killed.dies_at = ("before", "notify_owner")
+    killed.dies_at = ("before", "send")
     await harness.run_until_killed(killed)
     await harness.run_for(living, 60)
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
@@ -79,7 +79,7 @@ async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) ->
     digest = await harness.add()
     harness.poster.closed["C1"] = ChannelStatus.GONE
     harness.now += HOUR
-    await harness.while_stalled(slow, "notify_owner", partial(harness.run_for, other.engine, 15))
+    await harness.while_stalled(slow, "send", partial(harness.run_for, other.engine, 15))
     assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
 
 

@@ -1,0 +1,100 @@
+"""Notices that digests stopped or are overdue, for their owners and channels: one message for each reader.
+
+What is pending stands in the digests' rows; a job for each reader sends it, once.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from bot.features.digests.buttons import Act
+from bot.features.digests.views import act_button, when_of, where, why_paused
+from bot.slack.outgoing.outbox import Post
+from bot.slack.outgoing.stored import StoredPosts
+from bot.slack.surfaces.blocks import Block, Message, context, section
+from bot.slack.text.mrkdwn import bold, escape
+from bot.slack.text.wording import Wording
+from bot.store.digests import Digest, Notice, PendingNotice, StoredDigests
+from bot.store.jobs import Job, Later
+from bot.store.owner import Owner
+
+SHOWN = 20  # the most digests in one notice
+MARK = "issuebot_notice"
+
+
+@dataclass(frozen=True)
+class DigestNotices:
+    digests: StoredDigests
+    posts: StoredPosts
+    wording: Wording
+
+    async def send(self, job: Job) -> Later | None:
+        """Send what is pending for one reader, and record what of it was sent.
+
+        A channel that is gone or shared outside gets no notice.
+        """
+        last = PendingNotice(**job.content)
+        begun = [replace(last, mark=last.mark or f"{MARK}:{secrets.token_hex(8)}")]
+
+        async def ready() -> Message | None:
+            digests = await self.digests.pending(last)
+            begun.append(replace(begun[0], digests=[digest.id for digest in digests]))
+            return self._message(digests, last) if digests else None
+
+        owner = Owner.named(last.owner)
+        post = Post(owner=owner, channel_id=last.channel or owner.user_id, mark=begun[0].mark)
+        sent = await self.posts.send(job, post, ready, content=lambda: asdict(begun[-1]))
+        if isinstance(sent, Later):
+            return sent
+        if sent:
+            await self.digests.clear_notice(last, begun[-1].digests)
+            if await self.digests.pending(last):  # these stopped after the message had begun
+                return Later(0)
+        return None
+
+    def _message(self, digests: Sequence[Digest], to: PendingNotice) -> Message:
+        if to.channel:
+            return notice_to_channel(digests, self.wording)
+        return notice_to_owner(digests, to.notice, self.wording)
+
+
+def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
+    service, several = escape(wording.service), len(digests) > 1
+    match notice:
+        case "unsure":
+            said = "Slack didn't confirm this post, and I can't check whether it's in the channel."
+            hint = "Check the channel. I won't post it again. The next one posts as usual."
+        case "delayed":
+            said = f"I've tried to post this for a day, but {service} or Slack isn't responding."
+            hint = f"I'll keep trying. If {service} works for you, ask your Issue Bot administrator for help."
+        case "stopped":
+            said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
+            hint = (
+                f"Press *Resume* or type `{wording.command('digest')} resume <number>`. The next post "
+                "catches up."
+            )
+    blocks = [_entry(digest, notice, wording) for digest in digests[:SHOWN]]
+    if len(digests) > SHOWN:
+        blocks.append(context(f"and {len(digests) - SHOWN} more"))
+    named = "; ".join(block["text"]["text"] for block in blocks if "text" in block)
+    return Message(f"{said} {named}", (section(said), *blocks, context(escape(hint))))
+
+
+def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
+    blocks = []
+    for digest in digests[:SHOWN]:
+        text = f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}"
+        why_stopped, take_ownership = (
+            why_paused(digest, None, wording),
+            act_button(Act.TAKE_OWNERSHIP, digest, None),
+        )
+        blocks.append(section(f"{text}\n{why_stopped}", take_ownership))
+    return Message(" ".join(block["text"]["text"] for block in blocks), tuple(blocks))
+
+
+def _entry(digest: Digest, notice: Notice, wording: Wording) -> Block:
+    text = f"• Digest {digest.id}: {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}"
+    if notice != "stopped":
+        return section(text)
+    reason_why = why_paused(digest, digest.owner, wording)
+    return section(f"{text}\n{reason_why}", accessory=act_button(Act.RESUME, digest, digest.owner))

@@ -1,0 +1,111 @@
+"""Notices that a digest stopped: each reader gets one message, whatever Slack answers and who dies."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from bot.slack.outgoing.stored import MESSAGE
+from bot.store.channels import Channel as Place
+from bot.store.digests import NOTICE
+from bot.store.jobs import State
+from bot.store.tables import JobRow
+from bot.timings import Delays
+from tests.support.digesting import ANA, wanted
+from tests.support.office import FORGETFUL, TEAM, Office
+from tests.support.person import DM, Person
+from tests.support.reading import text_of, until
+from tests.support.slackwire import SlackWire
+from tests.support.work import run_digests
+
+HOUR = timedelta(hours=1)
+FAULTS = ("500 before it", "500 after it", "lose the request", "lose the answer", "429:1")
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    """Opens an office that doesn't wait between two attempts; Ana has a digest in #general."""
+    timings = replace(FORGETFUL, look_up_after=0.1)
+    delays = Delays(background_retry=0.1, channels=0, channel_pace=0, workspace_pace=0)
+    office = Office(tmp_path, slack_wire=SlackWire(), timings=timings, delays=delays)
+    async with office.opened("ana", "ben"):
+        await office.digests.add(ANA, Place(TEAM, office.channel_id("general")), wanted("webshop"))
+        yield office
+    assert office.violations() == []
+
+
+async def all_sent(office: Office) -> bool:
+    waiting = select(func.count()).where(JobRow.kind.in_((NOTICE, MESSAGE)), JobRow.state != State.DONE)
+    return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
+
+
+async def told(person: Person, text: str, place: str = DM) -> int:
+    """Returns how many messages with a text there are once all are sent."""
+
+    async def sent() -> bool:
+        return await all_sent(person.office)
+
+    await person.office.idle()
+    await until(sent)
+    return sum(text in text_of(message) for message in await person.messages(place))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_notice_of_unknown_outcome_arrives_once(office: Office, ana: Person, fault: str) -> None:
+    assert office.slack_wire
+    office.workspace.state.archive(office.channel_id("general"))
+    office.slack_wire.faults = [("chat.postMessage", fault)]
+
+    await run_digests(office.bot, HOUR)
+
+    assert await told(ana, "Your digest stopped.") == 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_owner_and_channel_learn_once_that_a_key_no_longer_works(
+    office: Office, ana: Person, fault: str
+) -> None:
+    assert office.slack_wire
+    office.tracker.data.users[1].api_key = "renewed"
+    office.slack_wire.faults = [("chat.postMessage", fault)]
+
+    for hours in (1, 2, 3):
+        await run_digests(office.bot, hours * HOUR)
+
+    assert await told(ana, "Your digest stopped.") == 1
+    assert await told(ana, "Take ownership", "general") == 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_an_owner_learns_once_what_somebody_else_did(
+    office: Office, ana: Person, ben: Person, fault: str
+) -> None:
+    assert office.slack_wire
+    asked = await ben.ask("/digest pause 1")
+    office.slack_wire.faults = [("chat.postMessage", fault)]
+
+    await ben.press(asked, "Pause")
+
+    assert await told(ana, f"<@{ben.user_id}> paused your") == 1
+
+
+async def test_a_notice_that_a_dying_process_began_tells_of_what_stopped_meanwhile_too(
+    office: Office, ana: Person
+) -> None:
+    """The first message tells of one digest, and it isn't known to be sent when the second one stops."""
+    assert office.slack_wire
+    await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), wanted("mobile"))
+    office.workspace.state.archive(office.channel_id("general"))
+    office.slack_wire.faults = [("chat.postMessage", "lose the answer")]
+    office.slack_wire.lasting = {"conversations.history": "429:1"}
+    await run_digests(office.bot, HOUR)
+    office.workspace.state.archive(office.channel_id("webshop"))
+    await run_digests(office.bot, 2 * HOUR)
+
+    office.slack_wire.lasting = {}
+
+    assert await told(ana, "Digest 1:") == 1
+    assert await told(ana, "Digest 2:") == 1
