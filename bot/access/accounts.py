@@ -22,6 +22,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot import errors
+from bot.access.assignments import assignments_end
 from bot.service.client import Client, watched_reads
 from bot.service.models import User
 from bot.store.links import Link, Refusals
@@ -29,6 +30,10 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.timings import DEFAULT, KeyTimings
 
+KEY_DELETED = "key deleted"
+"""The kind of job that stops what ran with a key that was deleted, and tells its owner. Its content is the
+owner's name and how many issues they followed then.
+"""
 ROUNDS_CHECKED = 3
 """Rounds of reads with a check beside them; more would double the requests for a list of many pages."""
 
@@ -62,7 +67,10 @@ class Accounts:
             raise errors.SwitchedOff(error.method, error.path, error.status) from None
 
     async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
-        await self.store.links.put(owner, key, user.id, full_name(user))
+        since = None
+        with suppress(errors.ServiceError):  # otherwise it starts with what is read first
+            since = await assignments_end(self.client, key, await self.store.processes.now())
+        await self.store.links.put(owner, key, user.id, full_name(user), since)
 
     async def linked_as(self, owner: Owner) -> Link | None:
         """The stored link, without verifying its key. None if there is none or it can't be decrypted."""
@@ -184,10 +192,16 @@ class Accounts:
         refusals = past or Refusals(now, now, 1)
         if past is None or now >= self._retry_at(past):
             refusals = Refusals(refusals.since, now, past.count + 1 if past else 1)
-            if await self._is_dead(link, refusals) and await self.store.links.forget(link):
+            if await self._is_dead(link, refusals) and await self._deleted(link):
                 return None
             await self.store.links.refused(link, refusals)
         return (self._retry_at(refusals) - now).total_seconds()
+
+    async def _deleted(self, link: Link) -> bool:
+        """Delete a key, and put the job that tells its owner; False if another process did."""
+        followed = await self.store.followed.count(link.owner)
+        key, content = f"{KEY_DELETED}:{link.owner.name}:{link.linked_at}", [link.owner.name, followed]
+        return await self.store.links.forget(link, self.store.jobs.putting(KEY_DELETED, key, content))
 
     def _retry_at(self, refusals: Refusals) -> datetime:
         wait = self.timings.first_retry * 2.0 ** min(refusals.count - 1, 20)

@@ -21,12 +21,13 @@ ROOM = 1.2  # how much faster than evenly turns may come, to catch up after a pa
 
 @dataclass(frozen=True)
 class Assignee:
-    """A user whose turn it is. `since` is up to when all assignments are handled, by the database's clock,
-    and `seen` has the issues that were read since then, with their last updates.
+    """A user whose turn it is. `since` is up to when all assignments are handled, by the service's clock,
+    None if they haven't been read yet, and `seen` has the issues that were read since then, with their last
+    updates.
     """
 
     owner: Owner
-    since: datetime
+    since: datetime | None
     seen: Seen
 
     @property
@@ -49,15 +50,14 @@ class Assignees:
         turned_off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
         await self.database.execute(turned_on if on else turned_off.on_conflict_do_nothing())
 
-    async def restart(self, owner: Owner) -> None:
-        """Handle only what is assigned from now on."""
-        fresh = {"assigned_since": await self.processes.now(), "assigned_seen": {}}
+    async def restart(self, owner: Owner, since: datetime) -> None:
+        """Handle only what is assigned from then on."""
+        fresh = {"assigned_since": since, "assigned_seen": {}}
         await self.database.execute(update(LinkRow).where(LinkRow.of(owner)).values(fresh))
 
     async def realign(self, now: datetime, next_at: datetime) -> None:
-        """Make due what was set to later than `next_at`, and handle what comes: the clock was ahead then."""
+        """Make due what was set to later than `next_at`: the clock was ahead then."""
         await self.database.realign(LinkRow.assigned_next_at, now, next_at)
-        await self.database.realign(LinkRow.assigned_since, now, now)
 
     async def claim(
         self, now: datetime, most: int, *, every: timedelta, tick: timedelta
@@ -81,7 +81,7 @@ class Assignees:
 
     async def release(self, assignee: Assignee, since: datetime, seen: Seen) -> None:
         """Record up to when a user's assignments are handled, unless they linked or turned it on again."""
-        same = and_(LinkRow.of(assignee.owner), LinkRow.assigned_since == assignee.since)
+        same = and_(LinkRow.of(assignee.owner), LinkRow.assigned_since.is_not_distinct_from(assignee.since))
         read = {"assigned_since": since, "assigned_seen": seen}
         await self.database.execute(update(LinkRow).where(same).values(read))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, exists, select, update
+from sqlalchemy import ColumnElement, Connection, Executable, and_, delete, exists, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
 from bot.store.database import Database
@@ -14,7 +14,9 @@ from bot.store.tables import LinkRow
 from bot.store.vault import Vault
 
 FIRST_READ = timedelta(minutes=5)
-"""How long after linking a user's newly assigned issues are read for the first time."""
+"""How long after linking a user's newly assigned issues are read for the first time, if it is known since
+when they are new.
+"""
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,18 @@ class Links:
         )
         await self.database.execute(update(LinkRow).where(changed).values(zone=zone))
 
-    async def put(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> None:
-        values = self._values(owner, key, user_id, name)
+    async def put(
+        self, owner: Owner, key: SecretStr, user_id: int, name: str, assigned_since: datetime | None = None
+    ) -> None:
+        """`assigned_since` is when telling the user of assignments starts, by the service's clock; None to
+        start with what is read first.
+        """
+        values = self._values(owner, key, user_id, name, assigned_since)
         await self.database.execute(self.database.upsert(LinkRow, owner.columns, values))
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
-        row = owner.columns | self._values(owner, key, user_id, name)
+        row = owner.columns | self._values(owner, key, user_id, name, None)
         added = self.database.insert(LinkRow).values(row).on_conflict_do_nothing()
         return await self.database.changes(added.returning(LinkRow.user_id))
 
@@ -117,14 +124,23 @@ class Links:
 
     async def delete(self, owner: Owner) -> bool:
         """Delete the owner's link; returns whether there was one."""
-        return await self._deleted(LinkRow.of(owner))
+        deleted = delete(LinkRow).where(LinkRow.of(owner)).returning(LinkRow.user_id)
+        return await self.database.changes(deleted)
 
-    async def forget(self, link: Link) -> bool:
-        """Delete a link unless its key or refusals changed since it was read; returns whether it did."""
-        return await self._deleted(_as_read(link))
+    async def forget(self, link: Link, also: Executable) -> bool:
+        """Delete a link unless its key or refusals changed since it was read; returns whether it did.
 
-    async def _deleted(self, which: ColumnElement[bool]) -> bool:
-        return await self.database.changes(delete(LinkRow).where(which).returning(LinkRow.user_id))
+        `also` is executed in the same transaction.
+        """
+        deleted = delete(LinkRow).where(_as_read(link)).returning(LinkRow.user_id)
+
+        def work(connection: Connection) -> bool:
+            if connection.execute(deleted).first() is None:
+                return False
+            connection.execute(also)
+            return True
+
+        return await self.database.write(work)
 
     async def refused(self, link: Link, refusals: Refusals) -> None:
         """Record refusals of a link's key, unless that or they changed since the link was read."""
@@ -144,15 +160,17 @@ class Links:
     async def _record(self, which: ColumnElement[bool], refusals: Refusals | None) -> None:
         await self.database.execute(update(LinkRow).where(which).values(_refusal_columns(refusals)))
 
-    def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
+    def _values(
+        self, owner: Owner, key: SecretStr, user_id: int, name: str, assigned_since: datetime | None
+    ) -> dict[str, object]:
         now = datetime.now(UTC)
         return {
             "encrypted_key": self.vault.encrypt(owner, key),
             "service_user_id": user_id,
             "name": name,
             "linked_at": now,
-            "assigned_since": now,
-            "assigned_next_at": now + FIRST_READ,
+            "assigned_since": assigned_since,
+            "assigned_next_at": now + FIRST_READ if assigned_since else now,
             "assigned_seen": {},
             **_refusal_columns(None),
         }

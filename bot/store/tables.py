@@ -74,7 +74,8 @@ class OnePerOwner(Owned):
 class LinkRow(OnePerOwner, Table):
     """A linked account. The service refused its key `refusals` times from `refused_since` to `refused_at`,
     which are null if it accepted the key last. Refusals in quick succession count as one. Issues assigned to
-    the user since `assigned_since` are read at `assigned_next_at`; see `store.assignees`. `zone` is the last
+    the user since `assigned_since`, by the service's clock, are read at `assigned_next_at`; null until it is
+    known where that starts. See `store.assignees`. `zone` is the last
     time zone that Slack named.
     """
 
@@ -88,7 +89,7 @@ class LinkRow(OnePerOwner, Table):
     refused_since: Mapped[datetime | None]
     refused_at: Mapped[datetime | None]
     refusals: Mapped[int] = mapped_column(sa.Integer, server_default="0")
-    assigned_since: Mapped[datetime]
+    assigned_since: Mapped[datetime | None]
     assigned_next_at: Mapped[datetime] = mapped_column(index=True)
     assigned_seen: Mapped[Seen] = mapped_column(Stored(Seen))
 

@@ -7,6 +7,7 @@ from pydantic import SecretStr
 from bot.store.owner import Owner
 from bot.store.store import Store
 
+LINKED_AGAIN = datetime(2026, 3, 10, 9, tzinfo=UTC)
 EVERY, TICK = timedelta(minutes=5), timedelta(seconds=5)
 
 
@@ -46,10 +47,9 @@ async def test_a_turn_that_ends_after_a_new_start_changes_nothing(store: Store) 
     await store.links.put(person(0), SecretStr("key"), 1, "Someone")
     now = datetime.now(UTC) + timedelta(hours=1)
     [before] = await store.assignees.claim(now, 1, every=EVERY, tick=TICK)
-    await store.links.put(person(0), SecretStr("another"), 2, "Someone else")
+    await store.links.put(person(0), SecretStr("another"), 2, "Someone else", LINKED_AGAIN)
 
     await store.assignees.release(before, now, {7: now})
 
     [after] = await store.assignees.claim(now + EVERY * 2, 1, every=EVERY, tick=TICK)
-    assert before.since < after.since < now
-    assert after.seen == {}
+    assert (after.since, after.seen) == (LINKED_AGAIN, {})

@@ -32,10 +32,14 @@ async def test_a_refused_key_is_forgotten_by_one_caller(store: Store, ana: Owner
     assert older is not None
     assert newer is not None
 
-    assert not await store.links.forget(older)
-    answers = await asyncio.gather(*(store.links.forget(newer) for _ in range(8)))
+    told = store.jobs.putting("key deleted", "key deleted", "")
+
+    assert not await store.links.forget(older, told)
+    assert await store.jobs.due() == []
+    answers = await asyncio.gather(*(store.links.forget(newer, told) for _ in range(8)))
 
     assert sorted(answers) == [False] * 7 + [True]
+    assert await store.jobs.due() == ["key deleted"]
     assert not await store.links.delete(ana)
 
 

@@ -79,6 +79,17 @@ def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Messag
     return Message(prose(said), tuple(blocks))
 
 
+def key_deleted(wording: Wording, followed: int) -> Message:
+    """Tells somebody that their key doesn't work anymore, and that this many followed issues stopped."""
+    said = "deleted it"
+    if followed:
+        said = f"stopped updating {'an issue' if followed == 1 else f'{followed} issues'} you follow"
+    return link_offer(
+        f"{wording.service} no longer accepts your API key, so I {said}. Link your account again "
+        f"{'to follow issues' if followed else 'to go on'}."
+    )
+
+
 def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     next_step = (
         "I'm working on your request. The answer will appear in the conversation."

@@ -11,6 +11,7 @@ from functools import partial
 
 import structlog
 
+from bot.access.assignments import assignments_end
 from bot.errors import KeyUnreadable, NotLinked, ServiceError
 from bot.features.assigned.reads import HISTORY, AssignmentMessage, AssignmentReads, assignment_of
 from bot.features.issues.issues import IssueNotFound, Issues
@@ -56,9 +57,14 @@ class AssignmentMessenger:
         )
 
     async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
-        """The switch on the Home tab."""
+        """The switch on the Home tab. What was assigned while it was off isn't told. Raises NotLinked,
+        ServiceError.
+        """
         if press.button.on:
-            await self.parts.store.assignees.restart(reply.owner)
+            async with self.parts.accounts.reading(reply.owner) as session:
+                now = await self.parts.store.processes.now()
+                since = await assignments_end(self.parts.client, session.key, now)
+            await self.parts.store.assignees.restart(reply.owner, since)
         await self.parts.store.assignees.turn(reply.owner, on=press.button.on)
         await reply.refresh_home()
 

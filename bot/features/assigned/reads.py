@@ -1,7 +1,8 @@
 """Notices issues that were assigned in the service, with each assignee's own key, and tells them.
 
 A user's turn is one request for each hundred of their issues that changed. Only those that weren't read since
-are read one by one, with a key that is verified, to learn who assigned them and when.
+are read one by one, with a key that is verified, to learn who assigned them and when. What is handled moves
+on only over what was read, by the service's own clock.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -12,11 +13,11 @@ from typing import Any
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.errors import AnswerTooLarge, ServiceBroken
+from bot.access.assignments import assigned_since, assignments_end
+from bot.errors import AnswerTooLarge, ServiceBroken, Unauthorized
 from bot.features.background import Background
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.conventions import PAGE, IssueDetailInclude
-from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.assignees import Assignee
 from bot.store.owner import Owner
@@ -27,7 +28,10 @@ MAX_IN_FLIGHT = 200
 MAX_PAGES = 10
 MAX_CHANGES = 20
 """How many changed issues of one user are read one by one in a turn; the others wait for the next."""
-OVERLAP = timedelta(minutes=15)  # how late an update may become visible, and how unequal the clocks may be
+OVERLAP = timedelta(minutes=15)  # how late an update may become visible
+VERIFY_EVERY = timedelta(hours=1)
+"""How often a key is verified while nothing changes: a visitor has no issues, either."""
+UNREADABLE_FOR = timedelta(days=1)  # how long an issue that can't be read holds up what is covered
 SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one may get the same time
 
 
@@ -82,6 +86,7 @@ class AssignmentReads(Background[Assignee, Read]):
     def __init__(self, access: Access, tell: Callable[[AssignmentMessage], Awaitable[None]]) -> None:
         super().__init__(access)
         self._tell, self._every = tell, timedelta(seconds=access.timings.assigned_every)
+        self._verify_at: dict[Owner, datetime] = {}
 
     async def realign(self, now: datetime) -> None:
         await self.access.store.assignees.realign(now, now + self._every)
@@ -94,23 +99,31 @@ class AssignmentReads(Background[Assignee, Read]):
     async def read(self, items: Sequence[Assignee]) -> Sequence[tuple[Assignee, Read]]:
         """What changed, and which of it was assigned since. Raises NotLinked, ServiceError."""
         (assignee,) = items
-        now, since = self.clock.now(), assignee.since
-        changed = await self._changed(assignee)
+        now = self.clock.now()
+        if (since := assignee.since) is None:
+            async with self.access.accounts.reading(assignee.owner, background=True) as session:
+                start = await assignments_end(self.access.client, session.key, now)
+            return [(assignee, Read((), start, {}))]
+        changed = await self._changed(assignee, since)
         fresh = [issue for issue in changed if assignee.seen.get(issue.id) != issue.updated_on]
         news: dict[int, bool] = {}
-        if fresh:
+        if fresh or now >= self._verify_at.setdefault(assignee.owner, now + VERIFY_EVERY):
             async with self.access.accounts.reading(assignee.owner, background=True) as session:
                 for issue in fresh[:MAX_CHANGES]:
                     with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
                         news[issue.id] = await self._is_news(session, issue.id, since)
-        unread = {issue.id for issue in fresh} - news.keys()
+            self._verify_at[assignee.owner] = now + VERIFY_EVERY
+        unread = [issue for issue in fresh if issue.id not in news]
         # Times are in whole seconds: another change may still get the same one.
         seen = {
             issue.id: issue.updated_on
             for issue in changed
-            if issue.id not in unread and issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
+            if issue not in unread and issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
         }
-        covered_to = since if len(fresh) > MAX_CHANGES else max(since, now - OVERLAP)
+        latest = max((issue.updated_on for issue in changed if issue.updated_on), default=since)
+        # Not past now: an issue dated in the future would hide all others until then.
+        waits = len(fresh) > MAX_CHANGES or any(_may_be_read(issue, now) for issue in unread)
+        covered_to = since if waits else max(since, min(latest, now) - OVERLAP)
         return [(assignee, Read([number for number, is_news in news.items() if is_news], covered_to, seen))]
 
     async def post(self, item: Assignee, content: Read) -> None:
@@ -121,18 +134,20 @@ class AssignmentReads(Background[Assignee, Read]):
     async def failed(self, items: Sequence[Assignee], error: Exception) -> None:
         """The user's next turn reads the same."""
 
-    async def _changed(self, assignee: Assignee) -> Sequence[Issue]:
-        """The user's changed issues since the last turn, the latest first. Raises NotLinked, ServiceError."""
+    async def _changed(self, assignee: Assignee, since: datetime) -> Sequence[Issue]:
+        """The user's changed issues since then, the latest first. Raises NotLinked, ServiceError.
+
+        The key is verified if it is refused.
+        """
         link = await self.access.accounts.background_link(assignee.owner)
-        filters = IssueFilters(
-            assigned_to=("me",),
-            status="any",
-            updated_on=TimeRange(since=assignee.since.replace(microsecond=0)),
-            sort=(Sort("updated_on", descending=True), Sort("id")),
-        )
+        filters = assigned_since(since)
         found: dict[int, Issue] = {}
         for page in range(MAX_PAGES):
-            issues = (await self.access.client.list_issues(link.key, filters, page * PAGE)).items
+            try:
+                issues = (await self.access.client.list_issues(link.key, filters, page * PAGE)).items
+            except Unauthorized:
+                async with self.access.accounts.reading(assignee.owner, background=True):
+                    raise
             found |= {issue.id: issue for issue in issues}
             if len(issues) < PAGE:
                 break
@@ -149,3 +164,7 @@ class AssignmentReads(Background[Assignee, Read]):
         if assignment is None or assignment.at is None or assignment.by is None:
             return False
         return assignment.at >= since.replace(microsecond=0) and assignment.by.id != session.user_id
+
+
+def _may_be_read(issue: Issue, now: datetime) -> bool:
+    return issue.updated_on is None or issue.updated_on > now - UNREADABLE_FOR

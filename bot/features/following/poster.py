@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import ServiceError, UserError
-from bot.features.accounts.views import link_offer
 from bot.features.following import views
 from bot.features.following.following import Following, Seen
 from bot.features.issues.buttons import FollowIssue, StopFollowing
@@ -66,10 +65,6 @@ class ThreadPoster:
 
     async def find_line(self, followed: Followed, within: tuple[datetime, datetime]) -> Found:
         return await self.outbox.find(_line(followed), within, followed.searched_to)
-
-    async def notify_owner(self, owner: Owner, posts: int) -> None:
-        """Tell the user that this many posts stopped because their key doesn't work anymore."""
-        await self.parts.platform.posts.tell(owner, link_offer(views.key_rejected(self.wording, posts)))
 
     async def _sent(
         self, post: Post, message: Message, followed: Followed, seen: Seen, begin: Begin

@@ -112,15 +112,14 @@ class FollowRuns(Background[Follower, Poll]):
         await self._stored.release(item, covered_to)
 
     async def failed(self, items: Sequence[Follower], error: Exception) -> None:
-        """Leave all changes to the follower's next turn; without a key, stop following."""
+        """Leave all changes to the follower's next turn; without a key, stop following.
+
+        A key that was just deleted has a job that stops it, and tells its owner.
+        """
         (follower,) = items
-        covered_to = follower.covered_to
-        if isinstance(error, NotLinked) and not isinstance(error, KeyUnreadable):
-            await self._end(follower.followed, "key" if isinstance(error, KeyRejected) else "unlinked")
-            covered_to = None
-        if isinstance(error, KeyRejected):
-            await self.poster.notify_owner(follower.owner, len(follower.followed))
-        await self._stored.release(follower, covered_to)
+        if isinstance(error, NotLinked) and not isinstance(error, KeyUnreadable | KeyRejected):
+            await self._end(follower.followed, "unlinked")
+        await self._stored.release(follower, follower.covered_to)
 
     async def _changed(self, follower: Follower) -> tuple[Sequence[Followed], datetime | None]:
         """What has to be read, by one request for each hundred issues, and up to when changes are known then.

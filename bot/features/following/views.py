@@ -135,11 +135,3 @@ def closed_line(seen: Seen, wording: Wording) -> Message:
     did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
     text = f"{did}: {issues.title(seen.issue, wording)}"
     return Message(text, (section(text),))
-
-
-def key_rejected(wording: Wording, posts: int) -> str:
-    stopped = "an issue you follow" if posts == 1 else f"{posts} issues you follow"
-    return (
-        f"{wording.service} no longer accepts your API key, so I stopped updating {stopped}. Link "
-        "your account again to follow issues."
-    )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,10 @@ from bot.features.assigned.reads import MAX_CHANGES, AssignmentReads
 from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
 from bot.store.tables import JobRow
-from bot.timings import Delays, Timings
+from bot.timings import Delays, KeyTimings, Timings
 from tests.features.assigned.test_assigned import all_told, told
-from tests.support.office import Office
+from tests.support.office import FORGETFUL, Office
+from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person
 from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker
@@ -33,7 +35,9 @@ TURN = timedelta(minutes=6)
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack."""
     tracker = demo_tracker(issue_reads=True, listing=True)
-    timings, delays = Timings(interval=300, look_up_after=0.1), Delays(still_working=60, background_retry=0.1)
+    keys = KeyTimings(recheck=0.01, first_retry=0)
+    timings = Timings(interval=300, look_up_after=0.1, keys=keys)
+    delays = Delays(still_working=60, background_retry=0.1)
     office = Office(
         tmp_path, tracker=tracker, wire=wire, slack_wire=SlackWire(), timings=timings, delays=delays
     )
@@ -76,8 +80,12 @@ class Turns:
 
 
 @pytest.fixture
-def turns(office: Office) -> Turns:
-    return Turns(office)
+async def turns(office: Office) -> Turns:
+    """Everyone's first turn is over: it finds where telling them starts."""
+    turns = Turns(office)
+    turns.now -= TURN
+    await turns.next()
+    return turns
 
 
 async def test_an_assignment_in_the_service_is_told_once(
@@ -130,16 +138,98 @@ async def test_own_changes_and_those_before_linking_are_not_told(
     office: Office, turns: Turns, ben: Person
 ) -> None:
     own, before = office.public_issue(), office.public_issue(1)
-    turns.change(own, BEN, assigned_to_id=BEN)
     turns.now -= timedelta(hours=1)
     turns.change(before, ANA, assigned_to_id=BEN)
     turns.now += timedelta(hours=1)
+    await ben.command("/tracker link")
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
+    await ben.form("Account linked")
+    turns.change(own, BEN, assigned_to_id=BEN)
     turns.change(before, ANA, "Any news?")
 
     await turns.next()
     await turns.next()
 
     assert await told(ben) == []
+
+
+async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_behind(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    before, after = office.public_issue(), office.public_issue(1)
+    turns.now -= timedelta(hours=2)
+    turns.change(before, ANA, assigned_to_id=BEN)
+    await ben.command("/tracker link")
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
+    await ben.form("Account linked")
+    turns.change(after, ANA, before=timedelta(), assigned_to_id=BEN)
+    turns.change(before, ANA, "Any news?", before=timedelta())
+    turns.now += timedelta(hours=2)
+
+    for _ in range(4):
+        await turns.next()
+
+    [message] = await told(ben)
+    assert f"#{after.id} " in text_of(message)
+
+
+@pytest.mark.parametrize("fault", ["500 before it", "refuse the key", "lose the request"])
+async def test_what_is_assigned_while_the_service_fails_for_an_hour_is_told(
+    office: Office, turns: Turns, ben: Person, wire: Wire, fault: str
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    wire.fail(fault, f"GET /issues/{issue.id}.json", lasting=True)
+    for _ in range(10):
+        await turns.next()
+        await office.bot.worker.tasks.idle()
+    turns.change(issue, ANA, "Any news?")
+    assert await told(ben) == []
+
+    wire.heal()
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_what_is_assigned_while_a_key_is_answered_as_a_visitor_is_told(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    user = office.tracker.data.users[BEN]
+    key, user.api_key = user.api_key, "another"
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+    for _ in range(5):
+        await turns.next()
+    assert await told(ben) == []
+
+    user.api_key = key
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_a_dead_key_is_deleted_and_told_although_nothing_else_uses_it(
+    tmp_path: Path, wire: Wire
+) -> None:
+    timings = replace(FORGETFUL, interval=300)
+    office = Office(
+        tmp_path, tracker=demo_tracker(issue_reads=True, listing=True), wire=wire, timings=timings
+    )
+    async with office.opened("ben"):
+        turns, ben = Turns(office), Person(office, IDS["ben"])
+        await turns.next()
+        office.tracker.data.users[BEN].api_key = "another"
+        for _ in range(30):
+            await turns.next()
+        await office.bot.worker.run_due()
+        await ben.sees(lambda m: "no longer accepts your API key, so I deleted it" in text_of(m), DM)
+
+        wire.heal()
+        await turns.next()
+        await office.bot.worker.run_due()
+
+        assert wire.asked == []
+        assert len(await ben.messages(DM)) == 1
 
 
 async def test_what_was_assigned_while_the_messages_were_off_is_not_told(

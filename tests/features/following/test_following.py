@@ -281,6 +281,20 @@ async def test_only_a_key_that_stopped_working_is_told_once(
     assert await followed(office) == 0
 
 
+async def test_a_follower_learns_of_a_key_that_other_work_found_dead(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    office.tracker.data.users[1].api_key = "renewed"
+
+    for _ in range(3):
+        await ana.command("/tracker whoami")
+        await ana.close(await ana.form("Link account"))
+    await read_followed(office)
+
+    told = [text_of(m) for m in await ana.messages(DM)]
+    assert ["so I stopped updating an issue you follow" in text for text in told] == [True]
+    assert await followed(office) == 0
+
+
 async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await read_followed(office)

@@ -21,6 +21,7 @@ async def read_followed(office: Office) -> None:
     """Reads all followed issues, as the job does every minute."""
     await follow_runs(office.bot).run_due()
     await follow_runs(office.bot).idle()
+    await office.bot.worker.run_due()
     await office.bot.worker.tasks.idle()
 
 
