@@ -106,3 +106,26 @@ async def test_a_late_refusal_of_the_old_key_keeps_the_new_one(tmp_path: Path) -
         await office.idle()
 
         assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
+
+
+async def test_what_runs_with_a_new_key_goes_on_after_the_old_one_was_deleted(tmp_path: Path) -> None:
+    timings = Timings(interval=3600, follow_every=-2, keys=FORGETFUL.keys)
+    async with Office(tmp_path, tracker=demo_tracker(issue_reads=True), timings=timings).opened(
+        "ana"
+    ) as office:
+        ana, user = Person(office, IDS["ana"]), office.tracker.data.users[1]
+        await create_from_message(ana, "Cart loses items")
+        await ana.ask(WEB)
+        key, user.api_key = user.api_key, "renewed"
+        for _ in range(2):
+            await ana.command("/tracker whoami")
+            await ana.close(await ana.form("Link account"))
+        assert await office.bot.store.links.get(ANA) is None
+
+        user.api_key = key
+        await office.link(ana.user_id, key)
+        await read_followed(office)
+
+        assert (await stored(office)).paused is None
+        assert await office.bot.store.followed.count(ANA) == 1
+        assert await ana.messages(DM) == []

@@ -113,16 +113,16 @@ class AssignmentReads(Background[Assignee, Read]):
                     with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
                         news[issue.id] = await self._is_news(session, issue.id, since)
             self._verify_at[assignee.owner] = now + VERIFY_EVERY
-        unread = [issue for issue in fresh if issue.id not in news]
+        unread = {issue.id: issue for issue in fresh if issue.id not in news}
         # Times are in whole seconds: another change may still get the same one.
         seen = {
             issue.id: issue.updated_on
             for issue in changed
-            if issue not in unread and issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
+            if issue.id not in unread and issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
         }
         latest = max((issue.updated_on for issue in changed if issue.updated_on), default=since)
         # Not past now: an issue dated in the future would hide all others until then.
-        waits = len(fresh) > MAX_CHANGES or any(_may_be_read(issue, now) for issue in unread)
+        waits = len(fresh) > MAX_CHANGES or any(_may_be_read(issue, now) for issue in unread.values())
         covered_to = since if waits else max(since, min(latest, now) - OVERLAP)
         return [(assignee, Read([number for number, is_news in news.items() if is_news], covered_to, seen))]
 

@@ -162,9 +162,12 @@ async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_b
     await ben.command("/tracker link")
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
     await ben.form("Account linked")
-    turns.change(after, ANA, before=timedelta(), assigned_to_id=BEN)
-    turns.change(before, ANA, "Any news?", before=timedelta())
     turns.now += timedelta(hours=2)
+    for _ in range(4):
+        await turns.next()
+    behind = timedelta(hours=2)
+    turns.change(after, ANA, before=behind, assigned_to_id=BEN)
+    turns.change(before, ANA, "Any news?", before=behind)
 
     for _ in range(4):
         await turns.next()
@@ -177,10 +180,12 @@ async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_b
 async def test_what_is_assigned_while_the_service_fails_for_an_hour_is_told(
     office: Office, turns: Turns, ben: Person, wire: Wire, fault: str
 ) -> None:
-    issue = office.public_issue()
+    issue, other = office.public_issue(), office.public_issue(1)
+    turns.change(other, BEN, assigned_to_id=BEN)
     turns.change(issue, ANA, assigned_to_id=BEN)
     wire.fail(fault, f"GET /issues/{issue.id}.json", lasting=True)
     for _ in range(10):
+        turns.change(other, ANA, "Any news?")
         await turns.next()
         await office.bot.worker.tasks.idle()
     turns.change(issue, ANA, "Any news?")
