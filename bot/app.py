@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
+from datetime import datetime
 from types import FrameType
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
+from sqlalchemy import Select
 
 from bot import config, telemetry, ttl_cache
 from bot.access.access import Access
@@ -40,6 +42,7 @@ from bot.slack.text.wording import Wording
 from bot.slack.workspaces.directory import Profiles
 from bot.slack.workspaces.oauth import flow
 from bot.slack.workspaces.tokens import InstalledWorkspaces, OneWorkspace, Workspaces
+from bot.store.column_types import NOW
 from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.vault import Vault
@@ -59,21 +62,27 @@ class Bot:
     """The bot and all its parts: call `start`, then `stop`. aiohttp needs a running event loop to build it.
 
     `slack` is the Web API client (without a token if there are several workspaces), and `ready` is true from
-    `start` to `stop`. After `start`, `port` is the HTTP port in use.
+    `start` to `stop`. After `start`, `port` is the HTTP port in use. `clock` is the query for the time that
+    all processes share.
     """
 
     port: int
 
-    def __init__(self, settings: Settings, timings: Timings = DEFAULT, delays: Delays | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        timings: Timings = DEFAULT,
+        delays: Delays | None = None,
+        clock: Select[datetime] = NOW,
+    ) -> None:
         self.settings, self._delays = settings, delays or Delays()
         timings = replace(timings, assigned_every=max(timings.assigned_every, settings.assignment_interval))
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
         self.in_flight, self._pending = Tasks(), PendingRequests()
         self.database = Database(settings.database_url)
-        self.store = Store(
-            self.database, Vault(settings.encryption_keys), settings.slack_client_id, timings=timings
-        )
+        vault = Vault(settings.encryption_keys)
+        self.store = Store(self.database, vault, settings.slack_client_id, timings=timings, clock=clock)
         self.client = Client(
             settings.service_base_url,
             key_header=settings.service_api_key_header,

@@ -25,6 +25,7 @@ from bot.slack.surfaces.manifest import manifest
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Delays, KeyTimings, Timings
+from tests.support.clock import SetClock
 from tests.support.people import IDS, KEYS
 from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker, sqlite
@@ -80,6 +81,8 @@ class Office:
     rate_limits: bool = True
     port: int = field(default_factory=free_port)
     """Where Slack sends its requests, over HTTP."""
+    clock: SetClock = field(default_factory=SetClock)
+    """The database's clock."""
     may_crash: bool = False
     """Whether the test makes handlers fail with unexpected errors."""
     workspace: Workspace = field(init=False)
@@ -112,7 +115,7 @@ class Office:
         self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
         delays = self.delays or (WIRED if self.wire else Delays())
         settings = {name.lower(): value for name, value in self.environment(self.port).items()}
-        self.bot = Bot(Settings.model_validate(settings), self.timings, delays)
+        self.bot = Bot(Settings.model_validate(settings), self.timings, delays, self.clock.query())
         await self.bot.start()
 
     async def stop_bot(self) -> None:

@@ -5,11 +5,22 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from bot.app import Bot
+from bot.features.background import Background
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowRuns
 from bot.slack.incoming.deliveries import REQUEST
 from bot.store.jobs import State
 from bot.store.tables import JobRow
+
+
+async def run_due(bot: Bot) -> None:
+    """Does what is due by the database's clock, and waits until it is done."""
+    for work in bot.features.work.values():
+        assert isinstance(work, Background)
+        await work.run_due()
+        await work.idle()
+    await bot.worker.run_due()
+    await bot.worker.tasks.idle()
 
 
 def digest_runs(bot: Bot) -> DigestRuns:
