@@ -11,6 +11,7 @@ from bot.features.following.runs import FollowRuns
 from bot.slack.incoming.deliveries import REQUEST
 from bot.store.jobs import State
 from bot.store.tables import JobRow
+from bot.tasks import Tasks
 
 
 async def run_due(bot: Bot) -> None:
@@ -21,6 +22,25 @@ async def run_due(bot: Bot) -> None:
         await work.idle()
     await bot.worker.run_due()
     await bot.worker.tasks.idle()
+
+
+def background(bot: Bot) -> list[Tasks]:
+    """What a bot does in the background."""
+    return [bot.worker.tasks, *(w._tasks for w in bot.features.work.values() if isinstance(w, Background))]
+
+
+async def at_rest(bot: Bot) -> None:
+    """Waits until a bot does nothing in the background."""
+    while any(map(len, background(bot))):
+        for tasks in background(bot):
+            await tasks.idle()
+
+
+async def cut_off(bot: Bot) -> None:
+    """Cancels all that a bot does in the background; it takes no more jobs."""
+    await bot.worker.stop(0)
+    for tasks in background(bot):
+        await tasks.drain(0)
 
 
 def digest_runs(bot: Bot) -> DigestRuns:

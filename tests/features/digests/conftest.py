@@ -1,23 +1,19 @@
-"""The digest harness; it sets the database's clock."""
+"""An office with digests, whose clocks the test sets."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from bot.store.database import Database
-from tests.features.digests.newsroom import DigestHarness
-from tests.support.prepared import sqlite
+from tests.features.digests.newsroom import Digests
 
 
 @pytest.fixture
-async def harness(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[DigestHarness]:
-    """Opens a harness; tests with the `url` fixture run it on both databases."""
-    both = "url" in request.fixturenames
-    database = Database(request.getfixturevalue("url") if both else sqlite(tmp_path / "bot.db"))
-    await database.open()
-    harness = DigestHarness(database)
-    await harness.open()
-    yield harness
-    await harness.close()
-    await database.close()
+async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Digests]:
+    """Opens an office, with the test's settings as indirect parameter. Tests with the `url` fixture run it on
+    both databases.
+    """
+    url = request.getfixturevalue("url") if "url" in request.fixturenames else ""
+    settings: dict[str, object] = getattr(request, "param", {})
+    async with Digests(tmp_path, url, **settings).opened("ana", "ben") as digests:
+        yield digests

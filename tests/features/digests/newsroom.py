@@ -1,384 +1,344 @@
-"""A harness for digests: the reference service over HTTP, a real database, one engine for each simulated
-process, and a fake poster instead of Slack.
-"""
+"""An office whose clocks the test sets, and more processes of its bot that can be cut off at any step."""
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field, replace
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, TypeVar
 
-from pydantic import SecretStr
-from sqlalchemy import bindparam, select
+from aiohttp import web
+from sqlalchemy import Connection
 
-from bot.access.access import Access
-from bot.features.digests.digests import Digests, Planned
-from bot.features.digests.notices import DigestNotices
-from bot.features.digests.reading import Edition, Ready
-from bot.features.digests.runs import DigestRuns
-from bot.sandbox.tracker import defaults
-from bot.sandbox.tracker.data import Issue, Project, User, free_id, put
-from bot.sandbox.tracker.server import Tracker
-from bot.service.client import Client
-from bot.slack.outgoing import outbox
-from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import (
-    Absent,
-    ChannelStatus,
-    Delayed,
-    Found,
-    Hidden,
-    Outcome,
-    Posted,
-    PostRefused,
-    Unsure,
-)
-from bot.store.channels import Channel
-from bot.store.column_types import UtcDateTime
-from bot.store.database import Database
-from bot.store.digest_runs import Run
-from bot.store.digests import NOTICE, Digest
-from bot.store.jobs import Job, Later
+from bot.app import Bot
+from bot.sandbox.tracker.data import Issue, free_id, put
+from bot.sandbox.tracker.defaults import BUG, CLOSED, HIGH, NEW
+from bot.sandbox.workspace.model import Channel, Message
+from bot.store.channels import Channel as Place
+from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
-from bot.store.processes import Processes
-from bot.store.store import Store
-from bot.store.vault import Vault
-from bot.timings import KeyTimings, Timings
-from bot.worker import Worker
+from bot.timings import Delays
 from tests.support.digesting import wanted
-from tests.support.wording import WORDING
+from tests.support.due_digests import ISSUE, digest_of
+from tests.support.office import FORGETFUL, TEAM, Office
+from tests.support.people import IDS, KEYS
+from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import JSON, text_of
+from tests.support.slackwire import SlackWire
+from tests.support.wire import Proxy, Wire, app, broken
+from tests.support.work import at_rest, cut_off, run_due
 
-TEAM = "T1"
-SHOP, VAULT = 1, 2
+T = TypeVar("T")
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+ANA, BEN = Owner(None, TEAM, IDS["ana"]), Owner(None, TEAM, IDS["ben"])
+POST, HISTORY = "chat.postMessage", "conversations.history"
+WEBSHOP, MOBILE, SECURITY = 1, 2, 4
 HEARTBEAT = timedelta(seconds=8)
-START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
-Fault = Literal["lose the request", "lose the answer", "refuse", "delay"]
+AT_ONCE = Delays(channels=0, channel_pace=0, workspace_pace=0)
+QUIET = replace(FORGETFUL, interval=3600, assigned_every=10**8)
+"""For a bot that does only what the test lets it do, and tells nobody of assignments."""
 
 
-@dataclass
-class FakePoster:
-    """Records posts, with one fault from `faults` for each.
+@dataclass(frozen=True)
+class Post:
+    """A digest's message, or one that was sent and lost; `issues` in its order."""
 
-    While `hidden`, no post can be looked up, and `unsure` collects the issues of those posts, by digest.
+    digest: int
+    due_at: datetime
+    issues: tuple[int, ...]
+    text: str
+
+
+class Digests:
+    """An office with digests, no issues, and faulty proxies: `wire` to Slack and `service` to the tracker.
+
+    The test sets the database's clock and the service's; it is half past eight at first. Slack's is real.
     """
 
-    posts: list[Edition] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
-    closed: dict[str, ChannelStatus] = field(default_factory=dict)
-    notices: list[tuple[str, tuple[int, ...], str]] = field(default_factory=list)
-    hidden: bool = False
-    failing_notices: int = 0
-    """How many of the next notices fail."""
-    unsure: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
-    sent: list[Edition] = field(default_factory=list)
-    """What processes have sent, whether or not it arrived."""
-    _prepared: dict[tuple[int, datetime], set[int]] = field(default_factory=dict)
-
-    async def channel_status(self, owner: Owner, channel_id: str) -> ChannelStatus:
-        assert owner.team_id == TEAM
-        return self.closed.get(channel_id, ChannelStatus.OPEN)
-
-    def slack_time(self) -> datetime | None:
-        return None
-
-    async def post(
-        self, digest: Digest, _due_at: datetime, ready: Ready, step: Callable[..., Any] | None = None
-    ) -> Outcome | None:
-        """Posts as the outbox does; `step` wraps the request itself."""
-        await asyncio.sleep(0)
-        if status := self.closed.get(digest.channel_id):
-            return PostRefused(status)
-        if (edition := await ready()) is None:
-            return None
-        self._prepared[edition.digest.id, edition.due_at] = {issue.id for issue in edition.issues}
-        self.sent.append(edition)
-        return await (step or _at_once)("post", lambda: self._posted(edition))
-
-    async def _posted(self, edition: Edition) -> Outcome:
-        fault = self.faults.pop(0) if self.faults else None
-        match fault:
-            case "lose the request":
-                return Unsure()
-            case "refuse":
-                return PostRefused(ChannelStatus.GONE)
-            case "delay":
-                return Delayed(30)
-        self.posts.append(edition)
-        return Unsure() if fault == "lose the answer" else Posted("1.0")
-
-    async def find(self, digest: Digest, due_at: datetime, *_: object) -> Found:
-        if self.hidden:
-            self.unsure[digest.id] |= self._prepared[digest.id, due_at]
-            return Hidden()
-        posted = {(post.digest.id, post.due_at) for post in self.posts}
-        return Posted("1.0") if (digest.id, due_at) in posted else Absent()
-
-    async def send(
-        self, _job: Job, post: Post, ready: outbox.Ready, *, content: Callable[[], Any]
-    ) -> Later | Outcome | None:
-        """Sends a notice as a stored post does."""
-        self.failing_notices -= 1
-        if self.failing_notices == 1:
-            raise TimeoutError
-        if self.failing_notices == 0:
-            return Later(30)
-        if await ready() is None:
-            return None
-        self.notices.append((post.channel_id, tuple(content()["digests"]), content()["notice"]))
-        return Posted("1.0")
-
-    def listed(self, digest: Digest | None = None) -> list[tuple[int, ...]]:
-        """The issues in each post, of one digest or of all."""
-        posts = (post for post in self.posts if digest is None or post.digest.id == digest.id)
-        return [tuple(issue.id for issue in post.issues) for post in posts]
-
-    def repeated_issues(self) -> list[tuple[int, int]]:
-        """Issues that a digest posted more than once, each with its digest."""
-        seen = Counter((post.digest.id, issue.id) for post in self.posts for issue in post.issues)
-        return [one for one, times in seen.items() if times > 1]
-
-    def covered(self, digest: int) -> set[int]:
-        """The issues that a digest posted."""
-        return {issue.id for post in self.posts if post.digest.id == digest for issue in post.issues}
-
-
-async def _at_once(_name: str, work: Callable[[], Awaitable[Outcome]]) -> Outcome:
-    return await work()
-
-
-class Killed(BaseException):
-    """Raised at the step where a process is killed."""
-
-
-def _unless_killed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Reports what tasks died of that nobody awaits, except those of a killed process."""
-    if not isinstance(context.get("exception"), Killed):
-        loop.default_exception_handler(context)
-
-
-class Process:
-    """An engine that can be killed, stalled or made to fail at any database write or post."""
-
-    def __init__(self, harness: "DigestHarness") -> None:
-        self.steps_left: int | None = None
-        self.dies_at: tuple[Literal["before", "after"], str] | None = None
-        self.stall_at: int | str | None = None
-        self.stalled = asyncio.Event()
-        self.resume_work = asyncio.Event()
-        self.dead = False
-        self.failing_steps: list[tuple[str, int]] = []
-        """Database steps that fail once: method name and digest id."""
-        store = harness.new_store()
-        vars(store).update(digest_runs=Steps(store.digest_runs, self), digests=Steps(store.digests, self))
-        self.engine: DigestRuns = harness.engine(store, Steps(harness.poster, self))
-
-    async def step(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        if name == self.stall_at or (isinstance(self.stall_at, int) and name != "post"):
-            await self._stall()
-        self._live_through("before", name)
-        done = await work()
-        self._live_through("after", name)
-        return done
-
-    def _live_through(self, when: Literal["before", "after"], name: str) -> None:
-        if self.steps_left is not None:
-            self.steps_left -= 1
-        if self.dead or self.steps_left == 0 or self.dies_at == (when, name):
-            self.dead = True
-            raise Killed
-
-    async def _stall(self) -> None:
-        """Wait at this step; by number, never at a post, which Slack would already have received."""
-        if isinstance(self.stall_at, int):
-            self.stall_at -= 1
-        if self.stall_at == 0 or isinstance(self.stall_at, str):
-            self.stalled.set()
-            await self.resume_work.wait()
-
-
-class Steps:
-    """A wrapper whose method calls are steps of a process."""
-
-    def __init__(self, of: Any, process: Process) -> None:
-        self._of = of
-        self._process = process
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._of, name)
-        if name == "slack_time":
-            return method
-        if name == "post":
-            return partial(method, step=self._process.step)
-
-        async def step(*given: Any, **named: Any) -> Any:
-            about = (name, given[0].digest.id) if given and isinstance(given[0], Run) else None
-            if about in self._process.failing_steps:
-                self._process.failing_steps.remove(about)
-                raise OSError("database unavailable")
-            return await self._process.step(name, lambda: method(*given, **named))
-
-        return step
-
-
-class DigestHarness:
-    """A service with two users and two projects; `now` is the time on every clock."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._vault = Vault([Vault.generate_key()])
-        self._processes: dict[DigestRuns, Processes] = {}
-        self._workers: dict[DigestRuns, Worker] = {}
-        self.now = START
-        self.store = self.new_store()
-        self.service_clock_offset = timedelta(0)
-        self.requests: Counter[str] = Counter()
-        self.poster = FakePoster()
-        self.tracker = Tracker(clock=lambda: self.now + self.service_clock_offset)
-        self.ana, self.ben = Owner(None, TEAM, "U0ANA"), Owner(None, TEAM, "U0BEN")
-        self.finished: list[str] = []
+    def __init__(self, directory: Path, url: str = "", **office: Any) -> None:
+        self.wire, self.service = SlackWire(), Wire()
+        tracker = demo_tracker()
+        tracker.data.issues.clear()
+        tracker.clock = lambda: self.now + self.service_ahead
+        settings: dict[str, Any] = {"timings": QUIET, "delays": AT_ONCE, "rate_limits": False} | office
+        self.office = Office(
+            directory, tracker=tracker, slack_wire=self.wire, wire=self.service, database_url=url, **settings
+        )
+        now = datetime.now(UTC)
+        self._passed = (now + DAY).replace(hour=8, minute=30, second=0, microsecond=0) - now
+        self.office.clock.ahead = self._passed
+        self.service_ahead = timedelta(0)
+        self.processes: list[Process] = []
         self._hidden: dict[int, Issue] = {}
-        self._users: dict[str, User] = {}
+        self.person = Person(self.office, ANA.user_id)
+        self.ben = Person(self.office, BEN.user_id)
 
-    async def open(self) -> None:
-        """Create users, projects and keys."""
-        asyncio.get_running_loop().set_exception_handler(_unless_killed)
-        data = self.tracker.data
-        for number, name in ((1, "Shop"), (2, "Vault")):
-            project = Project(
-                number, name, identifier=name.lower(), tracker_ids=(defaults.BUG, defaults.TASK)
-            )
-            put(data.projects, project).is_public = number == SHOP
-        for number, owner in enumerate((self.ana, self.ben), 1):
-            name = owner.user_id[2:].lower()
-            user = User(number, name, name.title(), "Test", f"{name}@x.example", f"key-of-{name}")
-            self._users[name] = put(data.users, user)
-            data.join(data.projects[SHOP], user, defaults.DEVELOPER)
-        data.join(data.projects[VAULT], self._users["ana"], defaults.DEVELOPER)
-        await self.tracker.start()
-        self.client = Client(self.tracker.url, on_answer=lambda name, *_: self.requests.update([name]))
-        self.access = Access.to(self.client, self.store, Timings(keys=KeyTimings(recheck=0)))
-        self.digests = Digests(self.access)
-        for owner, name in ((self.ana, "ana"), (self.ben, "ben")):
-            await self.store.links.put(owner, SecretStr(f"key-of-{name}"), self._users[name].id, name.title())
+    @asynccontextmanager
+    async def opened(self, *linked: str) -> AsyncIterator["Digests"]:
+        """Opens the office while the block runs."""
+        async with self.office.opened(*linked):
+            try:
+                yield self
+            finally:
+                for process in self.processes:
+                    await process.close()
+        assert self.office.violations() == []
 
-    async def close(self) -> None:
-        await self.client.aclose()
-        await self.tracker.stop()
+    @property
+    def now(self) -> datetime:
+        """The time that has passed for everyone, however the database's clock jumps."""
+        return datetime.now(UTC) + self._passed
 
-    @cached_property
-    def living(self) -> DigestRuns:
-        """The engine of a process that is never cut off."""
-        return self.engine()
+    def pass_time(self, time: timedelta) -> None:
+        self._passed += time
+        self.office.clock.ahead += time
 
-    def engine(self, store: Store | None = None, poster: Any = None) -> DigestRuns:
-        """An engine, as in a separate process."""
-        store = store or self.new_store()
-        access = replace(self.access, store=store)
-        poster = poster or self.poster
-        engine = DigestRuns(access, poster, lambda state, _late: self.finished.append(state))
-        self._processes[engine] = store.processes
-        notices = DigestNotices(store.digests, poster, WORDING)
-        self._workers[engine] = Worker(store.jobs, {NOTICE: notices.send}, retry=1)
-        return engine
-
-    def new_store(self) -> Store:
-        """A store, as in a separate process."""
-        clock = select(bindparam("now", callable_=lambda: self.now, type_=UtcDateTime()))
-        return Store(self._database, self._vault, clock=clock)
+    # What people and the service do
 
     async def add(
-        self, channel: str = "C1", schedule: str = "hourly", *, owner: Owner | None = None, **plan: Any
+        self, channel: str = "general", project: str = "webshop", *, owner: Owner = ANA, **plan: Any
     ) -> Digest:
-        """Add a digest for the shop project."""
-        about = {"project": "Shop", "zone": "Europe/Madrid", "schedule": schedule} | plan
-        where = Channel(TEAM, channel)
-        planned: Planned = await self.digests.add(owner or self.ana, where, wanted(**about))
-        return planned.digest
+        where = Place(TEAM, self.office.channel_id(channel))
+        return (await self.office.digests.add(owner, where, wanted(project, **plan))).digest
+
+    def add_channel(self, name: str) -> str:
+        """Adds a channel that the bot and the owners are in; returns its name."""
+        state = self.office.workspace.state
+        members = {state.app.bot_user_id, ANA.user_id, BEN.user_id}
+        state.add_channel(Channel(f"C0{name.upper()}", name, "channel", members))
+        return name
+
+    def report(
+        self, subject: str = "It rings twice", project: int = WEBSHOP, *, hidden: bool = False, **has: Any
+    ) -> Issue:
+        """Opens an issue with these fields; a hidden one isn't visible until `reveal` is called."""
+        data = self.office.tracker.data
+        now = self.office.tracker.clock().replace(microsecond=0)
+        number = free_id(data.issues, self._hidden)
+        issue = Issue(number, project, BUG, NEW, HIGH, 2, subject, created_on=now, updated_on=now)
+        for name, value in has.items():
+            setattr(issue, name, value)
+        return put(self._hidden if hidden else data.issues, issue)
+
+    def reveal(self) -> None:
+        """Makes all hidden issues visible."""
+        self.office.tracker.data.issues.update(self._hidden)
+        self._hidden.clear()
+
+    def update(self, issue: Issue, status: int = NEW) -> None:
+        issue.status_id = status
+        issue.updated_on = self.office.tracker.clock().replace(microsecond=0)
+        if status == CLOSED:
+            issue.closed_on = issue.updated_on
+
+    async def chris(self) -> Person:
+        """Chris, linked."""
+        await self.office.link(IDS["chris"], KEYS["chris"])
+        return Person(self.office, IDS["chris"])
+
+    async def send_now(self, digest: Digest) -> str:
+        """Lets Ana type that a digest is to be posted now; returns the answer, once all is done."""
+        self.pass_time(timedelta(seconds=11))  # not taken for a double click
+        answer = await self.person.ask(f"/digest now {digest.id}")
+        await self.office.idle()
+        await at_rest(self.office.bot)
+        return text_of(answer)
+
+    # What the bot does
+
+    async def tick(self, after: timedelta = HOUR, by: "Process | None" = None) -> None:
+        """Lets time pass, and does what is due then: in the office's bot, or another process."""
+        self.pass_time(after)
+        await self.beats(by.bot if by else self.office.bot)
+        await (by.run() if by else run_due(self.office.bot))
+
+    async def beats(self, *bots: Bot) -> None:
+        """Sends heartbeats until what doesn't send any counts as dead."""
+        for _ in range(4):
+            self.pass_time(HEARTBEAT)
+            for bot in bots:
+                await bot.store.processes.beat()
+
+    async def run_for(self, seconds: int, by: "Process | None" = None) -> None:
+        """Does what is due every five seconds, as in production."""
+        for _ in range(seconds // 5):
+            self.pass_time(timedelta(seconds=5))
+            await (by.bot if by else self.office.bot).store.processes.beat()
+            await (by.run() if by else run_due(self.office.bot))
+
+    async def process(self) -> "Process":
+        """Another process of the bot."""
+        process = await Process.started(self.office)
+        self.processes.append(process)
+        return process
+
+    # What there is to see
+
+    async def posts(self, channel: str = "general") -> list[JSON]:
+        """The digests posted in a channel."""
+        state = self.office.workspace.state
+        where = self.office.channel_id(channel)
+        return [{"text": m.text, "blocks": m.blocks} for m in state.messages[where] if digest_of(m)]
+
+    def posted(self, digest: Digest | int | None = None) -> list[Post]:
+        """All that is posted of one digest, or of all."""
+        number = digest.id if isinstance(digest, Digest) else digest
+        messages = self.office.workspace.state.messages.values()
+        found = (post for channel in messages for message in channel if (post := _post_of(message)))
+        return [post for post in found if number in (None, post.digest)]
+
+    def sent(self) -> list[Post]:
+        """All digests that a process began to send, whether or not Slack got them."""
+        found = []
+        for call in self.wire.called(POST):
+            blocks = call.arguments.get("blocks") or []
+            blocks = json.loads(blocks) if isinstance(blocks, str) else blocks
+            found.append(_post_of(Message("", "", "", "", blocks)))
+        return [post for post in found if post]
+
+    def listed(self, digest: Digest | None = None) -> list[tuple[int, ...]]:
+        """The issues in each post of one digest, or of all."""
+        return [post.issues for post in self.posted(digest)]
+
+    def covered(self, digest: Digest | int) -> set[int]:
+        """The issues that a digest has posted."""
+        return {issue for post in self.posted(digest) for issue in post.issues}
+
+    def repeated(self) -> list[object]:
+        """Due times and issues that a digest posted more than once."""
+        posts = self.posted()
+        times: Counter[object] = Counter((post.digest, post.due_at) for post in posts)
+        issues: Counter[object] = Counter((post.digest, issue) for post in posts for issue in post.issues)
+        return [one for one, often in (times + issues).items() if often > 1]
 
     async def stored(self, digest: Digest) -> Digest:
-        """The digest as stored now."""
-        found = await self.store.digests.get(TEAM, digest.id)
+        found = await self.office.bot.store.digests.get(TEAM, digest.id)
         assert found
         return found
 
-    async def invalidate_zone(self, digest: Digest) -> None:
-        """Give the digest an unknown time zone."""
-        plan = replace(digest.plan, zone="Atlantis/Capital")
-        await self.store.digests.change(digest, plan, digest.next_due or self.now, ())
+    async def paused(self, digest: Digest) -> Pause | None:
+        return (await self.stored(digest)).paused
 
-    def report(
-        self, project: int = SHOP, *, visible: bool = True, private: bool = False, tracker: int = defaults.BUG
-    ) -> Issue:
-        """Open an issue; unless `visible`, it stays hidden until `reveal_hidden` is called."""
-        data = self.tracker.data
-        opened = (self.now + self.service_clock_offset).replace(microsecond=0)
-        issue = Issue(
-            id=free_id(data.issues, self._hidden),
-            project_id=project,
-            tracker_id=tracker,
-            status_id=defaults.NEW,
-            priority_id=defaults.NORMAL,
-            author_id=1,
-            subject="Something is broken",
-            created_on=opened,
-            updated_on=opened,
-            is_private=private,
-        )
-        put(data.issues if visible else self._hidden, issue)
-        return issue
+    async def notices(self) -> list[str]:
+        """The bot's direct messages to Ana."""
+        return [text_of(message) for message in await self.person.messages(DM)]
 
-    def reveal_hidden(self) -> None:
-        """Make all hidden issues visible."""
-        self.tracker.data.issues.update(self._hidden)
-        self._hidden.clear()
 
-    async def beat(self, engine: DigestRuns) -> None:
-        """Send one heartbeat."""
-        await self._processes[engine].beat()
+def _post_of(message: Message) -> Post | None:
+    found = digest_of(message)
+    if found is None:
+        return None
+    issues = dict.fromkeys(map(int, ISSUE.findall(json.dumps(message.blocks))))
+    text = text_of({"blocks": message.blocks})
+    return Post(int(found[1]), datetime.fromisoformat(found[2]), tuple(issues), text)
 
-    async def tick(self, engine: DigestRuns | None = None, *, after: timedelta = timedelta(0)) -> None:
-        """Advance the time, send some heartbeats, and run all due digests, by default in a process that stays
-        the same.
-        """
-        engine = engine or self.living
-        self.now += after
-        for _ in range(4):
-            self.now += HEARTBEAT
-            await self._processes[engine].beat()
-        await self._run(engine)
 
-    async def run_for(self, engine: DigestRuns, seconds: int) -> None:
-        """Run the engine for some seconds, every five seconds as in production."""
-        for _ in range(seconds // 5):
-            self.now += timedelta(seconds=5)
-            await self._processes[engine].beat()
-            await self._run(engine)
+class Process:
+    """A process of the bot that begins nothing on its own, and can be cut off at each of its steps: a write
+    to the database, or a message to Slack.
 
-    async def _run(self, engine: DigestRuns) -> None:
-        await engine.run_due(self.now)
-        await engine.idle()
-        await self._workers[engine].run_due()
-        await self._workers[engine].tasks.idle()
+    Once dead, it never beats, writes or sends again. Its numbers of steps count from 1 in each `run`.
+    """
 
-    async def run_until_killed(self, process: Process) -> None:
-        """Run the due digests of a process until it finishes or is killed."""
-        try:
-            await self.tick(process.engine)
-        except Killed:
-            await process.engine.idle()
+    def __init__(self, bot: Bot) -> None:
+        self.bot = bot
+        self.steps = 0
+        self.dies_at: int | None = None
+        self.fails_at: Collection[int] = ()
+        """The steps at which the database fails."""
+        self._stalls_at: int | None = None
+        self._stalled, self._released, self._died = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._closing = AsyncExitStack()
 
-    async def while_stalled(
-        self, slow: Process, at: int | str, meanwhile: Callable[[], Coroutine[Any, Any, object]]
-    ) -> None:
-        """Stall a process at a step, by number or name, run `meanwhile`, then let it continue."""
-        slow.stall_at, slow.stalled, slow.resume_work = at, asyncio.Event(), asyncio.Event()
-        work = asyncio.create_task(self.run_until_killed(slow))
-        stalled = asyncio.create_task(slow.stalled.wait())
+    @classmethod
+    async def started(cls, office: Office) -> "Process":
+        usual = office.bot.settings
+        line = Line(usual.slack_api_url.removesuffix("/api/"))
+        settings = usual.model_copy(update={"slack_api_url": f"{await line.up()}/api/"})
+        bot = Bot(settings, office.timings, office.delays, office.clock.query())
+        process = line.process = cls(bot)
+        process._closing.push_async_callback(line.down)
+        process._closing.push_async_callback(bot._closing.aclose)
+        process._closing.push_async_callback(cut_off, bot)
+        await bot.database.open()
+        transact = bot.database._driver.transact
+
+        async def step(work: Callable[[Connection], T], *, writes: bool) -> T:
+            if writes:
+                await process.step()
+            return await transact(work, writes=writes)
+
+        vars(bot.database._driver)["transact"] = step
+        return process
+
+    @property
+    def dead(self) -> bool:
+        return self._died.is_set()
+
+    async def step(self, *, writes: bool = True) -> None:
+        """Called before each step; raises CancelledError once the process is dead."""
+        self.steps += 1
+        number = self.steps
+        if number == self._stalls_at:
+            self._stalled.set()
+            await self._released.wait()
+        if number == self.dies_at:
+            self._died.set()
+        if self.dead:
+            raise asyncio.CancelledError
+        if writes and number in self.fails_at:
+            raise OSError("database unavailable")
+
+    async def run(self) -> None:
+        """Does what is due, until that is done or the process dies."""
+        self.steps = 0
+        work, died = asyncio.create_task(run_due(self.bot)), asyncio.create_task(self._died.wait())
+        await asyncio.wait({work, died}, return_when=asyncio.FIRST_COMPLETED)
+        died.cancel()
+        if self.dead:
+            work.cancel()
+            await asyncio.wait({work})
+            await self.close()
+        else:
+            with suppress(OSError):  # as at any interval
+                await work
+
+    @asynccontextmanager
+    async def stalled(self, at: int) -> AsyncIterator[bool]:
+        """Does what is due, and stalls at a step while the block runs; yields whether it came to that."""
+        self._stalls_at = at
+        self._stalled.clear()
+        self._released.clear()
+        work, stalled = asyncio.create_task(self.run()), asyncio.create_task(self._stalled.wait())
         await asyncio.wait({work, stalled}, return_when=asyncio.FIRST_COMPLETED)
         stalled.cancel()
-        await meanwhile()
-        slow.stall_at = None
-        slow.resume_work.set()
+        yield self._stalled.is_set()
+        self._stalls_at = None
+        self._released.set()
         await work
+
+    async def close(self) -> None:
+        await self._closing.aclose()
+
+
+class Line(Proxy):
+    """Passes what one process sends on to Slack."""
+
+    process: Process
+
+    async def up(self) -> str:
+        await self._connect()
+        return await self._serve(app(self._pass_on))
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        await request.read()
+        try:
+            if request.path.endswith(POST):
+                await self.process.step(writes=False)
+        except asyncio.CancelledError:
+            return broken(request, None)
+        return await self._passed_on(request)

@@ -1,37 +1,28 @@
 """Posting digests: once each, within Slack's rate limits, whatever Slack answers."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
-from bot.sandbox.tracker.data import Issue, free_id, put
-from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.state import Clock
-from bot.store.channels import Channel as Place
-from bot.store.digests import Digest, Pause
-from bot.store.owner import Owner
-from bot.store.tables import JobRow
+from bot.store.digests import Pause
 from bot.timings import DEFAULT, Delays
-from tests.support.digesting import wanted
-from tests.support.due_digests import digest_of
-from tests.support.office import FORGETFUL, TEAM, Office
-from tests.support.people import IDS, KEYS
-from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of
-from tests.support.slackwire import SlackWire
-from tests.support.work import digest_runs
+from tests.features.digests.newsroom import ANA, HISTORY, POST, Digests
+from tests.support.person import DM
+from tests.support.reading import text_of
+from tests.support.work import at_rest
 
-HOUR = timedelta(hours=1)
 LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
-ANA = Owner(None, TEAM, "U0ANA0001")
-POST, HISTORY = "chat.postMessage", "conversations.history"
+
+
+def paced(**delays: Any) -> pytest.MarkDecorator:
+    """Runs a test in an office where Slack limits rates, and the bot keeps to the limits."""
+    settings = {"delays": Delays(channels=0, **delays), "rate_limits": True}
+    return pytest.mark.parametrize("digests", [settings], indirect=True, ids=["paced"])
 
 
 class Ahead(Clock):
@@ -42,72 +33,6 @@ class Ahead(Clock):
 
     def now(self) -> float:
         return super().now() + self._seconds
-
-
-class Digests:
-    """An office whose clock for digests is set by the test."""
-
-    def __init__(self, office: Office, wire: SlackWire, person: Person) -> None:
-        self.office, self.wire, self.person = office, wire, person
-        self.now = datetime.now(UTC)
-
-    async def add(self, channel: str = "general", project: str = "webshop", **plan: Any) -> Digest:
-        where = Place(TEAM, self.office.channel_id(channel))
-        return (await self.office.digests.add(ANA, where, wanted(project, **plan))).digest
-
-    def report(self, subject: str = "The till rings twice", project: int = 1) -> Issue:
-        data = self.office.tracker.data
-        now = datetime.now(UTC).replace(microsecond=0)
-        issue = Issue(
-            free_id(data.issues), project, BUG, NEW, HIGH, 2, subject, created_on=now, updated_on=now
-        )
-        return put(data.issues, issue)
-
-    async def tick(self, after: timedelta = HOUR) -> None:
-        self.now += after
-        await digest_runs(self.office.bot).run_due(self.now)
-        await digest_runs(self.office.bot).idle()
-        await self.office.bot.worker.run_due()
-        await self.office.bot.worker.tasks.idle()
-
-    async def posts(self, channel: str = "general") -> list[JSON]:
-        """The digests posted in a channel."""
-        state = self.office.workspace.state
-        where = self.office.channel_id(channel)
-        return [{"text": m.text, "blocks": m.blocks} for m in state.messages[where] if digest_of(m)]
-
-    async def stored(self, digest: Digest) -> Digest:
-        found = await self.office.bot.store.digests.get(TEAM, digest.id)
-        assert found
-        return found
-
-    async def chris(self) -> Person:
-        """Chris, linked."""
-        await self.office.link(IDS["chris"], KEYS["chris"])
-        return Person(self.office, IDS["chris"])
-
-    async def notices(self) -> list[str]:
-        """The bot's direct messages to Ana."""
-        return [text_of(message) for message in await self.person.messages(DM)]
-
-
-@pytest.fixture
-async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Digests]:
-    wire = SlackWire()
-    paced: Delays | None = getattr(request, "param", None)
-    at_once = Delays(channels=0, channel_pace=0, workspace_pace=0)
-    office = Office(
-        tmp_path,
-        slack_wire=wire,
-        delays=paced or at_once,
-        timings=FORGETFUL,
-        rate_limits=paced is not None,
-    )
-    await office.open()
-    await office.link(ANA.user_id, KEYS["ana"])
-    yield Digests(office, wire, Person(office, ANA.user_id))
-    await office.close()
-    assert office.violations() == []
 
 
 async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> None:
@@ -126,8 +51,7 @@ async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> No
 
 async def test_nobody_waits_until_the_owner_of_a_digest_is_told(digests: Digests) -> None:
     await digests.add()
-    await digests.office.link("U0CHRIS01", KEYS["chris"])
-    chris = Person(digests.office, "U0CHRIS01")
+    chris = await digests.chris()
     digests.wire.lasting = {POST: "429:60"}
     for act, does in (("pause", "Pause"), ("change", "Save"), ("remove", "Remove"), ("", "Undo")):
         async with asyncio.timeout(30):
@@ -218,7 +142,7 @@ def chat(digests: Digests, ts: str) -> None:
     messages.sort(key=lambda message: float(message.ts))
 
 
-@pytest.mark.parametrize("digests", [Delays(channels=0, digest_now=0.1)], indirect=True)
+@paced(digest_now=0.1)
 async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digests: Digests) -> None:
     await digests.add()
     digests.report()
@@ -228,7 +152,7 @@ async def test_rate_limited_digest_now_answers_immediately_and_posts_once(digest
 
     assert "is on its way" in answers[0]
     assert "was just sent" in answers[1]
-    await digest_runs(digests.office.bot).idle()
+    await at_rest(digests.office.bot)
     assert len(await digests.posts()) == 1
     assert len(digests.wire.called(POST)) == 2
 
@@ -239,9 +163,7 @@ async def test_a_second_now_waits_for_a_postponed_one(digests: Digests) -> None:
     digests.wire.faults = [(POST, "lose the request")]
 
     answers = [text_of(await digests.person.ask("/digest now"))]
-    claimed = update(JobRow).values(at=datetime.now(UTC) - HOUR)  # no double click any more
-    await digests.office.bot.database.execute(claimed)
-    await asyncio.sleep(1.1)  # a run's time is its identity, and SQLite's clock has whole seconds
+    digests.pass_time(timedelta(seconds=11))  # no double click any more
     answers.append(text_of(await digests.person.ask("/digest now")))
 
     assert ["is on its way" in answer for answer in answers] == [True, True]
@@ -250,18 +172,23 @@ async def test_a_second_now_waits_for_a_postponed_one(digests: Digests) -> None:
     assert len(await digests.posts()) == 1
 
 
-async def test_unverifiable_post_is_not_repeated_and_owner_is_notified(digests: Digests) -> None:
+async def test_a_post_that_stays_unverifiable_for_a_day_is_given_up(digests: Digests) -> None:
     await digests.add()
     digests.report()
-    digests.wire.faults = [(POST, "lose the request"), (HISTORY, "refuse:missing_scope")]
+    digests.wire.faults = [(POST, "lose the request")]
+    digests.wire.lasting = {HISTORY: "refuse:missing_scope"}
     await digests.tick()
-    await digests.tick(LATER)
-    await digests.tick(LATER)
-    assert await digests.posts() == []
+    issue = digests.report("The next one")
+    for _ in range(22):
+        await digests.tick()
+    assert len(digests.wire.called(POST)) == 1
+    assert await digests.notices() == []
+
+    for _ in range(4):
+        await digests.tick()
+
     (told,) = await digests.notices()
     assert "I can't check whether it's in the channel" in told
-    issue = digests.report("The next one")
-    await digests.tick()
     (post,) = await digests.posts()
     assert "1 new issue" in text_of(post)
     assert f"#{issue.id} The next one" in text_of(post)
@@ -278,7 +205,7 @@ async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> N
     assert calls[-1].at - calls[0].at > 4
 
 
-@pytest.mark.parametrize("digests", [Delays(channels=0, channel_burst=1)], indirect=True)
+@paced(channel_burst=1)
 async def test_posts_to_one_channel_are_spaced_one_second_apart(
     digests: Digests,
 ) -> None:

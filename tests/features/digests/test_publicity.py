@@ -1,40 +1,25 @@
 """Digests show a channel only what everyone can see, or what their owner agreed to show there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from bot.sandbox.tracker.data import Issue
-from bot.store.digests import Digest, Pause
+from bot.store.digests import Pause
 from bot.timings import Delays, Timings
-from tests.features.digests.test_posts import ANA, Digests
-from tests.support.office import Office
-from tests.support.person import DM, Person
+from tests.features.digests.newsroom import ANA, MOBILE, SECURITY, WEBSHOP, Digests
+from tests.support.person import DM
 from tests.support.reading import text_of
-from tests.support.slackwire import SlackWire
-from tests.support.wire import Wire
-
-WEBSHOP, MOBILE, SECURITY = 1, 2, 4
 
 
-@pytest.fixture
-async def digests(tmp_path: Path) -> AsyncIterator[Digests]:
-    """An office behind a slow Slack, where what decides about a post may be half a second old."""
-    wire, delays, timings = SlackWire(), Delays(channels=0), Timings(interval=3600, fresh=0.5)
-    office = Office(tmp_path, slack_wire=wire, delays=delays, timings=timings)
-    async with office.opened("ana"):
-        yield Digests(office, wire, Person(office, ANA.user_id))
-    assert office.violations() == []
+SLOW_SLACK = {"delays": Delays(channels=0), "timings": Timings(interval=3600, fresh=0.5)}
+"""What decides about a post may be half a second old, and Slack makes posts wait for longer."""
+pytestmark = pytest.mark.parametrize("digests", [SLOW_SLACK], indirect=True, ids=["slow"])
 
 
 def hide(digests: Digests, *, hidden: bool = True, project: int = WEBSHOP) -> None:
     digests.office.tracker.data.projects[project].is_public = not hidden
-
-
-async def paused(digests: Digests, digest: Digest) -> Pause | None:
-    return (await digests.stored(digest)).paused
 
 
 async def test_a_digest_of_a_hidden_project_waits_until_its_owner_agrees(digests: Digests) -> None:
@@ -49,12 +34,12 @@ async def test_a_digest_of_a_hidden_project_waits_until_its_owner_agrees(digests
     await digests.tick()
 
     assert len(await digests.posts()) == 1
-    assert await paused(digests, digest) is Pause.NOT_PUBLIC
+    assert await digests.paused(digest) is Pause.NOT_PUBLIC
     asked = await chris.ask("/digest resume 1")
     refused = await chris.after(chris.press(asked, "Resume"))
     assert "only Ana Ruiz can agree" in text_of(refused)
     assert "Web Shop isn't public" in text_of(await ana.ask("/digest resume 1"))
-    assert await paused(digests, digest) is Pause.NOT_PUBLIC
+    assert await digests.paused(digest) is Pause.NOT_PUBLIC
 
     (notice,) = await ana.messages(DM)
     assert "If everyone in <#C0GENERAL01> may see its issues" in text_of(notice)
@@ -151,18 +136,15 @@ async def test_a_subprojects_issues_stay_out_of_a_public_projects_digest(
     assert "In the subproject" not in text_of(post)
 
 
-async def test_a_slow_service_delays_a_digest_but_does_not_keep_it_from_being_posted(tmp_path: Path) -> None:
-    wire, delays = Wire(), Delays(channels=0)
-    timings = Timings(interval=3600, fresh=0.1, longest_post=5)
-    office = Office(tmp_path, slack_wire=SlackWire(), wire=wire, delays=delays, timings=timings)
-    async with office.opened("ana"):
-        digests = Digests(office, SlackWire(), Person(office, ANA.user_id))
-        await digests.add()
-        digests.report("Everyone may know")
-        wire.seconds = 0.5
-        wire.fail("slow", lasting=True)
+async def test_a_slow_service_delays_a_digest_but_does_not_keep_it_from_being_posted(
+    digests: Digests,
+) -> None:
+    await digests.add()
+    digests.report("Everyone may know")
+    digests.service.seconds = 0.6
+    digests.service.fail("slow", lasting=True)
 
-        await digests.tick()
+    await digests.tick()
 
-        (post,) = await digests.posts()
-        assert "Everyone may know" in text_of(post)
+    (post,) = await digests.posts()
+    assert "Everyone may know" in text_of(post)
