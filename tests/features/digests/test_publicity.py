@@ -12,7 +12,6 @@ from tests.features.digests.newsroom import ANA, MOBILE, SECURITY, WEBSHOP, Dige
 from tests.support.person import DM
 from tests.support.reading import text_of
 
-
 SLOW_SLACK = {"delays": Delays(channels=0), "timings": Timings(interval=3600, fresh=0.5)}
 """What decides about a post may be half a second old, and Slack makes posts wait for longer."""
 pytestmark = pytest.mark.parametrize("digests", [SLOW_SLACK], indirect=True, ids=["slow"])
