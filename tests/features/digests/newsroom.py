@@ -105,6 +105,13 @@ class Digests:
         where = Place(TEAM, self.office.channel_id(channel))
         return (await self.office.digests.add(owner, where, wanted(project, **plan))).digest
 
+    async def add_personal(self) -> Digest:
+        """Ana's personal digest, hourly."""
+        await self.person.ask("/digest me hourly")
+        digest = await self.office.digests.personal(ANA)
+        assert digest
+        return digest
+
     def add_channel(self, name: str) -> str:
         """Adds a channel that the bot and the owners are in; returns its name."""
         state = self.office.workspace.state

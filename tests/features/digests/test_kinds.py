@@ -1,186 +1,166 @@
 """Digests of due, stale and closed issues, and personal digests."""
 
+import re
 import tracemalloc
 from datetime import timedelta
 
-import pytest
-
-from bot.errors import UserError
-from bot.features.digests.message import message
 from bot.features.digests.reading import MAX_ROWS
-from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.store.channels import Channel
-from bot.store.digest_runs import RunState
-from bot.store.digests import Digest, Pause
-from bot.store.plans import Kind, Plan
-from tests.features.digests.newsroom import SHOP, TEAM, VAULT, DigestHarness
+from bot.sandbox.tracker.defaults import CLOSED, TASK
+from bot.store.digests import Pause
+from bot.store.plans import Kind
+from tests.features.digests.newsroom import ANA, DAY, SECURITY, WEBSHOP, Digests
 from tests.support.digesting import wanted
-from tests.support.wording import WORDING
+from tests.support.reading import text_of
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-ANA, BEN = 1, 2
+ANAS, BENS = 1, 2
+KINDS: tuple[Kind, ...] = ("due", "stale", "closed")
 MANY = 1500
 
 
-def update(harness: DigestHarness, issue: Issue, status: int = defaults.NEW) -> None:
-    issue.status_id = status
-    issue.updated_on = harness.now.replace(microsecond=0)
-    if status == defaults.CLOSED:
-        issue.closed_on = issue.updated_on
-
-
-def assigned(
-    harness: DigestHarness, user: int = ANA, *, due: int | None = None, project: int = SHOP
-) -> Issue:
+def assigned(digests: Digests, user: int = ANAS, *, due: int | None = None, project: int = WEBSHOP) -> Issue:
     """Opens an issue that is assigned to a user and due in some days."""
-    issue = harness.report(project)
-    issue.assigned_to_id = user
-    issue.due_date = None if due is None else harness.now.date() + timedelta(days=due)
+    due_date = None if due is None else digests.now.date() + timedelta(days=due)
+    return digests.report(project=project, assigned_to_id=user, due_date=due_date)
+
+
+def closed(digests: Digests) -> Issue:
+    issue = digests.report()
+    digests.update(issue, CLOSED)
     return issue
 
 
-async def personal(harness: DigestHarness) -> Digest:
-    where = Channel(TEAM, "D1")
-    planned = await harness.digests.set_up_personal(
-        harness.ana, where, Plan(schedule="hourly", zone="Europe/Madrid")
-    )
-    return planned.digest
-
-
-async def test_each_kind_lists_its_issues_when_it_is_due(harness: DigestHarness) -> None:
-    overdue, today, soon, _later = (assigned(harness, due=days) for days in (-30, 0, 7, 8))
-    assigned(harness, due=0).is_private = True
-    old = harness.report()
+async def test_each_kind_lists_its_issues_when_it_is_due(digests: Digests) -> None:
+    overdue, today, soon, _later = (assigned(digests, due=days) for days in (-30, 0, 7, 8))
+    assigned(digests, due=0).is_private = True
+    old = digests.report()
     old.updated_on -= 14 * DAY
-    update(harness, harness.report(), defaults.CLOSED)
-    kinds = {kind: await harness.add(f"C{kind}", kind=kind) for kind in ("due", "stale", "closed")}
+    closed(digests)
+    kinds = {kind: await digests.add(kind=kind) for kind in KINDS}
 
-    await harness.tick(after=HOUR)
-    update(harness, overdue, defaults.CLOSED)
-    await harness.tick(after=HOUR)
-    update(harness, overdue)  # reopened, and closed again
-    harness.now += timedelta(minutes=5)
-    update(harness, overdue, defaults.CLOSED)
-    await harness.tick(after=HOUR)
+    await digests.tick()
+    digests.update(overdue, CLOSED)
+    await digests.tick()
+    digests.update(overdue)  # reopened, and closed again
+    digests.pass_time(timedelta(minutes=5))
+    digests.update(overdue, CLOSED)
+    await digests.tick()
 
     due = [(overdue.id, today.id, soon.id), (today.id, soon.id), (today.id, soon.id)]
-    assert harness.poster.listed(kinds["due"]) == due
-    assert harness.poster.listed(kinds["stale"]) == [(old.id,)] * 3
-    assert harness.poster.listed(kinds["closed"]) == [(overdue.id,)] * 2
+    assert digests.listed(kinds["due"]) == due
+    assert digests.listed(kinds["stale"]) == [(old.id,)] * 3
+    assert digests.listed(kinds["closed"]) == [(overdue.id,)] * 2
 
 
-async def test_new_issues_are_listed_beside_other_kinds_of_the_same_owner(harness: DigestHarness) -> None:
-    kinds: tuple[Kind, ...] = ("due", "closed")
-    for kind in kinds:
-        await harness.add(f"C{kind}", kind=kind)
-    news = await harness.add("Cnew")
-    await harness.tick(after=HOUR)
+async def test_new_issues_are_listed_beside_other_kinds_of_the_same_owner(digests: Digests) -> None:
+    for kind in ("due", "closed"):
+        await digests.add(kind=kind)
+    news = await digests.add()
+    await digests.tick()
 
-    opened = [harness.report() for _ in range(3)]
-    await harness.tick(after=HOUR)
-    await harness.tick(after=HOUR)
+    opened = [digests.report() for _ in range(3)]
+    for _ in range(2):
+        await digests.tick()
 
-    assert harness.poster.listed(news) == [tuple(issue.id for issue in opened)]
+    assert digests.listed(news) == [tuple(issue.id for issue in opened)]
 
 
-async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(harness: DigestHarness) -> None:
-    kinds: tuple[Kind, ...] = ("due", "stale", "closed")
-    digests = [await harness.add(f"C{kind}", kind=kind) for kind in kinds]
-    digests.append(await personal(harness))
+async def test_digests_of_thousands_of_issues_read_and_hold_a_few_hundred(digests: Digests) -> None:
+    added = [await digests.add(kind=kind) for kind in KINDS]
+    mine = await digests.add_personal()
     for number in range(MANY):
-        late, done = assigned(harness, due=-1), harness.report()
+        late, done = assigned(digests, due=-1), closed(digests)
         late.is_private = number % 10 == 0
-        update(harness, done, defaults.CLOSED)
-        late.updated_on = harness.now.replace(microsecond=0) - 20 * DAY + timedelta(seconds=number)
+        late.updated_on += timedelta(seconds=number) - 20 * DAY
         late.description = done.description = f"{number} " + "Long ago, " * 500
-    harness.requests.clear()
+    digests.service.heal()
     tracemalloc.start()
 
-    await harness.tick(after=HOUR)
+    await digests.tick()
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert harness.requests["list_issues"] < 40  # what was read long ago is read again
-    assert peak < 30e6
-    for digest in digests:
-        (post,) = (post for post in harness.poster.posts if post.digest.id == digest.id)
-        assert MAX_ROWS <= len(post.issues) <= 2 * MAX_ROWS
-        assert not any(issue.description for issue in post.issues)
-        assert digest.personal or not any(issue.is_private for issue in post.issues)
-        assert f"at least {len(post.issues)}" in message(post, WORDING).text
+    assert digests.service.heal().count("GET /issues.json") < 40  # what was read long ago is read again
 
-    await harness.tick(after=HOUR)
-    assert len(harness.poster.listed(digests[2])) == 1
+    assert peak < 26e6
+    issues = digests.office.tracker.data.issues
+    for digest in (*added, mine):
+        (post,) = digests.posted(digest)
+        number = re.search("at least ([0-9]+)", post.text)
+        assert number
+        assert MAX_ROWS <= int(number[1]) <= 2 * MAX_ROWS
+        assert digest is mine or not any(issues[issue].is_private for issue in post.issues)
 
-
-async def test_filters_by_person_and_exclusions_limit_the_issues(harness: DigestHarness) -> None:
-    assigned(harness, BEN)
-    bens = await harness.add("C1", filters={"to": ("ben",)})
-    others = await harness.add("C2", excluded={"to": ("me",), "tracker": ("task",)})
-    first, _ = assigned(harness, BEN), assigned(harness, ANA)
-    second = harness.report()
-    harness.report(tracker=defaults.TASK)
-
-    await harness.tick(after=HOUR)
-
-    assert harness.poster.listed(bens) == [(first.id,)]
-    assert harness.poster.listed(others) == [(first.id, second.id)]
+    await digests.tick()
+    assert len(digests.posted(added[2])) == 1
 
 
-async def test_another_kind_starts_anew(harness: DigestHarness) -> None:
-    digest = await harness.add()
-    closed = harness.report()
-    update(harness, closed, defaults.CLOSED)
-    await harness.digests.change(harness.ana, digest, wanted(kind="closed"))
-    late = harness.report()
-    harness.now += timedelta(minutes=5)
-    update(harness, late, defaults.CLOSED)
+async def test_filters_by_person_and_exclusions_limit_the_issues(digests: Digests) -> None:
+    assigned(digests, BENS)
+    bens = await digests.add(filters={"to": ("ben",)})
+    others = await digests.add(excluded={"to": ("me",), "tracker": ("task",)})
+    first, _ = assigned(digests, BENS), assigned(digests, ANAS)
+    second = digests.report()
+    digests.report(tracker_id=TASK)
 
-    await harness.tick(after=HOUR)
+    await digests.tick()
 
-    assert harness.poster.listed(digest) == [(late.id,)]
+    assert digests.listed(bens) == [(first.id,)]
+    assert digests.listed(others) == [(first.id, second.id)]
 
 
-async def test_personal_digest_has_each_issue_in_one_section(harness: DigestHarness) -> None:
-    known = assigned(harness, project=VAULT)
-    assigned(harness, BEN, due=-1)
-    digest = await personal(harness)
-    await harness.tick(after=HOUR)
-    assert harness.finished == [RunState.EMPTY]
+async def test_another_kind_starts_anew(digests: Digests) -> None:
+    digest = await digests.add()
+    closed(digests)
+    await digests.office.digests.change(ANA, digest, wanted(kind="closed"))
+    late = digests.report()
+    digests.pass_time(timedelta(minutes=5))
+    digests.update(late, CLOSED)
 
-    overdue, today, new = (assigned(harness, due=days) for days in (-1, 0, 3))
+    await digests.tick()
+
+    assert digests.listed(digest) == [(late.id,)]
+
+
+async def test_personal_digest_has_each_issue_in_one_section(digests: Digests) -> None:
+    known = assigned(digests, project=SECURITY)
+    assigned(digests, BENS, due=-1)
+    digest = await digests.add_personal()
+    await digests.tick()
+    assert digests.posted() == []
+
+    overdue, today, new = (assigned(digests, due=days) for days in (-1, 0, 3))
     new.is_private = True
-    update(harness, known)
-    await harness.tick(after=HOUR)
-    await harness.tick(after=HOUR)
-    given_away = [known, overdue, today]
-    for issue in given_away:
-        issue.assigned_to_id = BEN
-    await harness.tick(after=HOUR)
-    known.assigned_to_id = ANA
-    await harness.tick(after=HOUR)
+    digests.update(known)
+    for _ in range(2):
+        await digests.tick()
+    for issue in (known, overdue, today):
+        issue.assigned_to_id = BENS
+    await digests.tick()
+    known.assigned_to_id = ANAS
+    await digests.tick()
 
-    assert harness.poster.listed(digest) == [
+    assert digests.listed(digest) == [
         (overdue.id, today.id, new.id, known.id),
         (overdue.id, today.id),
         (known.id,),
     ]
 
 
-async def test_nobody_else_can_act_on_a_personal_digest(harness: DigestHarness) -> None:
-    digest = await personal(harness)
+async def test_nobody_else_can_act_on_a_personal_digest(digests: Digests) -> None:
+    digest = await digests.add_personal()
 
-    with pytest.raises(UserError, match="no digest"):
-        await harness.digests.one(harness.ben, Channel(TEAM, "D1"), digest.id)
+    assert "There's no digest 1 here." in text_of(await digests.ben.ask(f"/digest pause {digest.id}"))
 
 
-async def test_dead_key_stops_a_personal_digest_and_tells_only_its_owner(harness: DigestHarness) -> None:
-    digest = await personal(harness)
-    harness.tracker.data.users[ANA].api_key = "another"
+async def test_dead_key_stops_a_personal_digest_and_tells_only_its_owner(digests: Digests) -> None:
+    digest = await digests.add_personal()
+    digests.office.tracker.data.users[ANAS].api_key = "another"
 
     for _ in range(6):
-        await harness.tick(after=HOUR)
+        await digests.tick()
 
-    assert (await harness.stored(digest)).paused is Pause.KEY
-    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
+    assert await digests.paused(digest) is Pause.KEY
+    stopped = [told for told in await digests.notices() if "Your digest stopped." in told]
+    assert len(stopped) == 1
+    assert not any("Stopped" in text_of(message) for message in await digests.ben.messages())

@@ -2,37 +2,35 @@
 
 import pytest
 
-from bot.errors import UserError
 from bot.features.digests.digests import MAX_IN_A_CHANNEL, MAX_OF_A_PERSON
 from bot.features.digests.schedules import ScheduleError
-from tests.features.digests.newsroom import DigestHarness
+from tests.features.digests.newsroom import ANA, BEN, Digests
 from tests.support.digesting import wanted
-from tests.support.wording import WORDING
+from tests.support.reading import text_of
 
 
-async def test_digest_comes_every_quarter_of_an_hour_at_most(harness: DigestHarness) -> None:
-    digest = await harness.add(schedule="cron */15 * * * *")
-    for often in ("cron * * * * *", "cron */14 * * * *", "cron 0,5 9 * * 1", "cron 55,5 23,0 * * *"):
-        with pytest.raises(ScheduleError) as refused:
-            await harness.add(schedule=often, empty=True)
-        said = WORDING.sentence(refused.value)
+async def test_digest_comes_every_quarter_of_an_hour_at_most(digests: Digests) -> None:
+    digest = await digests.add(schedule="cron */15 * * * *")
+    for often in ("* * * * *", "*/14 * * * *", "0,5 9 * * 1", "55,5 23,0 * * *"):
+        said = text_of(await digests.person.ask(f'/digest add webshop cron "{often}" empty:yes'))
         assert "at most once every 15 minutes. Choose a slower schedule, like `hourly`." in said
         with pytest.raises(ScheduleError):
-            await harness.digests.change(harness.ana, digest, wanted("Shop", often))
+            await digests.office.digests.change(ANA, digest, wanted("webshop", f"cron {often}"))
 
 
-async def test_channels_and_owners_have_no_more_digests_than_the_limit(harness: DigestHarness) -> None:
-    bens = await harness.add("C0", owner=harness.ben)
+async def test_channels_and_owners_have_no_more_digests_than_the_limit(digests: Digests) -> None:
+    bens = await digests.add(owner=BEN)
     for number in range(MAX_OF_A_PERSON):
-        await harness.add(f"C{1 + number // MAX_IN_A_CHANNEL}", f"hourly :{number:02}")
+        channel = f"more{number // MAX_IN_A_CHANNEL}"
+        if not number % MAX_IN_A_CHANNEL:
+            digests.add_channel(channel)
+        await digests.add(channel, schedule=f"hourly :{number:02}")
 
-    with pytest.raises(UserError) as refused:
-        await harness.add("C1", owner=harness.ben)
-    said = WORDING.sentence(refused.value)
-    assert said.startswith("This channel already has 20 digests, the most allowed. Remove one")
-    with pytest.raises(UserError) as refused:
-        await harness.add("C9")
-    said = WORDING.sentence(refused.value)
-    assert said.startswith("You already own 50 digests, the most allowed. Remove one")
-    with pytest.raises(UserError):
-        await harness.digests.take_ownership(harness.ana, bens)
+    digests.ben.channel = "more0"
+    said = text_of(await digests.ben.ask("/digest add webshop daily 9"))
+    assert "This channel already has 20 digests, the most allowed. Remove one" in said
+    for typed in ("add webshop daily 9", f"take over {bens.id}"):
+        answer = await digests.person.ask(f"/digest {typed}")
+        if typed.startswith("take"):
+            answer = await digests.person.after(digests.person.press(answer, "Take ownership"))
+        assert "You already own 50 digests, the most allowed. Remove one" in text_of(answer)
