@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import aiohttp
 from aiohttp import web
 from sqlalchemy import Connection
 
@@ -96,6 +97,10 @@ class Digests:
     def pass_time(self, time: timedelta) -> None:
         self._passed += time
         self.office.clock.ahead += time
+
+    def wait_until_half_past(self) -> None:
+        """Lets time pass until no hourly digest comes due for half an hour."""
+        self.pass_time(timedelta(minutes=(30 - self.now.minute) % 60))
 
     # What people and the service do
 
@@ -230,9 +235,10 @@ class Digests:
     async def paused(self, digest: Digest) -> Pause | None:
         return (await self.stored(digest)).paused
 
-    async def notices(self) -> list[str]:
-        """The bot's direct messages to Ana."""
-        return [text_of(message) for message in await self.person.messages(DM)]
+    async def notices(self, saying: str = "") -> list[str]:
+        """The bot's direct messages to Ana that say this."""
+        told = [text_of(message) for message in await self.person.messages(DM)]
+        return [text for text in told if saying in text]
 
 
 def _post_of(message: Message) -> Post | None:
@@ -248,12 +254,12 @@ class Process:
     """A process of the bot that begins nothing on its own, and can be cut off at each of its steps: a write
     to the database, or a message to Slack.
 
-    Once dead, it never beats, writes or sends again. Its numbers of steps count from 1 in each `run`.
+    Once dead, it never beats, writes or sends again. Steps, and writes among them, count from 1 in each `run`.
     """
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
-        self.steps = 0
+        self.steps = self._writes = self._runs = 0
         self.dies_at: int | None = None
         self.fails_at: Collection[int] = ()
         """The steps at which the database fails."""
@@ -286,15 +292,22 @@ class Process:
     def dead(self) -> bool:
         return self._died.is_set()
 
+    def die(self) -> None:
+        """Cuts the process off now, as SIGKILL does; what it sent may still arrive."""
+        self._died.set()
+
     async def step(self, *, writes: bool = True) -> None:
         """Called before each step; raises CancelledError once the process is dead."""
-        self.steps += 1
-        number = self.steps
-        if number == self._stalls_at:
-            self._stalled.set()
-            await self._released.wait()
-        if number == self.dies_at:
-            self._died.set()
+        number = 0
+        if self._runs:
+            self.steps += 1
+            self._writes += writes
+            number = self.steps
+            if writes and self._writes == self._stalls_at:
+                self._stalled.set()
+                await self._released.wait()
+        if number and number == self.dies_at:
+            self.die()
         if self.dead:
             raise asyncio.CancelledError
         if writes and number in self.fails_at:
@@ -302,10 +315,12 @@ class Process:
 
     async def run(self) -> None:
         """Does what is due, until that is done or the process dies."""
-        self.steps = 0
+        self.steps = self._writes = 0
+        self._runs += 1
         work, died = asyncio.create_task(run_due(self.bot)), asyncio.create_task(self._died.wait())
         await asyncio.wait({work, died}, return_when=asyncio.FIRST_COMPLETED)
         died.cancel()
+        self._runs -= 1
         if self.dead:
             work.cancel()
             await asyncio.wait({work})
@@ -316,7 +331,9 @@ class Process:
 
     @asynccontextmanager
     async def stalled(self, at: int) -> AsyncIterator[bool]:
-        """Does what is due, and stalls at a step while the block runs; yields whether it came to that."""
+        """Does what is due, and stalls at a write while the block runs; yields whether it came to that. Never
+        at a message, which Slack would get in the meantime.
+        """
         self._stalls_at = at
         self._stalled.clear()
         self._released.clear()
@@ -346,6 +363,6 @@ class Line(Proxy):
         try:
             if request.path.endswith(POST):
                 await self.process.step(writes=False)
-        except asyncio.CancelledError:
+            return await self._passed_on(request)
+        except (asyncio.CancelledError, aiohttp.ClientError):
             return broken(request, None)
-        return await self._passed_on(request)

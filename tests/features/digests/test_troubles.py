@@ -1,290 +1,236 @@
-"""Combined failures: errors during a post, wrong clocks, and users who act at the same time."""
+"""Each due time is posted once and nothing is lost, whatever fails, dies or stalls, and whenever."""
 
 import asyncio
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from functools import partial
+from itertools import count
 
 import pytest
-from pydantic import SecretStr
+from sqlalchemy import update
 
-from bot.access.accounts import Accounts
 from bot.errors import UserError
-from bot.features.digests.reading import MAX_COUNTED
-from bot.sandbox.tracker import defaults
-from bot.sandbox.tracker.data import User, put
-from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.channels import Channel
 from bot.store.digests import Pause
-from bot.store.owner import Owner
-from bot.timings import KeyTimings
-from tests.features.digests.newsroom import SHOP, TEAM, DigestHarness, Process
-from tests.support.digesting import wanted
+from bot.store.tables import DigestRow
+from bot.timings import DEFAULT
+from tests.features.digests.newsroom import ANA, BEN, HISTORY, HOUR, POST, Digests, Process
+from tests.support.office import TEAM
+from tests.support.reading import text_of, until_so
 
-HOUR, MONTH = timedelta(hours=1), timedelta(days=30)
+MONTH = timedelta(days=30)
+SOON = timedelta(seconds=DEFAULT.longest_post + 1)
+FEWEST_STEPS = 5
+"""A digest and a notice take more steps than these."""
+STOPPED = "Your digest stopped."
+UNREACHABLE = dict.fromkeys(("users.conversations", "conversations.info"), "refuse:internal_error")
+"""Faults of a Slack that says of no channel whether a digest may be posted there."""
 
-
-async def test_failing_run_does_not_release_another_runs_post(
-    harness: DigestHarness,
-) -> None:
-    one, other = Process(harness), Process(harness)
-    failing, _ = await harness.add("C1"), await harness.add("C2")
-    harness.report()
-    harness.now += HOUR
-    one.failing_steps = [("begin_sending", failing.id), ("retry_later", failing.id)]
-    await harness.while_stalled(one, "post", partial(harness.tick, other.engine))
-    assert one.failing_steps == []
-    await harness.tick(other.engine, after=HOUR)
-    assert harness.poster.repeated_issues() == []
-    assert {post.digest.channel_id for post in harness.poster.posts} == {"C1", "C2"}
+Trouble = Callable[[Digests, Process, int], Awaitable[bool]]
+"""Runs what is due, in trouble at a step; returns whether it came to that step."""
 
 
-async def test_lease_set_by_a_fast_clock_is_realigned(harness: DigestHarness) -> None:
-    await harness.add(empty=True)
-    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
-    await harness.tick(after=MONTH)
-    harness.poster.closed.clear()
-    await harness.tick(after=-MONTH)
-    for _ in range(4):
-        await harness.tick(after=HOUR)
-    assert len(harness.poster.posts) >= 3
+async def dies(digests: Digests, process: Process, step: int) -> bool:
+    process.dies_at = step
+    await digests.tick(by=process)
+    await digests.run_for(60)
+    return process.dead
 
 
-async def test_digest_now_does_not_hide_a_clock_reset(harness: DigestHarness) -> None:
-    engine = harness.engine()
-    digest = await harness.add(empty=True)
-    await harness.tick(engine, after=MONTH)
-    harness.poster.posts.clear()
-    harness.now -= MONTH
-    await engine.run_now(await harness.stored(digest))
-    for _ in range(4):
-        await harness.tick(engine, after=HOUR)
-    assert len(harness.poster.posts) >= 3
+async def stalls(digests: Digests, process: Process, step: int) -> bool:
+    digests.wire.faults = [(POST, "lose the answer" if step % 2 else "lose the request")]
+    digests.pass_time(HOUR)
+    await digests.beats(process.bot)
+    async with process.stalled(step) as stalled:
+        await digests.tick(SOON)
+    for _ in range(2):
+        await digests.tick(SOON)
+    return stalled
 
 
-async def test_notice_survives_the_crash_of_its_sender(harness: DigestHarness) -> None:
-    killed, living = Process(harness), harness.engine()
-    digest = await harness.add()
-    harness.poster.closed["C1"] = ChannelStatus.GONE
-    harness.now += HOUR
-    killed.dies_at = ("before", "send")
-    await harness.run_until_killed(killed)
-    await harness.run_for(living, 60)
-    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
+async def cannot_write(digests: Digests, process: Process, step: int) -> bool:
+    """The database fails twice in a row, while Slack is slow to post."""
+    process.fails_at = (step, step + 1)
+    digests.wire.released.clear()
+    digests.wire.faults = [(POST, "slow:60")]
+    before = len(digests.wire.called(POST))
+    running = asyncio.create_task(digests.tick(by=process))
+    await until_so(lambda: running.done() or len(digests.wire.called(POST)) > before)
+    digests.wire.faults = []
+    await digests.tick(timedelta(0))
+    failed = process.steps >= step
+    digests.wire.released.set()
+    await running
+    process.fails_at = ()
+    for _ in range(2):
+        await digests.tick(SOON, by=process)
+        await digests.tick(SOON)
+    return failed
+
+
+@pytest.mark.parametrize("trouble", [dies, stalls, cannot_write])
+async def test_a_process_in_trouble_at_any_step_leaves_one_post(digests: Digests, trouble: Trouble) -> None:
+    added = [await digests.add(channel) for channel in ("general", "webshop")]
+    for step in count(1):  # dying before a step is dying after the one before
+        process, issue = await digests.process(), digests.report()
+        came_to_it = await trouble(digests, process, step)
+        for digest in added:
+            assert digests.listed(digest)[-1] == (issue.id,), step
+        assert digests.repeated() == [], step
+        await process.close()
+        digests.wait_until_half_past()
+        if not came_to_it:
+            break
+    assert step > FEWEST_STEPS
 
 
 @pytest.mark.usefixtures("url")
-async def test_notice_is_sent_by_one_of_two_processes(harness: DigestHarness) -> None:
-    slow, other = Process(harness), Process(harness)
-    digest = await harness.add()
-    harness.poster.closed["C1"] = ChannelStatus.GONE
-    harness.now += HOUR
-    await harness.while_stalled(slow, "send", partial(harness.run_for, other.engine, 15))
-    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
+@pytest.mark.parametrize("trouble", [dies, stalls])
+async def test_a_process_in_trouble_at_any_step_leaves_one_notice(digests: Digests, trouble: Trouble) -> None:
+    digest, state = await digests.add(), digests.office.workspace.state
+    for step in count(1):
+        state.archive(digest.channel_id)
+        process = await digests.process()
+        came_to_it = await trouble(digests, process, step)
+        assert len(await digests.notices(STOPPED)) == step
+        state.archive(digest.channel_id, archived=False)
+        await digests.office.digests.resume(ANA, await digests.stored(digest))
+        await process.close()
+        digests.wait_until_half_past()
+        if not came_to_it:
+            break
+    assert step > FEWEST_STEPS
+
+
+async def test_a_post_is_looked_for_only_when_it_has_arrived(digests: Digests) -> None:
+    process = await digests.process()
+    await digests.add()
+    issue = digests.report()
+    digests.service.seconds = 60
+    digests.service.fail("slow", "GET /issues")
+    digests.wire.faults = [(POST, "slow:60")]
+
+    running = [asyncio.create_task(digests.tick(by=process))]
+    await until_so(lambda: digests.service.slowed)
+    for _ in range(12):  # it reads for a minute
+        digests.pass_time(timedelta(seconds=5))
+        await process.bot.store.processes.beat()
+        running.append(asyncio.create_task(process.run()))
+    digests.service.released.set()
+    await until_so(lambda: digests.wire.called(POST))
+    process.die()
+    await asyncio.gather(*running)
+
+    await digests.run_for(30)
+    assert digests.wire.called(HISTORY) == []
+    assert len(digests.wire.called(POST)) == 1
+    digests.wire.released.set()
+    await until_so(digests.posted)
+    await digests.run_for(60)
+
+    assert digests.listed() == [(issue.id,)]
+    assert len(digests.wire.called(POST)) == 1
+
+
+async def test_stopping_process_leaves_unsent_digests_to_others_at_once(digests: Digests) -> None:
+    other = await digests.process()
+    await digests.add()
+    digests.report()
+    digests.service.seconds = 60
+    digests.service.fail("slow", "GET /issues")
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.service.slowed)
+
+    running.cancel()
+    await digests.office.bot.stop(0)
+    digests.service.released.set()
+    await digests.run_for(5, by=other)
+
+    assert len(digests.posted()) == 1
+
+
+async def test_unknown_outcomes_are_retried_with_backoff(digests: Digests) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.lasting = {POST: "lose the request"}
+    digests.pass_time(HOUR)
+    for _ in range(40):
+        await digests.tick(timedelta(seconds=11))
+    assert 5 < len(digests.wire.called(POST)) < 12
+
+
+@pytest.mark.parametrize("asked", [False, True])
+async def test_digests_go_on_after_the_clock_was_a_month_ahead(digests: Digests, *, asked: bool) -> None:
+    added = [await digests.add(channel, empty=True) for channel in ("general", "webshop")]
+    digests.wire.faults = [(POST, "refuse:ratelimited")]
+    await digests.tick(MONTH)
+    early = digests.posted()
+    assert len(early) == 1  # and one was put off
+
+    digests.pass_time(-MONTH)
+    for digest in added if asked else ():
+        await digests.send_now(digest)
+    for _ in range(4):
+        await digests.tick()
+
+    times = Counter(post.digest for post in digests.posted() if post not in early)
+    assert min(times[digest.id] for digest in added) >= 3
 
 
 @pytest.mark.parametrize("action", ["resume", "take over"])
-async def test_outdated_notice_is_not_sent(harness: DigestHarness, action: str) -> None:
-    process = Process(harness)
-    digest = await harness.add()
-    harness.poster.closed["C1"] = ChannelStatus.GONE
-    harness.poster.failing_notices = 2
-    await harness.tick(process.engine, after=HOUR)
-    harness.poster.closed.clear()
-    harness.poster.failing_notices = 0
+async def test_outdated_notice_is_not_sent(digests: Digests, action: str) -> None:
+    digest = await digests.add()
+    digests.office.workspace.state.archive(digest.channel_id)
+    digests.wire.lasting = {POST: "refuse:ratelimited"}
+    await digests.tick()
+    digests.office.workspace.state.archive(digest.channel_id, archived=False)
+    stopped = await digests.stored(digest)
+    assert stopped.paused is Pause.CHANNEL
     if action == "resume":
-        await harness.digests.resume(harness.ana, await harness.stored(digest))
+        await digests.office.digests.resume(ANA, stopped)
     else:
-        await harness.digests.take_ownership(harness.ben, await harness.stored(digest))
-    await harness.tick(process.engine, after=timedelta(minutes=1))
-    assert harness.poster.notices == []
-
-
-async def test_unknown_outcomes_are_retried_with_backoff(harness: DigestHarness) -> None:
-    await harness.add()
-    harness.report()
-    harness.poster.faults = ["lose the request"] * 1000
-    harness.now += HOUR
-    for _ in range(40):
-        await harness.tick(after=timedelta(seconds=11))
-    assert 5 < 1000 - len(harness.poster.faults) < 12
-
-
-async def test_chart_of_too_many_issues_starts_empty(harness: DigestHarness) -> None:
-    for _ in range(MAX_COUNTED + 1):
-        harness.report()
-    harness.now += 4 * HOUR
-    harness.report()
-    await harness.add()
-    harness.report()
-    await harness.tick(after=HOUR)
-    assert harness.poster.posts[0].periods == ()
-
-
-async def test_periods_follow_a_schedule_changed_during_the_run(harness: DigestHarness) -> None:
-    process, changed = (
-        Process(harness),
-        wanted(schedule="daily 12:00"),
-    )
-    digest = await harness.add()
-    harness.report()
-    harness.now += HOUR
-    change = partial(harness.digests.change, harness.ana, digest, changed)
-    await harness.while_stalled(process, "finish", change)
-    assert {end.hour for end, _ in (await harness.stored(digest)).history} == {12}
-
-
-async def test_run_with_an_unknown_time_zone_stops_its_digest(harness: DigestHarness) -> None:
-    digest = await harness.add()
-    harness.report()
-    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
-    await harness.tick(after=HOUR)
-    harness.poster.closed.clear()
-    await harness.invalidate_zone(digest)
-    await harness.tick(after=HOUR)
-    assert (await harness.stored(digest)).paused is Pause.SCHEDULE
-
-
-async def test_digest_with_unknown_zone_stops_without_delaying_others(
-    harness: DigestHarness,
-) -> None:
-    digest = await harness.add("C1")
-    await harness.invalidate_zone(digest)
-    await harness.add("C2", owner=harness.ben)
-    harness.report()
-    await harness.tick(after=HOUR)
-    await harness.tick()
-    assert [post.digest.channel_id for post in harness.poster.posts] == ["C2"]
-    assert (await harness.stored(digest)).paused is Pause.SCHEDULE
-    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
-
-
-async def test_private_issues_are_not_counted(harness: DigestHarness) -> None:
-    for _ in range(3):
-        harness.report(private=True)
-    harness.now += HOUR
-    await harness.add()
-    harness.report()
-    await harness.tick(after=HOUR)
-    (post,) = harness.poster.posts
-    assert set(post.periods[:-1]) == {0}
-
-
-async def test_renamed_project_is_shown_with_its_new_name(harness: DigestHarness) -> None:
-    digest = await harness.add()
-    harness.report()
-    harness.tracker.data.projects[SHOP].name = "Market"
-    await harness.tick(after=HOUR)
-    assert harness.poster.posts[0].digest.plan.project == "Market"
-    assert (await harness.stored(digest)).plan.project == "Market"
-
-
-async def test_keys_refused_together_are_kept_and_resume(harness: DigestHarness) -> None:
-    users = harness.tracker.data.users
-    hers, his = await harness.add(), await harness.add("C2", owner=harness.ben)
-    accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
-    harness.access = replace(harness.access, accounts=accounts)
-    engine, keys = harness.engine(), {number: users[number].api_key for number in (1, 2)}
-    for number in keys:
-        users[number].api_key = "another"
-    issue = harness.report()
-    for _ in range(20):
-        await harness.tick(engine, after=12 * HOUR)
-    assert harness.poster.notices == []
-
-    users[2].api_key = keys[2]
-    for _ in range(6):
-        await harness.tick(engine, after=HOUR)
-
-    assert harness.poster.covered(his.id) == {issue.id}
-    assert ((await harness.stored(his)).paused, (await harness.stored(hers)).paused) == (None, Pause.KEY)
-    assert set(harness.poster.notices) == {("U0ANA", (hers.id,), "stopped"), ("C1", (hers.id,), "stopped")}
-    assert len(harness.poster.notices) == len({"owner", "channel"})
-
-
-@pytest.mark.parametrize(("refusals", "apart"), [(24, HOUR / 12), (3, 12 * HOUR)])
-async def test_a_key_is_kept_until_often_refused_over_hours(
-    harness: DigestHarness, refusals: int, apart: timedelta
-) -> None:
-    digest, ana = await harness.add(), harness.tracker.data.users[1]
-    accounts = Accounts(harness.client, harness.store, KeyTimings(recheck=0))
-    harness.access = replace(harness.access, accounts=accounts)
-    engine, key = harness.engine(), ana.api_key
-    ana.api_key = "another"
-    issue = harness.report()
-    for _ in range(refusals):
-        await harness.tick(engine, after=apart)
-
-    ana.api_key = key
+        await digests.office.digests.take_ownership(BEN, stopped)
+    digests.wire.lasting = {}
     for _ in range(2):
-        await harness.tick(engine, after=HOUR)
-
-    assert harness.poster.notices == []
-    assert harness.poster.covered(digest.id) == {issue.id}
+        await digests.tick(timedelta(minutes=1))
+    assert await digests.notices(STOPPED) == []
 
 
-async def test_two_dead_keys_are_forgotten_while_others_work(harness: DigestHarness) -> None:
-    engine, users = harness.engine(), harness.tracker.data.users
-    carl = put(users, User(3, "carl", "Carl", "Test", "carl@x.example", "key-of-carl"))
-    harness.tracker.data.join(harness.tracker.data.projects[SHOP], carl, defaults.DEVELOPER)
-    owner = Owner(None, TEAM, "U0CARL")
-    await harness.store.links.put(owner, SecretStr(carl.api_key), carl.id, "Carl")
-    digests = [
-        await harness.add(f"C{n}", owner=who) for n, who in enumerate((harness.ana, harness.ben, owner))
-    ]
-    for number in (1, 2):
-        users[number].api_key = "another"
-
-    for _ in range(20):
-        await harness.tick(engine, after=12 * HOUR)
-
-    paused = [(await harness.stored(digest)).paused for digest in digests]
-    assert paused == [Pause.KEY, Pause.KEY, None]
-
-
-async def test_former_owners_key_does_not_stop_a_digest_with_a_new_owner(
-    harness: DigestHarness,
-) -> None:
-    keys = KeyTimings(recheck=0, forget_after=0, refusals=1)
-    harness.access = replace(harness.access, accounts=Accounts(harness.client, harness.store, keys))
-    digest, process = await harness.add(), Process(harness)
-    issue = harness.report()
-    harness.tracker.data.users[1].api_key = "another"
-    harness.now += HOUR
-
-    async def taken() -> None:
-        assert process.stalled.is_set()
-        await harness.digests.take_ownership(harness.ben, await harness.stored(digest))
-
-    await harness.while_stalled(process, "stop", taken)
-    await harness.tick(process.engine, after=HOUR)
-    assert harness.poster.covered(digest.id) == {issue.id}
-    assert harness.poster.notices == []
-
-
-async def test_failed_notice_is_retried(harness: DigestHarness) -> None:
-    digest = await harness.add()
-    harness.poster.closed["C1"] = ChannelStatus.GONE
-    harness.poster.failing_notices = 2
-    for _ in range(3):
-        await harness.tick(after=HOUR)
-    assert harness.poster.notices == [("U0ANA", (digest.id,), "stopped")]
-
-
-async def test_owner_is_notified_once_after_a_day_of_failures(harness: DigestHarness) -> None:
-    digest = await harness.add()
-    harness.poster.closed["C1"] = ChannelStatus.UNKNOWN
+async def test_owner_is_notified_once_after_a_day_of_failures(digests: Digests) -> None:
+    digest = await digests.add()
+    digests.wire.lasting = UNREACHABLE
     for _ in range(120):
-        await harness.tick(after=timedelta(minutes=16))
-    assert harness.poster.notices == [("U0ANA", (digest.id,), "delayed")]
-    harness.poster.closed.clear()
-    issue = harness.report()
-    await harness.tick(after=HOUR)
-    assert harness.poster.covered(digest.id) == {issue.id}
+        await digests.tick(timedelta(minutes=16))
+    (told,) = await digests.notices()
+    assert "I've tried to post this for a day" in told
+    digests.wire.lasting = {}
+    issue = digests.report()
+    await digests.tick()
+    assert digests.covered(digest) == {issue.id}
+
+
+async def test_digest_with_an_unknown_zone_stops_without_delaying_others(digests: Digests) -> None:
+    put_off = await digests.add()
+    digests.report()
+    digests.wire.lasting = UNREACHABLE
+    await digests.tick()
+    digests.wire.lasting = {}
+    due = await digests.add("webshop")
+    bens = await digests.add("webshop", "mobile", owner=BEN, empty=True)
+    lost = update(DigestRow).where(DigestRow.id.in_([put_off.id, due.id])).values(zone="Atlantis/Capital")
+    await digests.office.bot.database.execute(lost)
+    for _ in range(2):
+        await digests.tick()
+    assert {post.digest for post in digests.posted()} == {bens.id}
+    assert [await digests.paused(digest) for digest in (put_off, due)] == [Pause.SCHEDULE] * 2
+    told = " ".join(await digests.notices("stopped"))
+    assert [told.count(f"• Digest {digest.id}:") for digest in (put_off, due)] == [1, 1]
 
 
 @pytest.mark.usefixtures("url")
-async def test_concurrent_identical_adds_create_one_digest(harness: DigestHarness) -> None:
-    made = await asyncio.gather(*(harness.add() for _ in range(4)), return_exceptions=True)
+async def test_concurrent_identical_adds_create_one_digest(digests: Digests) -> None:
+    made = await asyncio.gather(*(digests.add() for _ in range(4)), return_exceptions=True)
     assert sum(isinstance(one, UserError) for one in made) == 3
-    assert len(await harness.digests.listed(Channel(TEAM, "C1"))) == 1
+    listed = await digests.office.digests.listed(Channel(TEAM, digests.office.channel_id("general")))
+    assert len(listed) == 1
+    assert "*1 · Web Shop*" in text_of(await digests.person.ask("/digest"))
