@@ -31,13 +31,14 @@ async def test_keys_refused_together_are_kept_and_resume(digests: Digests) -> No
     hers, his = await digests.add(), await digests.add("webshop", owner=BEN)
     keys = refuse(digests, ANAS, BENS)
     issue = digests.report()
+    process = await digests.process()  # which has seen no key work
     for _ in range(20):
-        await digests.tick(12 * HOUR)
+        await digests.tick(12 * HOUR, by=process)
     assert await digests.notices() == []
 
     digests.office.tracker.data.users[BENS].api_key = keys[BENS]
     for _ in range(6):
-        await digests.tick()
+        await digests.tick(by=process)
 
     assert digests.covered(his) == {issue.id}
     assert [await digests.paused(digest) for digest in (his, hers)] == [None, Pause.KEY]
