@@ -254,7 +254,7 @@ class Process:
     """A process of the bot that begins nothing on its own, and can be cut off at each of its steps: a write
     to the database, or a message to Slack.
 
-    Once dead, it never beats, writes or sends again. Steps, and writes among them, count from 1 in each `run`.
+    Once dead, it never beats, writes or sends again. Steps, and the writes of them, count from 1 in each run.
     """
 
     def __init__(self, bot: Bot) -> None:
