@@ -1,6 +1,7 @@
 """What a bot does in the background."""
 
 from datetime import timedelta
+from typing import Protocol
 
 from sqlalchemy import func, select
 
@@ -12,6 +13,7 @@ from bot.slack.incoming.deliveries import REQUEST
 from bot.store.jobs import State
 from bot.store.tables import JobRow
 from bot.tasks import Tasks
+from tests.support.clock import SetClock
 
 
 async def run_due(bot: Bot) -> None:
@@ -22,6 +24,21 @@ async def run_due(bot: Bot) -> None:
         await work.idle()
     await bot.worker.run_due()
     await bot.worker.tasks.idle()
+
+
+class Office(Protocol):
+    """A bot, and the database's clock."""
+
+    clock: SetClock
+
+    @property
+    def bot(self) -> Bot: ...
+
+
+async def run_due_after(office: Office, time: timedelta) -> None:
+    """Does what is due after that time, and waits until it is done."""
+    office.clock.ahead += time
+    await run_due(office.bot)
 
 
 def background(bot: Bot) -> list[Tasks]:

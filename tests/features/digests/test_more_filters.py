@@ -16,7 +16,7 @@ from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, values_of
 from tests.support.wire import Wire
-from tests.support.work import run_due
+from tests.support.work import run_due_after
 
 REFERENCE, WAITING = 2, 2
 FILTERED = f"{WEB} customer-reference:K-9 query:{WAITING}"
@@ -36,8 +36,7 @@ def report(office: Office, subject: str, status: int = FEEDBACK, reference: str 
 
 async def posts(office: Office, ana: Person, days: int = 1) -> list[str]:
     """Post what is due after some days; returns the digests in the channel."""
-    office.clock.ahead += timedelta(days=days)
-    await run_due(office.bot)
+    await run_due_after(office, timedelta(days=days))
     public = [text_of(message) for message in await ana.messages() if not message["ephemeral"]]
     return [text for text in public if "Shows what" in text]
 

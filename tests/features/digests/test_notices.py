@@ -19,7 +19,7 @@ from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.person import DM, Person
 from tests.support.reading import text_of, until
 from tests.support.slackwire import SlackWire
-from tests.support.work import run_digests
+from tests.support.work import run_due_after
 
 HOUR = timedelta(hours=1)
 FAULTS = ("500 before it", "500 after it", "lose the request", "lose the answer", "429:1")
@@ -59,7 +59,7 @@ async def test_a_notice_of_unknown_outcome_arrives_once(office: Office, ana: Per
     office.workspace.state.archive(office.channel_id("general"))
     office.slack_wire.faults = [("chat.postMessage", fault)]
 
-    await run_digests(office.bot, HOUR)
+    await run_due_after(office, HOUR)
 
     assert await told(ana, "Your digest stopped.") == 1
 
@@ -72,8 +72,8 @@ async def test_owner_and_channel_learn_once_that_a_key_no_longer_works(
     office.tracker.data.users[1].api_key = "renewed"
     office.slack_wire.faults = [("chat.postMessage", fault)]
 
-    for hours in (1, 2, 3):
-        await run_digests(office.bot, hours * HOUR)
+    for _ in range(3):
+        await run_due_after(office, HOUR)
 
     assert await told(ana, "Your digest stopped.") == 1
     assert await told(ana, "Take ownership", "general") == 1
@@ -101,9 +101,9 @@ async def test_a_notice_that_a_dying_process_began_tells_of_what_stopped_meanwhi
     office.workspace.state.archive(office.channel_id("general"))
     office.slack_wire.faults = [("chat.postMessage", "lose the answer")]
     office.slack_wire.lasting = {"conversations.history": "429:1"}
-    await run_digests(office.bot, HOUR)
+    await run_due_after(office, HOUR)
     office.workspace.state.archive(office.channel_id("webshop"))
-    await run_digests(office.bot, 2 * HOUR)
+    await run_due_after(office, HOUR)
 
     office.slack_wire.lasting = {}
 

@@ -12,7 +12,7 @@ from tests.support.people import IDS
 from tests.support.person import DM, Person
 from tests.support.reading import button_saying, text_of, until, until_so
 from tests.support.wire import Wire
-from tests.support.work import run_digests
+from tests.support.work import run_due_after
 
 
 async def test_command_on_anothers_digest_asks_for_confirmation(ana: Person, linked_ben: Person) -> None:
@@ -51,16 +51,18 @@ async def test_button_asks_again_after_the_owner_changed(
 
 
 async def test_a_former_owners_key_stops_nothing_that_was_taken_over(tmp_path: Path, wire: Wire) -> None:
-    timings = replace(FORGETFUL, interval=3600)
+    timings = replace(FORGETFUL, interval=3600, assigned_every=10**8)
     async with Office(tmp_path, wire=wire, timings=timings).opened("ana", "ben") as office:
         ana, ben = (Person(office, IDS[login]) for login in ("ana", "ben"))
         await ana.ask(WEB)
+        for _ in range(2):  # reads once what is assigned to each
+            await run_due_after(office, timedelta(hours=1))
         office.tracker.data.users[1].api_key = "renewed"
-        await run_digests(office.bot, timedelta(days=1))
+        await run_due_after(office, timedelta(days=1))
 
         wire.seconds = 60
         wire.fail("slow")
-        running = asyncio.create_task(run_digests(office.bot, timedelta(days=2)))
+        running = asyncio.create_task(run_due_after(office, timedelta(days=1)))
         await until_so(lambda: wire.slowed)
         await ben.after(ben.press(await ben.ask("/digest take over 1"), "Take ownership"))
         wire.released.set()

@@ -14,6 +14,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.store.owner import Owner
 from bot.timings import DEFAULT, Delays, Timings
 from tests.slack.workspaces.slack import CLIENT_ID, CLIENT_SECRET, SIGNING_SECRET, Slack
+from tests.support.clock import SetClock
 from tests.support.reading import until_so
 
 KEYS = {person.login: SecretStr(person.api_key) for person in PEOPLE}
@@ -31,6 +32,7 @@ class Company:
     key: SecretStr
     timings: Timings = DEFAULT
     delays: Delays | None = None
+    clock: SetClock = field(default_factory=SetClock)
     bots: list[Bot] = field(default_factory=list)
 
     @property
@@ -58,7 +60,7 @@ class Company:
 
     async def start(self, **changes: Any) -> Bot:
         """Start another replica."""
-        bot = Bot(self.settings(**changes), self.timings, self.delays)
+        bot = Bot(self.settings(**changes), self.timings, self.delays, self.clock.query())
         await bot.start()
         self.bots.append(bot)
         return bot
