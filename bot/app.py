@@ -144,16 +144,12 @@ class Bot:
 
     def _periodic_jobs(self, interval: float) -> PeriodicJobs:
         """`interval` is in seconds."""
-        work = [
-            PeriodicJob(name, work.run_due, interval, at_once=True, finishes=True)
-            for name, work in self.features.work.items()
-        ]
         others = (
             PeriodicJob("due jobs", self.worker.run_due, interval, at_once=True),
             PeriodicJob("expired caches", ttl_cache.sweep, interval),
             PeriodicJob("retention", self.store.delete_expired, SECONDS_BETWEEN_CLEANUPS, at_once=True),
         )
-        return PeriodicJobs(PeriodicJob("heartbeat", self.store.processes.beat, interval), (*work, *others))
+        return PeriodicJobs(PeriodicJob("heartbeat", self.store.processes.beat, interval), others)
 
     def _http(self, app: AsyncApp) -> Web:
         settings = self.settings
@@ -204,7 +200,7 @@ class Bot:
         cut_off = await self.in_flight.drain(max(0, deadline - time.monotonic()))
         # Afterwards, since what people asked for starts work in the background.
         left = max(0, deadline - time.monotonic())
-        await asyncio.gather(*(work.stop(left) for work in (self.worker, *self.features.work.values())))
+        await self.worker.stop(left)
         await self.dispatch.completed.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)

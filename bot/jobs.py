@@ -14,16 +14,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class PeriodicJob:
-    """A function that runs every `seconds`, first after one interval or `at_once`.
-
-    At shutdown a run is canceled unless it `finishes`.
+    """A function that runs every `seconds`, first after one interval or `at_once`; a run is canceled at
+    shutdown.
     """
 
     name: str
     run: Callable[[], Awaitable[object]]
     seconds: float
     at_once: bool = False
-    finishes: bool = False
 
 
 class PeriodicJobs:
@@ -68,8 +66,7 @@ class PeriodicJobs:
         if self._scheduler.get_job(job.name):
             self._scheduler.remove_job(job.name)
         if task := self._running.get(job.name):
-            if not job.finishes:
-                task.cancel()
+            task.cancel()
             await asyncio.wait({task})
 
     async def _run(self, job: PeriodicJob) -> None:

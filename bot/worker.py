@@ -1,13 +1,16 @@
 """The loop for what any process may do: it does the jobs that are due, or whose process died."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
 import structlog
 
-from bot.store.jobs import FURTHEST, Job, Jobs, Later
+from bot.store.job import FURTHEST, Done, Job, Later, Outcome
+from bot.store.jobs import Jobs
 from bot.store.processes import Clock
 from bot.tasks import Tasks
 
@@ -16,48 +19,87 @@ SOON = 60.0  # a job put off for no longer than these seconds is taken on time, 
 
 log = structlog.get_logger(__name__)
 
-Do = Callable[[Job], Awaitable[Later | None]]
-"""Does a job once; returns when to do it again if that couldn't be done."""
+Do = Callable[[Job], Awaitable[Outcome | None]]
+"""Does a job once; None if it is done."""
+Settle = Callable[[Job, Outcome], Awaitable[None]]
+"""Records what became of a job; only the first time that it is called for it."""
 
 
-@dataclass
+class Together(ABC):
+    """Does several jobs of one kind together. See `Jobs.realign` for `furthest`."""
+
+    at_once: int = AT_ONCE
+    furthest: timedelta = FURTHEST
+
+    @abstractmethod
+    async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
+        """Do the jobs, and settle each as soon as it is over; those left are done later."""
+
+
+@dataclass(frozen=True)
+class _OneByOne(Together):
+    one: Do
+    retry: float
+
+    async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
+        await asyncio.gather(*(self._do(job, settle) for job in jobs))
+
+    async def _do(self, job: Job, settle: Settle) -> None:
+        outcome: Outcome | None = None
+        if job.content is not None:
+            try:
+                outcome = await self.one(job)
+            except Exception:
+                log.exception("job failed", action="worker.failed", job=job.key.partition(":")[0])
+                outcome = None if job.age > FURTHEST else job.later(self.retry)
+        await settle(job, outcome or Done())
+
+
 class Worker:
     """`kinds` has what does the jobs of each kind; `retry` is the least number of seconds until a failed job
     is tried again.
     """
 
-    jobs: Jobs
-    kinds: Mapping[str, Do]
-    retry: float
-    tasks: Tasks = field(default_factory=Tasks, init=False)
-    _clock: Clock = field(default_factory=Clock, init=False)
-    _doing: Counter[str] = field(default_factory=Counter, init=False)
-    _stopping: bool = field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        self.jobs.on_put.append(self.wake)
+    def __init__(self, jobs: Jobs, kinds: Mapping[str, Do | Together], retry: float) -> None:
+        self.jobs = jobs
+        self.kinds = {
+            kind: does if isinstance(does, Together) else _OneByOne(does, retry)
+            for kind, does in kinds.items()
+        }
+        self.retry = retry
+        self.tasks = Tasks()
+        self._clock = Clock()
+        self._doing: Counter[str] = Counter()
+        self._stopping = False
+        jobs.taker = self
 
     def wake(self) -> None:
         """Look for due jobs now."""
         if not self._stopping:
             self.tasks.start(self._look())
 
+    def start(self, kind: str, jobs: Sequence[Job]) -> None:
+        """Do jobs that were taken, and settle them."""
+        self.tasks.start(self._do(kind, jobs))
+
     async def run_due(self) -> None:
         """Start the jobs that are due; called at every interval."""
         self._clock.set(now := await self.jobs.processes.now())
         if self._clock.suspect:
-            await self.jobs.realign(now)
+            furthest = {kind: does.furthest for kind, does in self.kinds.items() if does.furthest != FURTHEST}
+            await self.jobs.realign(now, furthest)
             self._clock.suspect = False
         for kind in await self.jobs.due():
-            if kind in self.kinds and (room := AT_ONCE - self._doing[kind]) > 0 and not self._stopping:
+            if kind not in self.kinds or self._stopping:
+                continue
+            if (room := self.kinds[kind].at_once - self._doing[kind]) > 0:
                 self._doing[kind] += room
                 try:
                     taken = await self.jobs.take(kind, room)
                 finally:
                     self._doing[kind] -= room
-                for job in taken:
-                    self._doing[kind] += 1
-                    self.tasks.start(self._do(kind, job))
+                if taken:
+                    self.start(kind, taken)
 
     async def stop(self, seconds: float) -> None:
         """Give what runs `seconds` to finish; another process does the rest."""
@@ -70,33 +112,38 @@ class Worker:
         except Exception:
             log.exception("jobs not taken", action="worker.not_taken")
 
-    async def _do(self, kind: str, job: Job) -> None:
-        """Do a job and settle it; if this is canceled, another process takes it over."""
+    async def _do(self, kind: str, jobs: Sequence[Job]) -> None:
+        """Do jobs and settle them; if this is canceled, another process takes over what isn't settled."""
+        left = {job.key: job for job in jobs}
+        self._doing[kind] += len(left)
+
+        async def settle(job: Job, outcome: Outcome) -> None:
+            if left.pop(job.key, None):
+                try:
+                    await self._settle(kind, job, outcome)
+                finally:
+                    self._doing[kind] -= 1
+
         try:
-            later = await self._done(kind, job)
-            await self._settle(kind, job, later)
+            try:
+                await self.kinds[kind].do(jobs, settle)
+            except Exception:
+                log.exception("job failed", action="worker.failed", kind=kind)
+            for job in tuple(left.values()):
+                await settle(job, job.later(self.retry))
         finally:
-            self._doing[kind] -= 1
-        if later and later.seconds <= SOON:
-            asyncio.get_running_loop().call_later(later.seconds, self.wake)
+            self._doing[kind] -= len(left)
 
-    async def _done(self, kind: str, job: Job) -> Later | None:
-        if job.content is None:
-            return None
-        try:
-            return await self.kinds[kind](job)
-        except Exception:
-            log.exception("job failed", action="worker.failed", kind=kind)
-            if job.age > FURTHEST:
-                return None
-            return job.later(self.retry, unknown=True)
-
-    async def _settle(self, kind: str, job: Job, later: Later | None) -> None:
+    async def _settle(self, kind: str, job: Job, outcome: Outcome) -> None:
         while True:
             try:
-                await (self.jobs.later(job, later) if later else self.jobs.end(job))
+                await self.jobs.settled(job, outcome)
+                break
             except Exception:
                 log.exception("job not settled", action="worker.not_settled", kind=kind)
                 await asyncio.sleep(self.retry)
-            else:
-                return
+        if isinstance(outcome, Later):
+            if outcome.seconds <= SOON:
+                asyncio.get_running_loop().call_later(outcome.seconds, self.wake)
+        elif outcome.also:
+            self.wake()

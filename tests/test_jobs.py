@@ -57,19 +57,6 @@ async def test_heartbeat_goes_on_while_another_job_hangs_and_after_it_stopped() 
     assert heartbeat.begun == beats
 
 
-async def test_stopping_waits_for_a_job_that_finishes() -> None:
-    work = Work()
-    work.going.clear()
-    async with running(Work(), PeriodicJob("work", work.run, INTERVAL, finishes=True)) as jobs:
-        await work.runs(1)
-        stopping = asyncio.create_task(jobs.stop())
-        await asyncio.sleep(3 * INTERVAL)
-        assert not stopping.done()
-        work.going.set()
-        await stopping
-    assert work.begun == work.ended == 1
-
-
 async def test_each_failed_run_is_logged_once_and_the_job_goes_on() -> None:
     runs = 0
 

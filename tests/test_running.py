@@ -6,7 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,6 @@ from tests.support.person import Person
 from tests.support.reading import JSON, STILL_WORKING, text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
-from tests.support.work import digest_runs
 
 Metrics = dict[str, dict[str, float]]
 
@@ -54,7 +53,8 @@ async def digests_due(office: Office, *groups: Group) -> None:
     for group in groups:
         plan = wanted("webshop", group=group, empty=True)
         await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), plan)
-    await digest_runs(office.bot).run_due(datetime.now(UTC) + timedelta(hours=1))
+    office.clock.ahead += timedelta(hours=1)
+    await office.bot.worker.run_due()
 
 
 async def one_moment(person: Person) -> bool:
@@ -95,7 +95,7 @@ async def test_documented_metrics_change_and_contain_no_user_input(
         await digests_due(office, "tracker", "priority")
         await until(lambda: shows("issuebot_digests_waiting", 2))
         slack_wire.released.set()
-        await digest_runs(office.bot).idle()
+        await office.bot.worker.tasks.idle()
         assert await shows("issuebot_digests_waiting", 0)
 
     assert moved() == set(LISTED) - {"issuebot_build_info"}
@@ -130,7 +130,7 @@ async def test_all_log_lines_of_a_request_share_its_reference(
 ) -> None:
     await wired.ask("/issues status:any")
     await digests_due(wired.office, "tracker")
-    await digest_runs(wired.office.bot).idle()
+    await wired.office.bot.worker.tasks.idle()
 
     lines = log()
     command, digest = (

@@ -1,96 +1,48 @@
-"""The linked users whose newly assigned issues are read in the service, in turns, spread over time.
+"""The linked users whose newly assigned issues are read in the service. Each has a job for that."""
 
-Their turns are in the links' table, so that they end with the link. A turn has no lease: if its process
-crashes, the next turn reads the same, and messages are sent once anyway.
-"""
-
-import math
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, select, update
+from sqlalchemy import Connection, delete, select
 
 from bot.store.database import Database
+from bot.store.job import Statement
+from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.processes import Processes
-from bot.store.tables import AssignmentMessagesOffRow, LinkRow, Seen
+from bot.store.tables import AssignmentMessagesOffRow
 
-OWNER = ("enterprise_id", "team_id", "user_id")
-ROOM = 1.2  # how much faster than evenly turns may come, to catch up after a pause
-
-
-@dataclass(frozen=True)
-class Assignee:
-    """A user whose turn it is. `since` is up to when all assignments are handled, by the service's clock,
-    None if they haven't been read yet, and `seen` has the issues that were read since then, with their last
-    updates.
-    """
-
-    owner: Owner
-    since: datetime | None
-    seen: Seen
-
-    @property
-    def key(self) -> Owner:
-        return self.owner
+ASSIGNEE = "assignee"
+"""The kind of job that reads what is assigned to a user; its content says up to when that is handled."""
 
 
 @dataclass(frozen=True)
 class Assignees:
     database: Database
-    processes: Processes
+    jobs: Jobs
 
     async def wanted(self, owner: Owner) -> bool:
         """Whether the user didn't turn the messages off."""
         off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))
         return await self.database.one(off) is None
 
-    async def turn(self, owner: Owner, *, on: bool) -> None:
-        turned_on = delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))
-        turned_off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
-        await self.database.execute(turned_on if on else turned_off.on_conflict_do_nothing())
+    async def turn_off(self, owner: Owner) -> None:
+        off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
+        await self.database.execute(off.on_conflict_do_nothing())
 
-    async def restart(self, owner: Owner, since: datetime) -> None:
-        """Handle only what is assigned from then on."""
-        fresh = {"assigned_since": since, "assigned_seen": {}}
-        await self.database.execute(update(LinkRow).where(LinkRow.of(owner)).values(fresh))
+    async def turn_on(self, owner: Owner, since: datetime) -> None:
+        """Handle what is assigned from then on."""
+        on = delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))
+        starting = self.starting(owner, since)
 
-    async def realign(self, now: datetime, next_at: datetime) -> None:
-        """Make due what was set to later than `next_at`: the clock was ahead then."""
-        await self.database.realign(LinkRow.assigned_next_at, now, next_at)
+        def work(connection: Connection) -> None:
+            connection.execute(on)
+            connection.execute(starting)
 
-    async def claim(
-        self, now: datetime, most: int, *, every: timedelta, tick: timedelta
-    ) -> tuple[Assignee, ...]:
-        """Claim users whose turn it is, the longest overdue first; their next turn is `every` later.
+        await self.database.write(work)
 
-        In each `tick`, all processes together get a share of all users, and each at most `most`.
+    def starting(self, owner: Owner, since: datetime | None) -> Statement:
+        """The statement that lets a user's issues be read, for what is assigned from then on, by the
+        service's clock; None to start with what is read first.
         """
-        due = and_(LinkRow.assigned_next_at <= now, _wanted())
-        lately = and_(LinkRow.assigned_next_at > now + every - tick, LinkRow.assigned_next_at <= now + every)
-        if not await self._count(due):
-            return ()
-        share = math.ceil(await self._count(_wanted()) * ROOM * (tick / every))
-        limit = min(most, share - await self._count(lately))
-        if limit <= 0:
-            return ()
-        taken = await self.database.take(
-            LinkRow, due, limit, LinkRow.assigned_next_at, assigned_next_at=now + every
-        )
-        return tuple(Assignee(Owner.of(row), row.assigned_since, row.assigned_seen) for row in taken)
-
-    async def release(self, assignee: Assignee, since: datetime, seen: Seen) -> None:
-        """Record up to when a user's assignments are handled, unless they linked or turned it on again."""
-        same = and_(LinkRow.of(assignee.owner), LinkRow.assigned_since.is_not_distinct_from(assignee.since))
-        read = {"assigned_since": since, "assigned_seen": seen}
-        await self.database.execute(update(LinkRow).where(same).values(read))
-
-    async def _count(self, which: ColumnElement[bool]) -> int:
-        statement = select(func.count()).select_from(LinkRow).where(which)
-        return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
-
-
-def _wanted() -> ColumnElement[bool]:
-    """Match the users who didn't turn the messages off."""
-    same = (getattr(AssignmentMessagesOffRow, name) == getattr(LinkRow, name) for name in OWNER)
-    return ~exists().where(*same)
+        content = {"since": since and since.isoformat()}
+        return self.jobs.putting(ASSIGNEE, f"{ASSIGNEE}:{owner.name}", content)

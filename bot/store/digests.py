@@ -1,27 +1,25 @@
-"""Digests: their settings and progress."""
+"""Digests: their settings and progress. A digest's next due time is a job."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sa
+from pydantic import BaseModel
 from sqlalchemy.exc import IntegrityError
 
-from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
+from bot.store.digest_notices import NOTICE, Notice, PendingNotice
+from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.tables import DigestIssueRow, DigestRow, from_row
 
-Notice = Literal["stopped", "unsure", "delayed"]
-"""A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
-overdue and still can't be posted.
-"""
-NOTICE = "digest notice"
-"""The kind of job that sends what is pending for one reader; its content is a `PendingNotice`."""
+DIGEST = "digest"
+"""The kind of job that posts a digest; its content is a `DigestProgress`."""
 
 
 class Pause(StrEnum):
@@ -42,25 +40,6 @@ class Pause(StrEnum):
     def told_to_channel(self) -> bool:
         """Whether the channel is notified as well, because its members can take over the digest."""
         return self in {Pause.KEY, Pause.LEFT, Pause.PROJECT, Pause.QUERY}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PendingNotice:
-    """Who has notices pending: an owner, named as in `Owner.name`, of this kind; or with `channel` a channel,
-    and the owner of a digest there. Once a message begins, `digests` has what it tells of, and `mark` what it
-    is found by.
-    """
-
-    owner: str
-    channel: str | None = None
-    notice: Notice = "stopped"
-    digests: Sequence[int] = ()
-    mark: str = ""
-
-    @property
-    def key(self) -> str:
-        reader = f"{Owner.named(self.owner).team_id}:{self.channel}" if self.channel else self.owner
-        return f"{NOTICE}:{self.notice}:{reader}"
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
@@ -84,7 +63,6 @@ class Digest:
     owner_name: str
     channel_id: str
     plan: Plan
-    next_due: datetime | None
     paused: Pause | None
     covered_to: datetime | None
     period_from: datetime
@@ -92,6 +70,10 @@ class Digest:
     history: tuple[tuple[datetime, int], ...]
     seen: Mapping[int, datetime] = field(default_factory=dict)
     agreed_project: int | None = None  # the project that isn't public which the owner agreed to show
+
+    @property
+    def job_key(self) -> str:
+        return _job_key(self.id)
 
     @property
     def personal(self) -> bool:
@@ -123,8 +105,30 @@ class Start:
     seen: Mapping[int, datetime] = field(default_factory=dict)
 
 
+class SentDigest(BaseModel):
+    """What the message covers that may have been posted for `due_at`; see `reading.Content`."""
+
+    due_at: datetime
+    missed: int
+    asked: bool
+    covered: tuple[Covered, ...]
+    covered_to: datetime | None
+    seen: Mapping[int, datetime] | None
+
+
+class DigestProgress(BaseModel):
+    """`due` is the first due time that isn't handled, `asked` when a user asked for a post before it.
+    `notified`: the owner knows that the post is delayed.
+    """
+
+    due: datetime
+    asked: datetime | None = None
+    notified: bool = False
+    sent: SentDigest | None = None
+
+
 class StoredDigests:
-    """The stored digests. For their runs see `StoredRuns`."""
+    """The stored digests."""
 
     def __init__(self, database: Database, jobs: Jobs) -> None:
         self._database = database
@@ -148,7 +152,6 @@ class StoredDigests:
             .values(
                 owner_name=owner_name,
                 channel_id=channel_id,
-                next_due=next_due,
                 paused=None,
                 agreed_project=agreed_project,
                 period_from=now,
@@ -164,9 +167,11 @@ class StoredDigests:
 
         def work(connection: sa.Connection) -> Digest | None:
             row = connection.execute(statement).one_or_none()
-            if row is not None:
-                _cover(connection, row.id, start)
-            return row and digest_of(row)
+            if row is None:
+                return None
+            _cover(connection, row.id, start)
+            connection.execute(self._due_at(digest := digest_of(row), next_due))
+            return digest
 
         return await self._database.write(work)
 
@@ -199,10 +204,10 @@ class StoredDigests:
         changed["history"] = history
         if start:
             changed |= {**_start_columns(start), "period_from": now}
-        active = sa.case((DigestRow.paused.is_(None), sa.literal(next_due, UtcDateTime)), else_=None)
 
         def work(connection: sa.Connection) -> None:
-            connection.execute(_one(digest).values(next_due=active, **changed))
+            if self._changed_active(connection, digest, changed):
+                connection.execute(self._due_at(digest, next_due))
             if start:
                 connection.execute(sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
                 _cover(connection, digest.id, start)
@@ -211,26 +216,28 @@ class StoredDigests:
 
     async def pause(self, digest: Digest) -> None:
         """Pause the digest on a user's request, without notices."""
-        await self._set(digest, DigestRow.paused.is_(None), paused=Pause.PERSON, next_due=None)
+        paused = _one(digest).where(DigestRow.paused.is_(None)).values(paused=Pause.PERSON)
+        await self._execute(paused, self._jobs.canceling(digest.job_key))
 
     async def resume(self, digest: Digest, next_due: datetime, agreed_project: int | None) -> None:
         """Resume the digest where it stopped; an active one keeps its due time."""
-        due = sa.case(
-            (DigestRow.paused.is_(None), DigestRow.next_due), else_=sa.literal(next_due, UtcDateTime)
-        )
-        await self._set(digest, paused=None, next_due=due, agreed_project=agreed_project, **_NO_NOTICES)
+        resumed = _one(digest).values(paused=None, agreed_project=agreed_project, **_NO_NOTICES)
+        due = self._due_at(digest, next_due)
+        await self._execute(resumed, *([due] if digest.paused else []))
 
     async def take_ownership(
         self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime, agreed_project: int | None
     ) -> None:
         """Change the owner, and resume the digest."""
         changed = {**owner.columns, "owner_name": owner_name, "agreed_project": agreed_project, **_NO_NOTICES}
-        await self._set(digest, paused=None, next_due=next_due, **changed)
+        taken = _one(digest).values(paused=None, **changed)
+        await self._execute(taken, self._due_at(digest, next_due))
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
         removal = {"removed_at": datetime.now(UTC), "removed_paused": DigestRow.paused}
-        await self._set(digest, **removal, paused=Pause.PERSON, next_due=None, **_NO_NOTICES)
+        removed = _one(digest).values(**removal, paused=Pause.PERSON, **_NO_NOTICES)
+        await self._execute(removed, self._jobs.canceling(digest.job_key))
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
@@ -247,9 +254,9 @@ class StoredDigests:
         A digest that was paused before stays paused.
         """
         removed = sa.update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
-        before = {"paused": digest.paused, "next_due": next_due}
+        restored = removed.values(removed_at=None, removed_paused=None, paused=digest.paused)
         try:
-            await self._database.execute(removed.values(removed_at=None, removed_paused=None, **before))
+            await self._execute(restored, *([self._due_at(digest, next_due)] if next_due else []))
         except IntegrityError:
             return False
         return True
@@ -271,15 +278,15 @@ class StoredDigests:
             .where(DigestRow.id.in_(digests), DigestRow.of(owner), DigestRow.paused.is_(None))
             .values(
                 paused=why,
-                next_due=None,
                 owner_notice="stopped" if tell_owner else None,
                 channel_notice=DigestRow.kind != "personal" if why.told_to_channel else False,
             )
-            .returning(DigestRow.channel_id, DigestRow.channel_notice)
+            .returning(DigestRow.id, DigestRow.channel_id, DigestRow.channel_notice)
         )
 
         def work(connection: sa.Connection) -> None:
             stopped = connection.execute(statement).all()
+            connection.execute(self._jobs.canceling(*(_job_key(row.id) for row in stopped)))
             channels = sorted({row.channel_id for row in stopped if row.channel_notice})
             told = [PendingNotice(owner=owner.name)] if stopped and tell_owner else []
             told += [PendingNotice(owner=owner.name, channel=channel) for channel in channels]
@@ -287,6 +294,7 @@ class StoredDigests:
                 connection.execute(self._jobs.putting(NOTICE, notice.key, asdict(notice)))
 
         await self._database.write(work)
+        self._jobs.wake()
 
     async def stop_all(self, owner: Owner, why: Pause) -> int:
         """Pause everything of a user who knows, and return how many were active."""
@@ -304,6 +312,7 @@ class StoredDigests:
             connection.execute(self._jobs.putting(NOTICE, pending.key, asdict(pending)))
 
         await self._database.write(work)
+        self._jobs.wake()
 
     async def pending(self, notice: PendingNotice) -> tuple[Digest, ...]:
         """Return the digests that its reader has to be told of."""
@@ -316,18 +325,74 @@ class StoredDigests:
         await self._database.execute(cleared.values(told))
 
     async def rename(self, digest: Digest, project: str) -> None:
-        await self._set(digest, project=project)
+        await self._database.execute(_one(digest).values(project=project))
 
-    async def scheduled(self, after: int, limit: int) -> tuple[Digest, ...]:
-        """Return up to `limit` active digests with IDs greater than `after`."""
-        return await self._found(sa.and_(DigestRow.id > after, DigestRow.paused.is_(None)), limit)
+    async def of_jobs(self, keys: Collection[str]) -> Mapping[str, Digest]:
+        """Return the digests of jobs, paused and removed ones too, by the job's key."""
+        ids = [int(key.removeprefix(f"{DIGEST}:")) for key in keys]
+        rows = await self._database.rows(sa.select(DigestRow).where(DigestRow.id.in_(ids)))
+        return {_job_key(row.id): digest_of(row) for row in rows}
 
-    async def reschedule(self, digest: Digest, next_due: datetime) -> None:
-        """Set the next due time, if it hasn't changed since the digest was read."""
-        await self._set(digest, DigestRow.next_due == digest.next_due, next_due=next_due)
+    async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
+        """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
+        statement = sa.select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
+        found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
+        for row in await self._database.rows(statement):
+            found[row.digest_id][row.issue_id] = row.created_on
+        return found
 
-    async def _set(self, digest: Digest, *which: sa.ColumnElement[bool], **values: object) -> None:
-        await self._database.execute(_one(digest).where(*which).values(values))
+    def advancing(
+        self,
+        digest: Digest,
+        covered: Sequence[Covered],
+        *,
+        covered_to: datetime | None,
+        seen: Mapping[int, datetime] | None,
+        forget_before: datetime | None,
+        period_from: datetime,
+        history: Sequence[tuple[datetime, int]],
+    ) -> Sequence[Statement]:
+        """The statements that move a digest on over what was posted; issues that were covered before
+        `forget_before` can't appear again.
+        """
+        one, plan = sa.update(DigestRow).where(DigestRow.id == digest.id), digest.plan
+        forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
+        if seen is not None:
+            forward["seen"] = seen
+        # If the schedule was changed meanwhile, its periods differ.
+        as_planned = sa.and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
+        statements: list[Statement] = [
+            one.values(**forward),
+            one.where(as_planned).values(history=history),
+        ]
+        if covered:  # one that was closed again replaces its earlier row
+            new = self._database.insert(DigestIssueRow).values(_covered_rows(digest.id, covered))
+            again = {"created_on": new.excluded.created_on}
+            statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
+        if forget_before is not None:
+            its = sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id)
+            statements.append(its.where(DigestIssueRow.created_on < forget_before))
+        return statements
+
+    def _due_at(self, digest: Digest, at: datetime) -> Statement:
+        """The statement that lets the digest be posted from that time on."""
+        progress = DigestProgress(due=at).model_dump(mode="json")
+        return self._jobs.putting(DIGEST, digest.job_key, progress, at=at)
+
+    def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
+        changed = _one(digest).values(values).returning(DigestRow.paused)
+        row = connection.execute(changed).one_or_none()
+        return row is not None and row.paused is None
+
+    async def _execute(self, change: sa.Update, *also: Statement) -> None:
+        """Change a digest, and execute the other statements if it was there to be changed."""
+
+        def work(connection: sa.Connection) -> None:
+            if connection.execute(change).rowcount:
+                for statement in also:
+                    connection.execute(statement)
+
+        await self._database.write(work)
 
     async def _found(self, which: sa.ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
         statement = sa.select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)
@@ -358,17 +423,17 @@ def _plan_columns(plan: Plan) -> dict[str, Any]:
     return {"grouped_by": columns.pop("group"), **columns}
 
 
-def issues_covered(
-    digest_id: int, due_at: datetime | None, covered: Sequence[Covered]
-) -> list[dict[str, Any]]:
-    """Return rows for the issues that a digest covers; for `due_at` see `DigestIssueRow`."""
-    about = {"digest_id": digest_id, "due_at": due_at}
-    return [{**about, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
+def _job_key(digest_id: int) -> str:
+    return f"{DIGEST}:{digest_id}"
+
+
+def _covered_rows(digest_id: int, covered: Sequence[Covered]) -> list[dict[str, Any]]:
+    return [{"digest_id": digest_id, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
 
 
 def _cover(connection: sa.Connection, digest_id: int, start: Start) -> None:
     if start.covered:
-        connection.execute(sa.insert(DigestIssueRow), issues_covered(digest_id, None, start.covered))
+        connection.execute(sa.insert(DigestIssueRow), _covered_rows(digest_id, start.covered))
 
 
 def _start_columns(start: Start) -> dict[str, Any]:

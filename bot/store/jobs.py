@@ -10,11 +10,10 @@ may have been done, as after a write that wasn't answered: look it up before it 
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
@@ -23,12 +22,12 @@ from pydantic import SecretStr
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Executable,
     Row,
     and_,
     case,
     delete,
     func,
+    literal,
     not_,
     or_,
     select,
@@ -36,7 +35,9 @@ from sqlalchemy import (
 )
 
 from bot.errors import OutcomeUnknown, StoredSecretError
+from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
+from bot.store.job import FURTHEST, Again, Done, Job, Later, Outcome, State, Statement, Taker
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.tables import JobRow
@@ -44,64 +45,17 @@ from bot.store.vault import Vault
 
 RETENTION = timedelta(days=1)
 """How long what was done is remembered: Slack repeats deliveries for minutes, not hours."""
-FURTHEST = timedelta(days=1)  # how far a job may be put off
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
-LONGEST_RETRY = 1800.0  # seconds between two attempts of a job that fails
 
 log = structlog.get_logger(__name__)
 
 
-class State(StrEnum):
-    DUE = "due"
-    HELD = "held"
-    DONE = "done"
-    UNKNOWN = "unknown"  # free, and may be done
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job that was asked for; `won` if this process holds it now.
-
-    Not `won` means that another request does the work now, or has `done` it. `tried_at` is when an earlier
-    attempt began that may have done the work: look it up before you do it again, as `tried_by`, whose attempt
-    that was, if people share the work. `searched_to` is where an unfinished look-up goes on.
-
-    The worker's jobs have what was put: how long ago, and its content, None if no key decrypts it. `attempts`
-    counts how often a job was taken.
-    """
-
-    key: str
-    won: bool
-    done: bool = False
-    tried_at: datetime | None = None
-    tried_by: Owner | None = None
-    searched_to: str | None = None
-    age: timedelta = timedelta(0)
-    content: Any = None
-    attempts: int = 0
-
-    def later(self, least: float, *, unknown: bool = False) -> "Later":
-        """Try again after at least that many seconds, and the longer, the older the job is."""
-        return Later(max(least, min(self.age.total_seconds() / 4, LONGEST_RETRY)), unknown=unknown)
-
-
-@dataclass(frozen=True)
-class Later:
-    """A job is done later, after `seconds`. `unknown`: this attempt or an earlier one may have done it."""
-
-    seconds: float
-    unknown: bool = False
-    searched_to: str | None = None
-
-
-@dataclass(frozen=True)
+@dataclass
 class Jobs:
-    """`on_put` is called after a job was put that is due now."""
-
     database: Database
     vault: Vault
     processes: Processes
-    on_put: list[Callable[[], object]] = field(default_factory=list)
+    taker: Taker | None = None
     _in_use: Counter[str] = field(default_factory=Counter, init=False)
     """How many requests of this process hold a job or are claiming it; one that is stored but not in use was
     lost in a database error or a cancellation.
@@ -190,26 +144,41 @@ class Jobs:
     # What the worker does
 
     async def put(self, kind: str, key: str, content: object) -> None:
-        """Let any process do a job of this kind now. One that is held is done again afterwards.
-
-        `content` is anything that JSON can hold. It is encrypted, and replaces what was put before, except in
-        a job that may have been done: there the content says what that attempt did.
-        """
+        """Let any process do a job of this kind now; see `putting`."""
         await self.database.execute(self.putting(kind, key, content))
-        for call in self.on_put:
-            call()
+        self.wake()
 
-    def putting(self, kind: str, key: str, content: object) -> Executable:
-        """The statement that puts a job, for a transaction; the worker takes it at the next interval."""
-        now, sealed = self.processes.clock.scalar_subquery(), self._seal(key, content)
-        fresh = {"kind": kind, "at": now, "due_at": now, "encrypted": sealed}
+    def putting(
+        self, kind: str, key: str, content: object, *, at: datetime | None = None, replaces: bool = True
+    ) -> Statement:
+        """The statement that lets any process do a job of this kind, from a time on or now.
+
+        A job that is held is done again afterwards. `content` is anything that JSON can hold. It is
+        encrypted, and replaces what was put before, if it `replaces` what isn't done yet; except in a job
+        that may have been done: there the content says what that attempt did. The worker takes the job at
+        the next interval, or when it is woken.
+        """
+        sealed = self._seal(key, content)
+        when = self.processes.clock.scalar_subquery() if at is None else literal(at, UtcDateTime())
+        kept = JobRow.tried_at.is_not(None) if replaces else JobRow.state != State.DONE
         changed = {
-            **fresh,
+            "kind": kind,
             "state": case((JobRow.state == State.DONE, State.DUE), else_=JobRow.state),
-            "encrypted": case((JobRow.tried_at.is_(None), sealed), else_=JobRow.encrypted),
+            "at": case((kept, JobRow.at), else_=when),
+            "due_at": case((and_(kept, JobRow.due_at.is_not(None)), JobRow.due_at), else_=when),
+            "encrypted": case((kept, JobRow.encrypted), else_=sealed),
         }
-        added = self.database.insert(JobRow).values(key=key, state=State.DUE, **fresh)
+        fresh = {"kind": kind, "state": State.DUE, "at": when, "due_at": when, "encrypted": sealed}
+        added = self.database.insert(JobRow).values(key=key, **fresh)
         return added.on_conflict_do_update(index_elements=[JobRow.key], set_=changed)
+
+    def canceling(self, *keys: str) -> Statement:
+        """The statement that ends jobs, held or not, except those that may have been done: they are looked
+        up first.
+        """
+        canceled = {"state": State.DONE, "holder": None, "due_at": None, "encrypted": None}
+        mine = and_(JobRow.key.in_(keys), JobRow.kind.is_not(None), JobRow.tried_at.is_(None))
+        return update(JobRow).where(mine).values(canceled)
 
     async def put_held(self, kind: str, key: str, content: object) -> bool:
         """Do a job in this process, unless somebody has put it before; if this process dies, the worker of
@@ -222,57 +191,110 @@ class Jobs:
         """Whether this is the first time that the key is put."""
         return await self._add({"key": key, "state": State.DONE})
 
+    def putting_done(self, key: str) -> Statement:
+        """The statement that remembers what a key stands for as done."""
+        row = {"key": key, "state": State.DONE, "at": self.processes.clock.scalar_subquery()}
+        return self.database.insert(JobRow).values(row).on_conflict_do_nothing()
+
+    async def is_done(self, key: str) -> bool:
+        done = select(JobRow.key).where(JobRow.key == key, JobRow.state == State.DONE)
+        return await self.database.one(done) is not None
+
+    def wake(self) -> None:
+        """Take what is due now; called after a transaction that put it."""
+        if self.taker:
+            self.taker.wake()
+
+    async def peek(self, key: str) -> Job | None:
+        """Return a job that nobody holds, and that can't have been done."""
+
+        def work(connection: Connection) -> Job | None:
+            free = and_(JobRow.key == key, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
+            row = connection.execute(select(JobRow).where(free)).one_or_none()
+            return row and self._taken(row, connection.execute(self.processes.clock).scalar_one())
+
+        return await self.database.read(work)
+
+    async def start(self, job: Job, content: object) -> bool:
+        """Do a job that was read by `peek` now, in this process, with other content; False if another
+        process has taken it.
+        """
+        free = and_(JobRow.key == job.key, JobRow.state == State.DUE, JobRow.attempts == job.attempts)
+        mine = self._held() | {"encrypted": self._seal(job.key, content)}
+        rows = await self.database.take(JobRow, free, 1, JobRow.at, **mine)
+        for row in rows:
+            if self.taker:
+                self.taker.start(row.kind, [replace(job, content=content, attempts=row.attempts)])
+        return bool(rows)
+
     async def due(self) -> Sequence[str]:
         """The kinds that have jobs which are due, or whose process died."""
-        kinds = select(JobRow.kind).where(self._free(await self.processes.now())).distinct()
-        return [row.kind for row in await self.database.rows(kinds)]
+
+        def work(connection: Connection) -> list[str]:
+            now = connection.execute(self.processes.clock).scalar_one()
+            return list(connection.scalars(select(JobRow.kind).where(self._free(now)).distinct()))
+
+        return await self.database.read(work)
 
     async def take(self, kind: str, limit: int) -> Sequence[Job]:
         """Hold the jobs of a kind that are due, or whose process died, the longest overdue first.
 
-        Only one caller gets each. The worker ends each with `end`, `later`, or `finish`.
+        Only one caller gets each. The worker settles each with `settled`, or `finish`.
         """
-        free = and_(JobRow.kind == kind, self._free(now := await self.processes.now()))
-        mine: dict[str, Any] = {"state": State.HELD, "holder": self.processes.name, "due_at": None}
-        mine |= {"keep_until": None, "attempts": JobRow.attempts + 1}
-        rows = await self.database.take(JobRow, free, limit, JobRow.due_at, JobRow.at, **mine)
+        now = await self.processes.now()
+        free = and_(JobRow.kind == kind, self._free(now))
+        rows = await self.database.take(JobRow, free, limit, JobRow.due_at, JobRow.at, **self._held())
         return sorted((self._taken(row, now) for row in rows), key=lambda job: job.age, reverse=True)
 
-    async def keep(self, job: Job, began: datetime | None, lease: timedelta, content: object = None) -> bool:
+    async def keep(self, job: Job, began: datetime, lease: timedelta, content: object = None) -> bool:
         """Record that a request begins that must not be repeated, `began` by the clock that dates what it
         does, and what it does, if the job's content doesn't say that. Returns False if the job isn't this
         process's anymore. Until the `lease` ends nobody else gets it, even if this process dies: what was
         sent may still arrive.
         """
-        now = self.processes.clock.scalar_subquery()
-        until = await self.processes.now() + lease
-        kept = update(JobRow).where(self._taken_as(job)).values(tried_at=began or now, keep_until=until)
-        if content is not None:
-            kept = kept.values(encrypted=self._seal(job.key, content))
-        return await self.database.changes(kept.returning(JobRow.key))
 
-    async def not_begun(self, job: Job) -> None:
-        """Record that the request that `keep` recorded did nothing."""
-        nothing = {"tried_at": None, "keep_until": None}
-        await self.database.execute(update(JobRow).where(self._taken_as(job)).values(nothing))
+        def work(connection: Connection) -> bool:
+            now = connection.execute(self.processes.clock).scalar_one()
+            kept: dict[str, Any] = {"tried_at": began, "keep_until": now + lease}
+            if content is not None:
+                kept["encrypted"] = self._seal(job.key, content)
+            return connection.execute(update(JobRow).where(self._taken_as(job)).values(kept)).rowcount > 0
 
-    async def end(self, job: Job) -> None:
-        """Record that a job is done, unless it was put again meanwhile."""
+        return await self.database.write(work)
+
+    async def go_on(self, job: Job, also: Sequence[Statement] = ()) -> bool:
+        """Record that the request that `keep` recorded did nothing, or that what it did is recorded by `also`
+        in the same transaction. Returns False if the job isn't this process's anymore.
+        """
+        return await self._change(job, {"tried_at": None, "keep_until": None, "searched_to": None}, also)
+
+    async def settled(self, job: Job, outcome: Outcome) -> None:
+        """Record what became of a job that was taken. One that was put again meanwhile is due now."""
         again = JobRow.due_at.is_not(None)
-        ended = {"state": case((again, State.DUE), else_=State.DONE), "holder": None, "keep_until": None}
-        ended |= {"encrypted": case((again, JobRow.encrypted), else_=None)}
-        ended |= {"tried_at": None, "searched_to": None}
-        await self.database.execute(update(JobRow).where(self._taken_as(job)).values(ended))
-
-    async def later(self, job: Job, later: Later) -> None:
-        """Let any process do a job later, or now if it was put again meanwhile."""
-        at = await self.processes.now() + min(timedelta(seconds=later.seconds), FURTHEST)
-        put_off: dict[str, Any] = {"state": State.UNKNOWN if later.unknown else State.DUE, "holder": None}
-        put_off |= {"due_at": func.coalesce(JobRow.due_at, at), "keep_until": None}
-        put_off |= {"searched_to": later.searched_to}
-        if not later.unknown:
-            put_off["tried_at"] = None
-        await self.database.execute(update(JobRow).where(self._taken_as(job)).values(put_off))
+        free: dict[str, Any] = {"holder": None, "keep_until": None}
+        nothing_tried = {"tried_at": None, "searched_to": None}
+        over = {**nothing_tried, "failures": 0}
+        match outcome:
+            case Later(seconds, unknown, searched_to, content):
+                at = await self.processes.now() + min(timedelta(seconds=seconds), FURTHEST)
+                free |= {"due_at": func.coalesce(JobRow.due_at, at), "searched_to": searched_to}
+                free["failures"] = JobRow.failures + 1
+                free["state"] = case((JobRow.tried_at.is_not(None), State.UNKNOWN), else_=State.DUE)
+                if not unknown:
+                    free |= {"state": State.DUE, **nothing_tried}
+                if content is not None:
+                    free["encrypted"] = case((again, JobRow.encrypted), else_=self._seal(job.key, content))
+                await self._change(job, free, ())
+            case Again(at, content, also):
+                sealed = self._seal(job.key, content)
+                free |= {"state": State.DUE, "due_at": func.coalesce(JobRow.due_at, at), **over}
+                free |= {"at": case((again, JobRow.at), else_=literal(at, UtcDateTime()))}
+                free |= {"encrypted": case((again, JobRow.encrypted), else_=sealed)}
+                await self._change(job, free, also)
+            case Done(also):
+                free |= {"state": case((again, State.DUE), else_=State.DONE), **over}
+                free |= {"encrypted": case((again, JobRow.encrypted), else_=None)}
+                await self._change(job, free, also)
 
     async def finish(self, keys: Collection[str]) -> None:
         """Record that jobs are done whose keys are never put again."""
@@ -286,16 +308,22 @@ class Jobs:
         free["keep_until"] = case((JobRow.keep_until.is_not(None), now + LAST_ARRIVES))
         await self.database.execute(update(JobRow).where(JobRow.holder == self.processes.name).values(free))
 
-    async def realign(self, now: datetime) -> None:
-        """Make due what was put off by a clock that was ahead."""
-        await self.database.realign(JobRow.due_at, now, now + FURTHEST)
+    async def realign(self, now: datetime, furthest: Mapping[str, timedelta]) -> None:
+        """Make due what a clock that was ahead has put off: for longer than jobs are, or than the `furthest`
+        of their kind.
+        """
+        each = [(JobRow.kind == kind, most) for kind, most in furthest.items()]
+        for kinds, most in ((JobRow.kind.not_in(furthest), FURTHEST), *each):
+            later = and_(kinds, JobRow.due_at > now + most)
+            await self.database.execute(update(JobRow).where(later).values(due_at=now))
         await self.database.realign(JobRow.keep_until, now, now + FURTHEST)
 
     async def prune(self, now: datetime) -> None:
-        """Forget what was done, or asked for and never finished, but nothing that is still due."""
+        """Forget what was done, or asked for and never finished, but nothing that is still to be done."""
+        to_do = and_(JobRow.kind.is_not(None), JobRow.state != State.DONE)
         # Those in the future are from before the clock was set back.
-        kept = or_(JobRow.due_at.is_not(None), JobRow.at.between(now - RETENTION, now + RETENTION))
-        await self.database.delete_in_batches(JobRow, not_(kept))
+        lately = JobRow.at.between(now - RETENTION, now + RETENTION)
+        await self.database.delete_in_batches(JobRow, not_(or_(to_do, lately)))
 
     def _claim(self, key: str, kept: timedelta | None, by: Owner | None, connection: Connection) -> Job:
         now, me = connection.execute(self.processes.clock).scalar_one(), self.processes.name
@@ -340,6 +368,22 @@ class Jobs:
         arrived = or_(JobRow.keep_until.is_(None), JobRow.keep_until <= now)
         return and_(JobRow.kind.is_not(None), or_(due, left), arrived)
 
+    def _held(self) -> dict[str, Any]:
+        mine = {"state": State.HELD, "holder": self.processes.name, "attempts": JobRow.attempts + 1}
+        return mine | {"due_at": None, "keep_until": None}
+
+    async def _change(self, job: Job, values: Mapping[str, Any], also: Sequence[Statement]) -> bool:
+        changed = update(JobRow).where(self._taken_as(job)).values(values).returning(JobRow.key)
+
+        def work(connection: Connection) -> bool:
+            if connection.execute(changed).first() is None:
+                return False
+            for statement in also:
+                connection.execute(statement)
+            return True
+
+        return await self.database.write(work)
+
     async def _add(self, row: dict[str, Any]) -> bool:
         added = self.database.insert(JobRow).values(row | {"at": self.processes.clock.scalar_subquery()})
         return await self.database.changes(added.on_conflict_do_nothing().returning(JobRow.key))
@@ -358,9 +402,10 @@ class Jobs:
             won=True,
             tried_at=row.tried_at,
             searched_to=row.searched_to,
-            age=now - row.at,
+            age=max(now - row.at, timedelta(0)),
             content=content,
             attempts=row.attempts,
+            failures=row.failures,
         )
 
 

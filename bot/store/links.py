@@ -2,21 +2,17 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, Executable, and_, delete, exists, select, update
+from sqlalchemy import ColumnElement, Connection, Executable, Insert, and_, delete, exists, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
+from bot.store.assignees import Assignees
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault
-
-FIRST_READ = timedelta(minutes=5)
-"""How long after linking a user's newly assigned issues are read for the first time, if it is known since
-when they are new.
-"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,7 @@ class Link:
 class Links:
     database: Database
     vault: Vault
+    assignees: Assignees
 
     async def get(self, owner: Owner) -> Link | None:
         """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
@@ -105,14 +102,15 @@ class Links:
         """`assigned_since` is when telling the user of assignments starts, by the service's clock; None to
         start with what is read first.
         """
-        values = self._values(owner, key, user_id, name, assigned_since)
-        await self.database.execute(self.database.upsert(LinkRow, owner.columns, values))
+        values = self._values(owner, key, user_id, name)
+        await self._add(owner, self.database.upsert(LinkRow, owner.columns, values), assigned_since)
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
-        row = owner.columns | self._values(owner, key, user_id, name, None)
-        added = self.database.insert(LinkRow).values(row).on_conflict_do_nothing()
-        return await self.database.changes(added.returning(LinkRow.user_id))
+        row = owner.columns | self._values(owner, key, user_id, name)
+        return await self._add(
+            owner, self.database.insert(LinkRow).values(row).on_conflict_do_nothing(), None
+        )
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
@@ -160,18 +158,24 @@ class Links:
     async def _record(self, which: ColumnElement[bool], refusals: Refusals | None) -> None:
         await self.database.execute(update(LinkRow).where(which).values(_refusal_columns(refusals)))
 
-    def _values(
-        self, owner: Owner, key: SecretStr, user_id: int, name: str, assigned_since: datetime | None
-    ) -> dict[str, object]:
-        now = datetime.now(UTC)
+    async def _add(self, owner: Owner, link: Insert, assigned_since: datetime | None) -> bool:
+        """Add a link, and the job that reads what is assigned to the user; returns whether it was added."""
+        starting, added = self.assignees.starting(owner, assigned_since), link.returning(LinkRow.user_id)
+
+        def work(connection: Connection) -> bool:
+            if connection.execute(added).first() is None:
+                return False
+            connection.execute(starting)
+            return True
+
+        return await self.database.write(work)
+
+    def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
         return {
             "encrypted_key": self.vault.encrypt(owner, key),
             "service_user_id": user_id,
             "name": name,
-            "linked_at": now,
-            "assigned_since": assigned_since,
-            "assigned_next_at": now + FIRST_READ if assigned_since else now,
-            "assigned_seen": {},
+            "linked_at": datetime.now(UTC),
             **_refusal_columns(None),
         }
 

@@ -11,7 +11,6 @@ from bot.store.column_types import NOW
 from bot.store.database import Database, translated_errors
 from bot.store.tables import ProcessRow
 
-NO_HOLDER = ""
 JUMP = timedelta(minutes=1)  # how far the clock may be set back before due times are recalculated
 
 
@@ -47,13 +46,6 @@ class Processes:
         if not self._beat_lately(now):
             self._steady_since = now
         self._last_beat = now
-
-    def may_take(
-        self, holder: sa.SQLColumnExpression[Any], lease_until: sa.SQLColumnExpression[Any], now: datetime
-    ) -> sa.ColumnElement[bool]:
-        """Match rows whose lease has ended, and which no other live process holds."""
-        mine = (NO_HOLDER, self.name)
-        return sa.and_(lease_until <= now, sa.or_(holder.in_(mine), self.dead(holder, now)))
 
     def dead(self, holder: sa.SQLColumnExpression[Any], now: datetime) -> sa.ColumnElement[bool]:
         """Match rows whose holder is dead.

@@ -10,7 +10,6 @@ from bot.store.assignees import Assignees
 from bot.store.channels import Channels
 from bot.store.column_types import NOW
 from bot.store.database import Database
-from bot.store.digest_runs import StoredRuns
 from bot.store.digests import StoredDigests
 from bot.store.followed import StoredFollowed
 from bot.store.installations import Installations
@@ -23,7 +22,6 @@ from bot.store.vault import EncryptedValues, Vault
 from bot.timings import DEFAULT, Timings
 
 PROCESS_RETENTION = timedelta(minutes=30)
-RUN_RETENTION = timedelta(days=2)
 ACTIVITY_RETENTION = timedelta(days=400)
 """For issues created and time logged with the bot: used by the Home tab, duplicates, and editing."""
 
@@ -46,17 +44,16 @@ class Store:
     ) -> None:
         self._database = database
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
-        self.links = Links(database, vault)
-        self.channels = Channels(database)
         self.jobs = Jobs(database, vault, self.processes)
+        self.assignees = Assignees(database, self.jobs)
+        self.links = Links(database, vault, self.assignees)
+        self.channels = Channels(database)
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
-        self.assignees = Assignees(database, self.processes)
         self.templates = StoredTemplates(database)
         self.digests = StoredDigests(database, self.jobs)
-        self.digest_runs = StoredRuns(database, self.processes)
-        self.followed = StoredFollowed(database, self.processes)
+        self.followed = StoredFollowed(database, self.jobs)
         self.installations = Installations(database, vault, client_id)
         self.encrypted_values = EncryptedValues(database, vault)
 
@@ -74,6 +71,4 @@ class Store:
         await self._database.delete_in_batches(made, old)
         await self.jobs.prune(now)
         await self.digests.prune()
-        await self.digest_runs.prune(now - RUN_RETENTION)
-        await self.followed.prune(now - RUN_RETENTION)
         await self.installations.states.prune()

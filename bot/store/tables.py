@@ -73,9 +73,7 @@ class OnePerOwner(Owned):
 
 class LinkRow(OnePerOwner, Table):
     """A linked account. The service refused its key `refusals` times from `refused_since` to `refused_at`,
-    which are null if it accepted the key last. Refusals in quick succession count as one. Issues assigned to
-    the user since `assigned_since`, by the service's clock, are read at `assigned_next_at`; null until it is
-    known where that starts. See `store.assignees`. `zone` is the last
+    which are null if it accepted the key last. Refusals in quick succession count as one. `zone` is the last
     time zone that Slack named.
     """
 
@@ -89,9 +87,6 @@ class LinkRow(OnePerOwner, Table):
     refused_since: Mapped[datetime | None]
     refused_at: Mapped[datetime | None]
     refusals: Mapped[int] = mapped_column(sa.Integer, server_default="0")
-    assigned_since: Mapped[datetime | None]
-    assigned_next_at: Mapped[datetime] = mapped_column(index=True)
-    assigned_seen: Mapped[Seen] = mapped_column(Stored(Seen))
 
 
 class ChannelDefaultRow(Owned, Table):
@@ -137,9 +132,9 @@ class TemplateRow(Owned, Table):
 
 
 class JobRow(Table):
-    """Work that is done once; see `store.jobs`. `at` is when it was put, or done, or when the first attempt
-    of a request began whose outcome is unknown; `by` names the owner whose attempt that was, where several
-    people can ask for the same work.
+    """Work that is done once; see `store.jobs`. `at` is when it was due first, or done, or when the first
+    attempt of a request began whose outcome is unknown; `by` names the owner whose attempt that was, where
+    several people can ask for the same work.
 
     Only what the worker may take has a `kind`: from `due_at` on, or if its holder dies, but not before
     `keep_until` if a request that began at `tried_at` may still arrive. `searched_to` is how far a look-up
@@ -156,6 +151,7 @@ class JobRow(Table):
     by: Mapped[str | None]
     due_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(sa.Integer, default=0)
+    failures: Mapped[int] = mapped_column(sa.Integer, default=0)
     tried_at: Mapped[datetime | None]
     keep_until: Mapped[datetime | None]
     searched_to: Mapped[str | None]
@@ -239,9 +235,8 @@ _PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.col
 
 
 class DigestRow(Owned, Table):
-    """A digest. `next_due` is null while it is paused. The notices are pending. `seen` has a personal
-    digest's issues and their last updates, by issue ID. `agreed_project` is the project that isn't public
-    which the owner agreed to show.
+    """A digest. The notices are pending. `seen` has a personal digest's issues and their last updates, by
+    issue ID. `agreed_project` is the project that isn't public which the owner agreed to show.
 
     A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
     of `paused` before the removal.
@@ -276,7 +271,6 @@ class DigestRow(Owned, Table):
     kind: Mapped[str]
     stale_days: Mapped[int] = mapped_column(sa.Integer)
     seen: Mapped[Seen | None] = mapped_column(Stored(Seen))
-    next_due: Mapped[datetime | None] = mapped_column(index=True)
     paused: Mapped[str | None]
     agreed_project: Mapped[int | None]
     covered_to: Mapped[datetime | None]
@@ -289,36 +283,9 @@ class DigestRow(Owned, Table):
     removed_paused: Mapped[str | None]
 
 
-class DigestRunRow(Table):
-    """A digest's run for one due time.
-
-    If its holder dies, another process takes it over after `lease_until`, which is null for a finished run.
-    `sending_at` is by Slack's clock if that's known. `searched_to` is the oldest `ts` in the channel that was
-    searched for the run's message. `covered_to` and `seen` are the digest's once the message is sent.
-    """
-
-    __tablename__ = "digest_runs"
-
-    digest_id: Mapped[int] = mapped_column(
-        sa.Integer, sa.ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
-    )
-    due_at: Mapped[datetime] = mapped_column(primary_key=True)
-    state: Mapped[str]
-    holder: Mapped[str]
-    lease_until: Mapped[datetime | None] = mapped_column(index=True)
-    attempts: Mapped[int] = mapped_column(sa.Integer)
-    missed: Mapped[int] = mapped_column(sa.Integer)
-    asked: Mapped[bool]
-    sending_at: Mapped[datetime | None]
-    searched_to: Mapped[str | None]
-    covered_to: Mapped[datetime | None]
-    seen: Mapped[Seen | None] = mapped_column(Stored(Seen))
-    ts: Mapped[str | None]
-
-
 class DigestIssueRow(Table):
-    """An issue that a digest has covered and won't list again. `due_at` is that of the run; null for issues
-    from before the digest. `created_on` is when it was opened, or closed in a digest of closed issues.
+    """An issue that a digest has covered and won't list again. `created_on` is when it was opened, or closed
+    in a digest of closed issues.
     """
 
     __tablename__ = "digest_issues"
@@ -328,19 +295,6 @@ class DigestIssueRow(Table):
     )
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     created_on: Mapped[datetime]
-    due_at: Mapped[datetime | None]
-
-
-class FollowerRow(OnePerOwner, Table):
-    """A user who follows issues, and the process that is reading them; see `store.followed`."""
-
-    __tablename__ = "followers"
-
-    next_at: Mapped[datetime] = mapped_column(index=True)
-    holder: Mapped[str]
-    lease_until: Mapped[datetime | None]
-    covered_to: Mapped[datetime | None]
-    reads: Mapped[int] = mapped_column(sa.Integer)
 
 
 class FollowedIssueRow(Owned, Table):
@@ -349,18 +303,15 @@ class FollowedIssueRow(Owned, Table):
     The owner's key reads the issue. `posted_by` is the Slack user who caused the post, `created` whether by
     creating the issue. `agreed_project` is the project that isn't public which the owner agreed to show.
     `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
-    the thread was last told. While a line about that is being sent, `telling` is what it says, and
-    `telling_at` when it was sent, by Slack's clock if that's known, and `searched_to` how far the thread was
-    searched for it, Slack's `ts`; `told` counts those lines. `direct` is whether the post is in the owner's
-    direct messages with the bot. Where comments are included, those after the journal `quoted_to` are quoted,
-    and `quoting` is the one being sent.
+    the thread's last line said. `direct` is whether the post is in the owner's direct messages with the bot.
+    Where comments are included, those after the journal `quoted_to` are quoted.
     """
 
     __tablename__ = "followed_issues"
     __table_args__ = (
         sa.Index("ix_followed_issues_thread", "channel_id", "thread_ts", "issue_id", unique=True),
         sa.Index("ix_followed_issues_owner", "enterprise_id", "team_id", "user_id"),
-        {"sqlite_autoincrement": True},  # the ID is part of what identifies a line
+        {"sqlite_autoincrement": True},  # the ID is part of what identifies its job
     )
 
     id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
@@ -374,13 +325,8 @@ class FollowedIssueRow(Owned, Table):
     seen_on: Mapped[datetime | None]
     shown: Mapped[str]
     closed: Mapped[bool]
-    telling: Mapped[bool | None]
-    telling_at: Mapped[datetime | None]
-    searched_to: Mapped[str | None]
-    told: Mapped[int] = mapped_column(sa.Integer)
     direct: Mapped[bool]
     quoted_to: Mapped[int | None]
-    quoting: Mapped[int | None]
     changed_at: Mapped[datetime]
 
 

@@ -16,7 +16,7 @@ from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until_so
 from tests.support.wire import Fault, Wire
-from tests.support.work import run_digests
+from tests.support.work import run_due_after
 
 DAY = timedelta(days=1)
 
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 @pytest.fixture
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them."""
-    tracker, timings = demo_tracker(issue_reads=True), Timings(interval=3600, follow_every=-2)
+    tracker, timings = demo_tracker(issue_reads=True), Timings(interval=3600)
     async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings).opened("ana") as office:
         yield office
 
@@ -38,7 +38,7 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
     change(office.newest_issue(), subject="Renamed")
     for _ in range(2):
         await read_followed(office)
-        await run_digests(office.bot, DAY)
+        await run_due_after(office, DAY)
     assert await ana.messages(DM) == []
     assert (await stored(office)).paused is None
     await ana.command("/tracker whoami")
@@ -51,7 +51,7 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
     await read_followed(office)
     assert "Renamed" in (await in_thread(ana, post))[0]["text"]
     await ana.ask("/issue new Till rings twice project:webshop")
-    await run_digests(office.bot, 2 * DAY)
+    await run_due_after(office, 2 * DAY)
     posted = [m for m in await ana.messages() if not m["ephemeral"] and "Till rings" in text_of(m)]
     assert len(posted) == len(["announcement", "digest"])
 
@@ -81,7 +81,7 @@ async def test_a_single_refusal_stops_no_digest_and_no_follow(
         change(office.newest_issue(), subject=f"Renamed {at}")
         wire.fail(fault, at)
         await read_followed(office)
-        await run_digests(office.bot, (at + 1) * DAY)
+        await run_due_after(office, (at + 1) * DAY)
         if len(wire.heal()) <= at:
             break
 
@@ -109,7 +109,7 @@ async def test_a_late_refusal_of_the_old_key_keeps_the_new_one(tmp_path: Path) -
 
 
 async def test_what_runs_with_a_new_key_goes_on_after_the_old_one_was_deleted(tmp_path: Path) -> None:
-    timings = Timings(interval=3600, follow_every=-2, keys=FORGETFUL.keys)
+    timings = Timings(interval=3600, keys=FORGETFUL.keys)
     async with Office(tmp_path, tracker=demo_tracker(issue_reads=True), timings=timings).opened(
         "ana"
     ) as office:

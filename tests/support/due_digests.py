@@ -5,16 +5,17 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import func, or_, select
 
 from bot.access.access import Access
 from bot.features.digests.digests import Digests
 from bot.sandbox.workspace.model import Channel, Message
 from bot.service.client import Client
 from bot.store.channels import Channel as Place
-from bot.store.digests import Digest
+from bot.store.digests import DIGEST, Digest
+from bot.store.job import State
 from bot.store.owner import Owner
-from bot.store.tables import DigestRow, DigestRunRow
+from bot.store.tables import JobRow
 from tests.support.bot_process import Apart
 from tests.support.digesting import wanted
 from tests.support.office import TEAM
@@ -61,22 +62,16 @@ async def add_digests(office: Apart, count: int) -> list[Digest]:
 async def make_due(office: Apart, digests: list[Digest], *, over: float) -> None:
     """Makes the digests due one after the other, starting now."""
     now = await office.store.processes.now()
-
-    def make(connection: Connection) -> None:
-        for n, digest in enumerate(digests):
-            moment = now + timedelta(seconds=1 + over * n / len(digests))
-            connection.execute(update(DigestRow).where(DigestRow.id == digest.id).values(next_due=moment))
-
-    await office.database.write(make)
+    for n, digest in enumerate(digests):
+        moment = now + timedelta(seconds=1 + over * n / len(digests))
+        await office.store.digests.change(digest, digest.plan, moment, ())
 
 
 async def still_due(office: Apart) -> int:
     """Returns how many due digests aren't posted yet."""
-    runs = select(func.count()).where(DigestRunRow.lease_until.is_not(None))
-    due = select(func.count()).where(DigestRow.next_due < func.now() + timedelta(days=1))
-    return await office.database.read(
-        lambda connection: (connection.scalar(runs) or 0) + (connection.scalar(due) or 0)
-    )
+    soon = or_(JobRow.due_at.is_(None), JobRow.due_at < func.now() + timedelta(days=1))
+    due = select(func.count()).where(JobRow.kind == DIGEST, JobRow.state != State.DONE, soon)
+    return await office.database.read(lambda connection: connection.scalar(due) or 0)
 
 
 def digest_posts(office: Apart) -> list[Post]:

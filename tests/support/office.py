@@ -14,7 +14,6 @@ from pydantic import SecretStr
 from bot import telemetry
 from bot.app import Bot
 from bot.config import Settings
-from bot.features.background import Background
 from bot.features.digests.digests import Digests
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.people import Person as Invented
@@ -147,8 +146,7 @@ class Office:
 
     async def _first_turns(self) -> None:
         """Delays until periodic work has had its first turn, before anybody is linked or sets a clock."""
-        works = [work for work in self.bot.features.work.values() if isinstance(work, Background)]
-        await until_so(lambda: not any(work.clock.suspect for work in works))
+        await until_so(lambda: not self.bot.worker._clock.suspect)
 
     def environment(self, port: int) -> dict[str, str]:
         """Returns the settings of a bot that listens on this port, as environment variables."""

@@ -20,7 +20,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.workspaces.tokens import NotInstalled, TokenUnusable
 from bot.store.digests import Pause
-from bot.store.jobs import Job, Later
+from bot.store.job import Job, Later
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 

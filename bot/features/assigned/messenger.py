@@ -4,7 +4,8 @@ The time of the assignment, in the issue's history, identifies the message: it i
 bot and `reads` notice the assignment.
 """
 
-import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
@@ -12,8 +13,9 @@ from functools import partial
 import structlog
 
 from bot.access.assignments import assignments_end
-from bot.errors import KeyUnreadable, NotLinked, ServiceError
-from bot.features.assigned.reads import HISTORY, AssignmentMessage, AssignmentReads, assignment_of
+from bot.errors import AnswerTooLarge, ServiceBroken
+from bot.features.assigned.reads import HISTORY, AssigneeReads, AssignmentMessage, assignment_of
+from bot.features.due_reads import DueReads
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import listed, title
 from bot.features.parts import Parts
@@ -27,12 +29,12 @@ from bot.slack.surfaces.blocks import Block, Message, button, section
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import line
 from bot.slack.text.wording import Wording
-from bot.store.jobs import FURTHEST, Job, Later, State
+from bot.store.assignees import ASSIGNEE
+from bot.store.job import FURTHEST, Done, Job, Later, Outcome, Statement
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
-SECONDS = 15.0  # how long it may take to read an issue for the message about its assignment
 TOLD = "assigned"
 """The kind of job that tells a person of an issue. Each assignment that was told is a job that is done."""
 MARK = "issuebot_assigned"
@@ -52,20 +54,21 @@ class AssignmentMessenger:
     def feature(self) -> Feature:
         return Feature(
             buttons={TellWhenAssigned: self.switched},
-            jobs={TOLD: self.tell},
-            work={"assigned issues": AssignmentReads(self.parts, self.send)},
+            jobs={TOLD: AssignmentMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts, self._telling)},
         )
 
     async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
         """The switch on the Home tab. What was assigned while it was off isn't told. Raises NotLinked,
         ServiceError.
         """
+        assignees = self.parts.store.assignees
         if press.button.on:
             async with self.parts.accounts.reading(reply.owner) as session:
                 now = await self.parts.store.processes.now()
                 since = await assignments_end(self.parts.client, session.key, now)
-            await self.parts.store.assignees.restart(reply.owner, since)
-        await self.parts.store.assignees.turn(reply.owner, on=press.button.on)
+            await assignees.turn_on(reply.owner, since)
+        else:
+            await assignees.turn_off(reply.owner)
         await reply.refresh_home()
 
     async def told(self, by: Owner, issue: Issue) -> None:
@@ -75,62 +78,73 @@ class AssignmentMessenger:
         """
         try:
             if user_id := await Issues(self.parts).assignee_to_mention(by, issue):
-                message = AssignmentMessage(replace(by, user_id=user_id), by, issue.id)
-                await self.send(message)
+                to = replace(by, user_id=user_id)
+                message = AssignmentMessage(to, by, issue.id)
+                await self.parts.store.jobs.put(TOLD, _job_key(message), message.content)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
-    async def send(self, message: AssignmentMessage) -> None:
-        """Let the assignee be told, once, unless they don't want that."""
-        to, by, issue = message.to, message.by, message.issue
-        content = [to.name, by and by.name, issue]
-        await self.parts.store.jobs.put(TOLD, f"{TOLD}:{to.name}:{issue}", content)
+    def _telling(self, message: AssignmentMessage) -> Statement:
+        """The statement that lets the assignee be told; what is to be told already stays."""
+        key = _job_key(message)
+        return self.parts.store.jobs.putting(TOLD, key, message.content, replaces=False)
 
-    async def tell(self, job: Job) -> Later | None:
-        """Send a message, unless it is unwanted or sent already, or the issue isn't the assignee's now."""
-        message = AssignmentMessage.of(job.content)
-        try:
-            async with asyncio.timeout(SECONDS):
-                seen = await self._as_seen_by(message.to, message.issue)
-        except (ServiceError, KeyUnreadable, TimeoutError) as error:
-            log.warning("assigned issue not read", action="assigned.not_read", error=str(error))
-            return job.later(self.parts.delays.background_retry, unknown=True) if job.age < FURTHEST else None
-        return await self._sent(job, message, seen) if seen else None
 
-    async def _as_seen_by(self, assignee: Owner, number: int) -> Issue | None:
-        """The issue, read with the assignee's key; None if they want no messages, aren't linked, can't see
-        it, or it isn't theirs anymore. Raises ServiceError, KeyUnreadable.
-        """
-        if not await self.parts.store.assignees.wanted(assignee):
-            return None
-        try:
-            async with self.parts.accounts.reading(assignee, background=True) as session:
-                issue = await Issues(self.parts).detailed(session, number, HISTORY)
-        except KeyUnreadable:
-            raise
-        except (IssueNotFound, NotLinked):
-            return None
-        return issue if issue.assigned_to and issue.assigned_to.id == session.user_id else None
+@dataclass(frozen=True)
+class Told:
+    job: Job
+    message: AssignmentMessage
 
-    async def _sent(self, job: Job, message: AssignmentMessage, seen: Issue) -> Later | None:
+    @property
+    def owner(self) -> Owner:
+        return self.message.to
+
+
+class AssignmentMessages(DueReads[Told, Issue]):
+    """Sends messages, each read with the assignee's key, unless it is unwanted or sent already, or the issue
+    isn't the assignee's now.
+    """
+
+    name = "assigned"
+    readers = 8
+    together = 20
+    gives_up_after = FURTHEST
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self.parts, self._issues = parts, Issues(parts)
+
+    async def load(self, jobs: Sequence[Job]) -> Sequence[Told]:
+        return [Told(job, AssignmentMessage.of(job.content)) for job in jobs if job.content]
+
+    async def ready(self, item: Told) -> Told | Outcome:
+        return item if await self.parts.store.assignees.wanted(item.owner) else Done()
+
+    async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, Issue | Outcome]:
+        found: dict[str, Issue | Outcome] = {}
+        async with self.access.accounts.reading(owner, background=True) as session:
+            for item in items:
+                with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
+                    try:
+                        issue = await self._issues.detailed(session, item.message.issue, HISTORY)
+                    except IssueNotFound:
+                        found[item.job.key] = Done()
+                    else:
+                        is_news = item.message.is_news(issue, session.user_id)
+                        found[item.job.key] = issue if is_news else Done()
+        return found
+
+    async def post(self, item: Told, content: Issue) -> Outcome:
         """Send the message about the issue's latest assignment, unless that is told already."""
-        assignment = assignment_of(seen)
-        at = assignment.at if assignment else seen.updated_on
-        which = f"{seen.id}:{at.isoformat() if at else ''}"
-        jobs = self.parts.store.jobs
-        told = await jobs.claim(f"{TOLD}:{message.to.name}:{which}")
-        if not told.won:
-            return None if told.done else job.later(self.parts.delays.background_retry, unknown=True)
-        later = None
-        state: State | None = None
-        try:
-            post = Post(owner=message.to, channel_id=message.to.user_id, mark=f"{MARK}:{which}")
-            sent = await self.parts.platform.posts.send(job, post, partial(self._message, message, seen))
-            later = sent if isinstance(sent, Later) else None
-            state = None if later else State.DONE
-        finally:
-            await jobs.settle(told, state)
-        return later
+        to, assignment, jobs = item.owner, assignment_of(content), self.parts.store.jobs
+        at = assignment.at if assignment else content.updated_on
+        which = f"{content.id}:{at.isoformat() if at else ''}"
+        if await jobs.is_done(told := f"{TOLD}:{to.name}:{which}"):
+            return Done()
+        post = Post(owner=to, channel_id=to.user_id, mark=f"{MARK}:{which}")
+        message = partial(self._message, item.message, content)
+        sent = await self.parts.platform.posts.send(item.job, post, message)
+        return sent if isinstance(sent, Later) else Done([jobs.putting_done(told)])
 
     async def _message(self, message: AssignmentMessage, issue: Issue) -> Message:
         to, by, assignment = message.to, message.by, assignment_of(issue)
@@ -142,6 +156,10 @@ class AssignmentMessenger:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
         return assigned(issue, self.parts.platform.wording, name or "Someone", today)
+
+
+def _job_key(message: AssignmentMessage) -> str:
+    return f"{TOLD}:{message.to.name}:{message.issue}"
 
 
 def assigned(issue: Issue, wording: Wording, by: str, today: date | None) -> Message:

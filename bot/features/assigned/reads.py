@@ -1,52 +1,67 @@
-"""Notices issues that were assigned in the service, with each assignee's own key, and tells them.
+"""Finds what changed of the issues that are assigned to people, with each one's own key.
 
-A user's turn is one request for each hundred of their issues that changed. Only those that weren't read since
-are read one by one, with a key that is verified, to learn who assigned them and when. What is handled moves
-on only over what was read, by the service's own clock.
+A user's turn is one request for each hundred of their issues that changed since the last one. Each that
+wasn't found then is a job, which reads it to learn who assigned it and when. What is found moves on by the
+service's own clock.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import suppress
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from bot.access.access import Access
-from bot.access.accounts import Session
 from bot.access.assignments import assigned_since, assignments_end
-from bot.errors import AnswerTooLarge, ServiceBroken, Unauthorized
-from bot.features.background import Background
-from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.due_reads import DueReads
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Issue, Ref
-from bot.store.assignees import Assignee
+from bot.store.assignees import ASSIGNEE
+from bot.store.job import Again, Done, Job, Outcome, Statement
 from bot.store.owner import Owner
-from bot.store.tables import Seen
 
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
-MAX_IN_FLIGHT = 200
 MAX_PAGES = 10
-MAX_CHANGES = 20
-"""How many changed issues of one user are read one by one in a turn; the others wait for the next."""
 OVERLAP = timedelta(minutes=15)  # how late an update may become visible
 VERIFY_EVERY = timedelta(hours=1)
 """How often a key is verified while nothing changes: a visitor has no issues, either."""
-UNREADABLE_FOR = timedelta(days=1)  # how long an issue that can't be read holds up what is covered
 SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one may get the same time
 
 
 @dataclass(frozen=True)
 class AssignmentMessage:
-    """What `to` is to be told: that `by` assigned the issue to them; None for somebody in the service."""
+    """What `to` is to be told: that `by` assigned the issue to them; if that is None, that somebody in the
+    service has done so since then.
+    """
 
     to: Owner
     by: Owner | None
     issue: int
+    since: datetime | None = None
 
     @classmethod
     def of(cls, content: Any) -> "AssignmentMessage":  # noqa: ANN401 - JSON
-        to, by, issue = content
-        return cls(Owner.named(to), Owner.named(by) if by else None, issue)
+        to, by, issue, since = content
+        then = datetime.fromisoformat(since) if since else None
+        return cls(Owner.named(to), Owner.named(by) if by else None, issue, then)
+
+    @property
+    def content(self) -> object:
+        by, since = self.by and self.by.name, self.since and self.since.isoformat()
+        return [self.to.name, by, self.issue, since]
+
+    def is_news(self, issue: Issue, me: int) -> bool:
+        """Whether the issue is the reader's, `me` in the service, and is to be told."""
+        if issue.assigned_to is None or issue.assigned_to.id != me:
+            return False
+        if self.by:
+            return True
+        assignment = assignment_of(issue)
+        if assignment is None or assignment.at is None or assignment.by is None or self.since is None:
+            return False
+        return assignment.at >= self.since.replace(microsecond=0) and assignment.by.id != me
 
 
 @dataclass(frozen=True)
@@ -68,103 +83,107 @@ def assignment_of(issue: Issue) -> Assignment | None:
     return None
 
 
+class AssigneeProgress(BaseModel):
+    """`since` is up to when all assignments are found, by the service's clock, None if they haven't been read
+    yet, and `seen` has the issues that were found since then, with their last updates. `verified_at` is when
+    the key was verified last.
+    """
+
+    since: datetime | None = None
+    seen: Mapping[int, datetime] = {}
+    verified_at: datetime | None = None
+
+
 @dataclass(frozen=True)
-class Read:
-    """The numbers of newly assigned issues, and what the user's next turn needs to know."""
+class Assignee:
+    """A user whose turn it is."""
 
-    assigned: Sequence[int]
-    since: datetime
-    seen: Seen
+    job: Job
+    owner: Owner
+    progress: AssigneeProgress
 
 
-class AssignmentReads(Background[Assignee, Read]):
-    """`tell` sends a message, once however often it is asked."""
+@dataclass(frozen=True)
+class AssigneeChanges:
+    """The numbers of issues that changed, and what the user's next turn needs to know."""
 
-    name = "assigned"
+    changed: Sequence[int]
+    progress: AssigneeProgress
+
+
+class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
+    """`telling` makes the statement that lets a user be told of an issue, if it is newly assigned."""
+
+    name = "assignee"
     readers = 4
 
-    def __init__(self, access: Access, tell: Callable[[AssignmentMessage], Awaitable[None]]) -> None:
+    def __init__(self, access: Access, telling: Callable[[AssignmentMessage], Statement]) -> None:
         super().__init__(access)
-        self._tell, self._every = tell, timedelta(seconds=access.timings.assigned_every)
-        self._verify_at: dict[Owner, datetime] = {}
+        self._telling, self.furthest = telling, timedelta(seconds=access.timings.assigned_every)
 
-    async def realign(self, now: datetime) -> None:
-        await self.access.store.assignees.realign(now, now + self._every)
+    async def load(self, jobs: Sequence[Job]) -> Sequence[Assignee]:
+        owners = [Owner.named(job.key.removeprefix(f"{ASSIGNEE}:")) for job in jobs]
+        return [Assignee(job, owner, _progress_of(job)) for job, owner in zip(jobs, owners, strict=True)]
 
-    async def due(self, now: datetime) -> AsyncIterator[Sequence[Assignee]]:
-        tick, most = timedelta(seconds=self.access.timings.interval), MAX_IN_FLIGHT - len(self.in_flight)
-        for assignee in await self.access.store.assignees.claim(now, most, every=self._every, tick=tick):
-            yield [assignee]
+    async def ready(self, item: Assignee) -> Assignee | Outcome:
+        return item if await self.access.store.assignees.wanted(item.owner) else Done()
 
-    async def read(self, items: Sequence[Assignee]) -> Sequence[tuple[Assignee, Read]]:
-        """What changed, and which of it was assigned since. Raises NotLinked, ServiceError."""
+    async def read(self, owner: Owner, items: Sequence[Assignee]) -> Mapping[str, AssigneeChanges]:
         (assignee,) = items
-        now = self.clock.now()
-        if (since := assignee.since) is None:
-            async with self.access.accounts.reading(assignee.owner, background=True) as session:
+        now = await self.access.store.processes.now()
+        return {assignee.job.key: await self._found(owner, assignee.progress, now)}
+
+    async def _found(self, owner: Owner, progress: AssigneeProgress, now: datetime) -> AssigneeChanges:
+        if (since := progress.since) is None:
+            async with self.access.accounts.reading(owner, background=True) as session:
                 start = await assignments_end(self.access.client, session.key, now)
-            return [(assignee, Read((), start, {}))]
-        changed = await self._changed(assignee, since)
-        fresh = [issue for issue in changed if assignee.seen.get(issue.id) != issue.updated_on]
-        news: dict[int, bool] = {}
-        if fresh or now >= self._verify_at.setdefault(assignee.owner, now + VERIFY_EVERY):
-            async with self.access.accounts.reading(assignee.owner, background=True) as session:
-                for issue in fresh[:MAX_CHANGES]:
-                    with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
-                        news[issue.id] = await self._is_news(session, issue.id, since)
-            self._verify_at[assignee.owner] = now + VERIFY_EVERY
-        unread = {issue.id: issue for issue in fresh if issue.id not in news}
+            return AssigneeChanges((), AssigneeProgress(since=start, verified_at=now))
+        changed = await self._changed(owner, since)
+        verified_at = progress.verified_at or now
+        if now >= verified_at + VERIFY_EVERY:
+            async with self.access.accounts.reading(owner, background=True):
+                verified_at = now
         # Times are in whole seconds: another change may still get the same one.
         seen = {
             issue.id: issue.updated_on
             for issue in changed
-            if issue.id not in unread and issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
+            if issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
         }
         latest = max((issue.updated_on for issue in changed if issue.updated_on), default=since)
         # Not past now: an issue dated in the future would hide all others until then.
-        waits = len(fresh) > MAX_CHANGES or any(_may_be_read(issue, now) for issue in unread.values())
-        covered_to = since if waits else max(since, min(latest, now) - OVERLAP)
-        return [(assignee, Read([number for number, is_news in news.items() if is_news], covered_to, seen))]
+        covered_to = max(since, min(latest, now) - OVERLAP)
+        fresh = [issue.id for issue in changed if progress.seen.get(issue.id) != issue.updated_on]
+        return AssigneeChanges(fresh, AssigneeProgress(since=covered_to, seen=seen, verified_at=verified_at))
 
-    async def post(self, item: Assignee, content: Read) -> None:
-        for number in content.assigned:
-            await self._tell(AssignmentMessage(item.owner, None, number))
-        await self.access.store.assignees.release(item, content.since, content.seen)
+    async def post(self, item: Assignee, content: AssigneeChanges) -> Outcome:
+        """Let the user be told of what is newly assigned."""
+        since, at = item.progress.since, await self._next_turn(item.owner)
+        told = [
+            self._telling(AssignmentMessage(item.owner, None, number, since)) for number in content.changed
+        ]
+        return Again(at, content.progress.model_dump(mode="json"), told)
 
-    async def failed(self, items: Sequence[Assignee], error: Exception) -> None:
-        """The user's next turn reads the same."""
+    async def _next_turn(self, owner: Owner) -> datetime:
+        """Turns are spread evenly over the interval, each user's at the same time of it."""
+        now, every = await self.access.store.processes.now(), self.furthest.total_seconds()
+        since_last = (now.timestamp() - zlib.crc32(owner.name.encode())) % every
+        return now + timedelta(seconds=every - since_last)
 
-    async def _changed(self, assignee: Assignee, since: datetime) -> Sequence[Issue]:
-        """The user's changed issues since then, the latest first. Raises NotLinked, ServiceError.
-
-        The key is verified if it is refused.
-        """
-        link = await self.access.accounts.background_link(assignee.owner)
-        filters = assigned_since(since)
+    async def _changed(self, owner: Owner, since: datetime) -> Sequence[Issue]:
+        """The user's changed issues since then, the latest first. Raises NotLinked, ServiceError."""
+        user_id = (await self.access.accounts.background_link(owner)).user_id
         found: dict[int, Issue] = {}
         for page in range(MAX_PAGES):
-            try:
-                issues = (await self.access.client.list_issues(link.key, filters, page * PAGE)).items
-            except Unauthorized:
-                async with self.access.accounts.reading(assignee.owner, background=True):
-                    raise
+            issues = await self.listed(owner, assigned_since(since), page * PAGE)
             found |= {issue.id: issue for issue in issues}
             if len(issues) < PAGE:
                 break
         # A group's issues are listed, too.
-        return [one for one in found.values() if one.assigned_to and one.assigned_to.id == link.user_id]
-
-    async def _is_news(self, session: Session, number: int, since: datetime) -> bool:
-        """Whether someone else has assigned the issue to the user since then."""
-        try:
-            issue = await Issues(self.access).detailed(session, number, HISTORY)
-        except IssueNotFound:
-            return False
-        assignment = assignment_of(issue)
-        if assignment is None or assignment.at is None or assignment.by is None:
-            return False
-        return assignment.at >= since.replace(microsecond=0) and assignment.by.id != session.user_id
+        return [one for one in found.values() if one.assigned_to and one.assigned_to.id == user_id]
 
 
-def _may_be_read(issue: Issue, now: datetime) -> bool:
-    return issue.updated_on is None or issue.updated_on > now - UNREADABLE_FOR
+def _progress_of(job: Job) -> AssigneeProgress:
+    try:
+        return AssigneeProgress.model_validate(job.content)
+    except ValidationError:  # no key decrypts it
+        return AssigneeProgress()

@@ -1,9 +1,8 @@
 """Digests in their channels: where they may be, who may act there, how they are posted and updated."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -12,19 +11,21 @@ from bot import telemetry
 from bot.errors import UserError
 from bot.features.digests import message as digest_message
 from bot.features.digests.digests import Digests
-from bot.features.digests.reading import Ready
+from bot.features.digests.reading import DigestRun, Ready
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.service.models import Issue
 from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.audience import is_member, shared_outside
-from bot.slack.outgoing.outbox import Outbox, Post
-from bot.slack.outgoing.outcomes import Found, Outcome
+from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.posting import NO_ACCESS, SLACK_FAILED, direct_channel, reason, why
 from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.stored import LookUp, StoredPosts
 from bot.slack.surfaces.blocks import JSON, Block, Message
 from bot.slack.text.wording import Wording
 from bot.store.channels import Channel
 from bot.store.digests import Digest, StoredDigests
+from bot.store.job import Later
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
@@ -102,14 +103,17 @@ async def require_member(reply: Reply, channel_id: str) -> None:
 
 
 class DigestPoster:
-    """Writes digests, through the outbox."""
+    """Writes digests, as stored posts."""
 
-    def __init__(self, outbox: Outbox, wording: Wording) -> None:
-        self._outbox, self._wording = outbox, wording
-        self.channel_status, self.slack_time = outbox.channel_status, outbox.slack_time
+    def __init__(self, posts: StoredPosts, wording: Wording) -> None:
+        self._posts, self._wording = posts, wording
+        self.channel_status = posts.outbox.channel_status
 
-    async def post(self, digest: Digest, due_at: datetime, ready: Ready) -> Outcome | None:
-        """Post what `ready` returns when the digest's turn comes; None if it returns None.
+    async def post(
+        self, run: DigestRun, ready: Ready, covers: Callable[[], object]
+    ) -> outcomes.Outcome | Later | None:
+        """Post what `ready` returns when the digest's turn comes; None if it returns None, or the run isn't
+        this process's anymore. `covers` is what its job records before.
 
         The channel is checked right before; after a delay `ready` is called again.
         """
@@ -119,18 +123,16 @@ class DigestPoster:
             return digest_message.message(edition, self._wording) if edition else None
 
         with telemetry.DIGESTS_WAITING.track_inprogress():
-            return await self._outbox.send(_post(digest, due_at), message, due_at=due_at)
+            return await self._posts.post(run.job, _post(run), message, content=covers, due_at=run.due_at)
 
-    async def find(
-        self, digest: Digest, due_at: datetime, within: tuple[datetime, datetime], searched_to: str | None
-    ) -> Found:
-        """Search the channel for the message of this due time; otherwise as `Outbox.find`."""
-        return await self._outbox.find(_post(digest, due_at), within, searched_to)
+    async def look_up(self, run: DigestRun) -> LookUp:
+        """Search the channel for the message of this due time."""
+        return await self._posts.look_up(run.job, _post(run))
 
 
-def _post(digest: Digest, due_at: datetime) -> Post:
-    mark = f"{MARK}:{digest.id}:{due_at.isoformat()}"
-    return Post(owner=digest.owner, channel_id=digest.channel_id, mark=mark)
+def _post(run: DigestRun) -> Post:
+    mark = f"{MARK}:{run.digest.id}:{run.due_at.isoformat()}"
+    return Post(owner=run.owner, channel_id=run.digest.channel_id, mark=mark)
 
 
 def digest_of(posted: Sequence[Block]) -> int | None:

@@ -14,6 +14,7 @@ from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.notices import DigestNotices
 from bot.features.digests.plans import WantedPlan, collected
+from bot.features.digests.reading import RunResult
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
@@ -29,15 +30,15 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
-from bot.store.digest_runs import RunState
-from bot.store.digests import NOTICE, Digest
+from bot.store.digest_notices import NOTICE
+from bot.store.digests import DIGEST, Digest
 from bot.store.plans import Plan
 
 
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.digests = parts, Digests(parts)
-        poster = channels.DigestPoster(parts.platform.outbox, parts.platform.wording)
+        poster = channels.DigestPoster(parts.platform.posts, parts.platform.wording)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
         self.notices = DigestNotices(parts.store.digests, parts.platform.posts, parts.platform.wording)
 
@@ -67,8 +68,7 @@ class DigestHandlers:
                 "digest.zone": self.zone_options,
                 **{f"digest.{field}": self.choice_options for field in digest_form.CHOICE_FIELDS},
             },
-            jobs={NOTICE: self.notices.send},
-            work={"due digests": self.runs},
+            jobs={NOTICE: self.notices.send, DIGEST: self.runs},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
@@ -184,11 +184,11 @@ class DigestHandlers:
             case _:
                 state = await self._run_now(reply, digest)
                 stopped = ""
-                if state is RunState.DROPPED:
+                if state is RunResult.DROPPED:
                     after = await self.digests.one(user, reply.channel, digest.id)
                     stopped = views.why_paused(after, user, wording) if after.paused else ""
                 said = views.text_message(views.run_result(digest, state, stopped, wording.service))
-                if state in {RunState.EMPTY, RunState.DROPPED}:
+                if state in {RunResult.EMPTY, RunResult.DROPPED}:
                     return said, None
         unchanged = act in {Act.PAUSE, Act.RESUME} and (act is Act.PAUSE) == (digest.paused is not None)
         return said, None if unchanged else digest
@@ -200,13 +200,13 @@ class DigestHandlers:
         taken = await self.digests.take_ownership(reply.owner, digest, exposed)
         return views.text_message(views.ownership_taken(taken, digest, reply.wording.service))
 
-    async def _run_now(self, reply: Reply, digest: Digest) -> RunState | None:
+    async def _run_now(self, reply: Reply, digest: Digest) -> RunResult | None:
         """Post a digest's new issues without waiting for the next due time."""
         if digest.paused:
             raise UserError(
                 "Digest {digest} is paused. To resume it: `{/digest} resume {digest}`.", digest=digest.id
             )
-        if not await self.parts.store.jobs.claim_for(f"digest:{digest.id}", DOUBLE_CLICK):
+        if not await self.parts.store.jobs.claim_for(f"{digest.job_key}:now", DOUBLE_CLICK):
             raise UserError("Digest {digest} was just sent. Try again in ten seconds.", digest=digest.id)
         try:
             return await self.runs.run_now(digest)

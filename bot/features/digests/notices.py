@@ -14,8 +14,9 @@ from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import Block, Message, context, section
 from bot.slack.text.mrkdwn import bold, escape
 from bot.slack.text.wording import Wording
-from bot.store.digests import Digest, Notice, PendingNotice, StoredDigests
-from bot.store.jobs import Job, Later
+from bot.store.digest_notices import Notice, PendingNotice
+from bot.store.digests import Digest, StoredDigests
+from bot.store.job import Job, Later
 from bot.store.owner import Owner
 
 SHOWN = 20  # the most digests in one notice
@@ -49,7 +50,8 @@ class DigestNotices:
         if sent:
             await self.digests.clear_notice(last, begun[-1].digests)
             if await self.digests.pending(last):  # these stopped after the message had begun
-                return Later(0)
+                again = replace(last, digests=(), mark="")
+                return Later(0, unknown=False, content=asdict(again))
         return None
 
     def _message(self, digests: Sequence[Digest], to: PendingNotice) -> Message:

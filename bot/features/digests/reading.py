@@ -10,8 +10,9 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
@@ -23,8 +24,9 @@ from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Project
-from bot.store.digest_runs import Run, RunClaim
-from bot.store.digests import Covered, Digest, Pause, Start
+from bot.store.digests import Covered, Digest, DigestProgress, Pause, Start
+from bot.store.job import Job
+from bot.store.owner import Owner
 from bot.store.plans import Plan
 
 OVERLAP = timedelta(hours=3)
@@ -44,6 +46,37 @@ AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
 LATE = timedelta(minutes=15)  # how late a digest has to be to say so
 FOREVER = timedelta(days=36_500)
+
+
+class RunResult(StrEnum):
+    """How a run ended."""
+
+    SENT = "sent"
+    EMPTY = "empty"  # nothing was posted, because there was nothing new
+    UNKNOWN = "unknown"  # the message may have been posted; it isn't repeated
+    DROPPED = "dropped"
+    """Nothing was posted and no issue is covered, because the digest was paused or couldn't be read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestRun:
+    """One due time of a digest.
+
+    `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
+    the schedule. `began` is by the monotonic clock.
+    """
+
+    job: Job
+    digest: Digest
+    progress: DigestProgress
+    due_at: datetime
+    missed: int = 0
+    asked: bool = False
+    began: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def owner(self) -> Owner:
+        return self.digest.owner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,14 +384,19 @@ def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
     )
 
 
-def due_period(digest: Digest, now: datetime) -> RunClaim:
-    """What to claim for a digest that is due: all the due times that it missed become one, the last."""
-    schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone
-    since = digest.next_due or now
+def due_run(run: DigestRun, now: datetime) -> DigestRun:
+    """The run of a digest that is due: all the due times that it missed become one, the last."""
+    schedule, zone, since = schedules.parse(run.digest.plan.schedule), run.digest.plan.zone, run.progress.due
     times = schedules.due_times(schedule, zone, since, now)
     due_at = max((since, *schedules.previous_times(schedule, zone, now + schedules.INSTANT, 1)))
-    (after,) = schedules.next_times(schedule, zone, now, 1) or (now + FOREVER,)
-    return RunClaim(digest=digest, due_at=due_at, missed=max(0, len(times) - 1), next_due=after)
+    return replace(run, due_at=due_at, missed=max(0, len(times) - 1), asked=False)
+
+
+def next_due(digest: Digest, now: datetime) -> datetime:
+    """The first due time after `now`."""
+    schedule = schedules.parse(digest.plan.schedule)
+    (after,) = schedules.next_times(schedule, digest.plan.zone, now, 1) or (now + FOREVER,)
+    return after
 
 
 def readable(digest: Digest) -> bool:
@@ -371,18 +409,7 @@ def readable(digest: Digest) -> bool:
     return True
 
 
-def sooner(digest: Digest, now: datetime) -> datetime | None:
-    """The next due time, if the one that is set is later than that; else None."""
-    if not readable(digest):  # claiming it stops it
-        return None
-    (coming,) = schedules.next_times(schedules.parse(digest.plan.schedule), digest.plan.zone, now, 1) or (
-        None,
-    )
-    later = coming is not None and digest.next_due is not None and digest.next_due > coming
-    return coming if later else None
-
-
-def edition(run: Run, content: Content, now: datetime) -> Edition:
+def edition(run: DigestRun, content: Content, now: datetime) -> Edition:
     """What a run posts at `now` if its issues are new."""
     digest, issues = run.digest, content.issues
     schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from bot.features.digests import buttons, plans
 from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import ACTS, Act
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
+from bot.features.digests.reading import RunResult, next_due, readable
 from bot.features.digests.saved_queries import too_large
 from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
@@ -27,7 +29,6 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.text.mrkdwn import bold, code, cut, escape, line, moment
 from bot.slack.text.wording import Wording
 from bot.spelling import counted, prose_kind, series
-from bot.store.digest_runs import RunState
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.store.plans import Choice, FilterKind, Plan
@@ -223,7 +224,9 @@ def _exposed(digest: Digest) -> str:
 
 def status_line(digest: Digest, user: Owner, wording: Wording) -> str:
     """When a digest is next posted, or why it is paused and what to do; in mrkdwn."""
-    return f"Next: {moment(digest.next_due)}" if digest.next_due else why_paused(digest, user, wording)
+    if digest.paused or not readable(digest):
+        return why_paused(digest, user, wording)
+    return f"Next: {moment(next_due(digest, datetime.now(UTC)))}"
 
 
 def when_of(plan: Plan) -> str:
@@ -336,13 +339,13 @@ def _undoable(text: str, digest: Digest) -> Message:
     return Message(text, (section(text, button("Undo", ACTS[Act.RESTORE](digest=digest.id))),))
 
 
-def run_result(digest: Digest, state: RunState | None, stopped: str, service: str) -> str:
+def run_result(digest: Digest, state: RunResult | None, stopped: str, service: str) -> str:
     """The result of *Send now*; `stopped` is why the digest has stopped, if it has."""
-    if state is RunState.SENT and digest.personal:
+    if state is RunResult.SENT and digest.personal:
         return "I sent your digest as a direct message."
-    if state is RunState.SENT:
+    if state is RunResult.SENT:
         return f"I posted digest {digest.id} ({line(digest.plan.project)}) in {where(digest)}."
-    if state is RunState.EMPTY:
+    if state is RunResult.EMPTY:
         return digest_message.nothing(digest)
     if stopped:
         return f"{_named(digest)} wasn't posted. {stopped}"

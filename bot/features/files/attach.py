@@ -24,7 +24,7 @@ from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
-from bot.store.jobs import Job, State
+from bot.store.job import Job, State
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import structlog
+
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import AnswerTooLarge, ServiceBroken, UserError
@@ -15,6 +17,8 @@ from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Issue, Journal
 from bot.store.followed import Followed
 from bot.store.owner import Owner
+
+log = structlog.get_logger(__name__)
 
 JOURNALS: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_FOLLOWED = 500
@@ -162,6 +166,13 @@ class Following:
         if followed and followed.owner != owner and followed.channel_id != channel_id:
             raise UserError("Only the person who follows #{number} there can stop that.", number=number)
         await self.followed.end([followed] if followed else [])
+
+    async def end(self, followed: Sequence[Followed], why: str) -> None:
+        """Stop following in the background. The posts stay as they are."""
+        await self.followed.end(followed)
+        for one in followed:
+            about = {"issue": one.issue_id, "channel": one.channel_id}
+            log.info("stopped following an issue", action="follow.ended", why=why, **about)
 
     async def stop_all(self, owner: Owner, number: int) -> bool:
         """End what the user follows of an issue, wherever; returns False if there's nothing."""

@@ -11,7 +11,7 @@ from bot.errors import UserError
 from bot.features.following import views
 from bot.features.following.following import Following, Seen, ThreadPlace, TooManyFollowed
 from bot.features.following.poster import ThreadPoster, built
-from bot.features.following.runs import FollowRuns
+from bot.features.following.runs import FollowedReads, FollowerReads
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
 from bot.features.issues.creating import Created
 from bot.features.issues.publicity import Publicity, exposure_of
@@ -24,6 +24,7 @@ from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, NotDelivered, P
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
+from bot.store.followed import FOLLOWED, FOLLOWER
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -35,14 +36,16 @@ class FollowHandlers:
         self.once = parts.store.jobs
 
     def feature(self) -> Feature:
-        runs = FollowRuns(self.parts, ThreadPoster(self.parts))
         return Feature(
             buttons={
                 FollowIssue: self.follow_pressed,
                 StopFollowing: self.stop_pressed,
                 IncludeComments: self.comments_pressed,
             },
-            work={"followed issues": runs},
+            jobs={
+                FOLLOWER: FollowerReads(self.parts),
+                FOLLOWED: FollowedReads(self.parts, ThreadPoster(self.parts)),
+            },
         )
 
     async def follow_created(self, reply: Reply, made: Created, ts: str) -> None:

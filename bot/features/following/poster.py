@@ -1,8 +1,10 @@
 """Keeps the posts that follow issues up to date in Slack, and adds the lines and comments below them."""
 
+import secrets
 import time
-from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -13,14 +15,14 @@ from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.publicity import Publicity
 from bot.features.parts import Parts
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import Found, Outcome
+from bot.slack.outgoing.outcomes import Outcome
 from bot.slack.outgoing.posting import deletable
 from bot.slack.outgoing.replies import Platform
+from bot.slack.outgoing.stored import LookUp
 from bot.slack.surfaces.blocks import Message
 from bot.store.followed import Followed
+from bot.store.job import Job, Later
 from bot.store.owner import Owner
-
-Begin = Callable[[], Awaitable[bool]]  # records that a message is about to be sent; False if it must not be
 
 
 async def built(
@@ -37,12 +39,34 @@ async def built(
     return deletable(message, poster, profile.first_name, platform.wording.service)
 
 
+@dataclass(frozen=True)
+class ThreadLine:
+    """What is added to a thread: that the issue was closed or reopened, or a comment. See `Post.mark`."""
+
+    mark: str
+    closed: bool | None = None
+    comment: int | None = None
+
+    @classmethod
+    def saying(cls, *, closed: bool) -> "ThreadLine":
+        return cls(f"issuebot_followed:{secrets.token_hex(8)}", closed=closed)
+
+    @classmethod
+    def quoting(cls, comment: int) -> "ThreadLine":
+        return cls(f"issuebot_comment:{secrets.token_hex(8)}", comment=comment)
+
+    @classmethod
+    def of(cls, content: Any) -> "ThreadLine | None":  # noqa: ANN401 - JSON
+        """The line that a job's content names, if it names one."""
+        return cls(**content) if content else None
+
+
 class ThreadPoster:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.outbox, self.wording = parts, parts.platform.outbox, parts.platform.wording
-        self.channel_status, self.slack_time = self.outbox.channel_status, self.outbox.slack_time
+        self.parts, self.posts, self.wording = parts, parts.platform.posts, parts.platform.wording
+        self.channel_status = parts.platform.outbox.channel_status
 
-    async def update(self, followed: Followed, seen: Seen, begin: Begin) -> Outcome | None:
+    async def update(self, followed: Followed, seen: Seen) -> Outcome | None:
         """Show the issue in its post. Repeating it is safe."""
         owner = followed.owner
         poster = Owner(owner.enterprise_id, owner.team_id, followed.posted_by)
@@ -51,49 +75,54 @@ class ThreadPoster:
         how = {"direct": followed.direct, "quotes": followed.quoted_to is not None}
         message = await built(slack, self.parts.platform, poster, seen, follow, **how)
         post = Post(owner=owner, channel_id=followed.channel_id, ts=followed.ts)
-        return await self._sent(post, message, followed, seen, begin)
 
-    async def tell(self, followed: Followed, seen: Seen, begin: Begin) -> Outcome | None:
-        """Add the line that says whether the issue is closed, or quotes the comment `followed.quoting`."""
-        comment = seen.comment(followed.quoting)
+        async def ready() -> Message | None:
+            return message if await self._may_show(followed, seen, None) else None
+
+        return await self.parts.platform.outbox.send(post, ready, due_at=datetime.now(UTC))
+
+    async def add(self, job: Job, followed: Followed, line: ThreadLine, seen: Seen) -> Outcome | Later | None:
+        """Add a line that says whether the issue is closed, or quotes a comment, unless the thread may not be
+        shown the issue anymore.
+        """
+        comment = seen.comment(line.comment)
         message = (
             await views.quote(seen, comment, self.wording)
             if comment
             else views.closed_line(seen, self.wording)
         )
-        return await self._sent(_line(followed), message, followed, seen, begin)
-
-    async def find_line(self, followed: Followed, within: tuple[datetime, datetime]) -> Found:
-        return await self.outbox.find(_line(followed), within, followed.searched_to)
-
-    async def _sent(
-        self, post: Post, message: Message, followed: Followed, seen: Seen, begin: Begin
-    ) -> Outcome | None:
-        """Write, unless the thread may not be shown the issue anymore; the next read of it tells why."""
 
         async def ready() -> Message | None:
-            return message if await self._may_show(followed, seen) and await begin() else None
+            return message if await self._may_show(followed, seen, line.comment) else None
 
-        return await self.outbox.send(post, ready, due_at=datetime.now(UTC))
+        post, now = _line(followed, line), datetime.now(UTC)
+        return await self.posts.post(job, post, ready, content=lambda: asdict(line), due_at=now)
 
-    async def _may_show(self, followed: Followed, seen: Seen) -> bool:
+    async def look_up(self, job: Job, followed: Followed, line: ThreadLine) -> LookUp:
+        return await self.posts.look_up(job, _line(followed, line))
+
+    async def tell_unsure(self, followed: Followed) -> None:
+        """Tell the follower that a line may be missing."""
+        await self.posts.tell(followed.owner, views.unsure(followed, self.wording))
+
+    async def _may_show(self, followed: Followed, seen: Seen, quoting: int | None) -> bool:
         """Whether that may be shown there now; a comment is read again if it was read a while ago."""
+        if not await self.parts.store.followed.is_quoted(followed, quoting):
+            return False
         oldest = time.monotonic() - self.parts.timings.fresh
-        if followed.quoting is not None and seen.exposure.issue_at < oldest:
+        if quoting is not None and seen.exposure.issue_at < oldest:
             try:
                 async with self.parts.accounts.reading(followed.owner, background=True) as session:
                     now = await Following(self.parts).read(session, followed.issue_id, {})
             except (ServiceError, UserError):
                 return False
-            if now.comment(followed.quoting) != seen.comment(followed.quoting):
+            if now.comment(quoting) != seen.comment(quoting):
                 return False
             seen = now
         agreed = followed.agreed_project
         return followed.direct or await Publicity(self.parts).may_post(followed.owner, seen.exposure, agreed)
 
 
-def _line(followed: Followed) -> Post:
-    mark = f"issuebot_followed:{followed.id}:{followed.told}"
-    if followed.quoting is not None:
-        mark = f"issuebot_comment:{followed.id}:{followed.quoting}"
-    return Post(owner=followed.owner, channel_id=followed.channel_id, thread_ts=followed.thread_ts, mark=mark)
+def _line(followed: Followed, line: ThreadLine) -> Post:
+    place = {"channel_id": followed.channel_id, "thread_ts": followed.thread_ts}
+    return Post(owner=followed.owner, mark=line.mark, **place)

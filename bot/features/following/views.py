@@ -135,3 +135,13 @@ def closed_line(seen: Seen, wording: Wording) -> Message:
     did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
     text = f"{did}: {issues.title(seen.issue, wording)}"
     return Message(text, (section(text),))
+
+
+def unsure(followed: Followed, wording: Wording) -> Message:
+    """Tells a follower that Slack didn't confirm a line of a thread."""
+    number = link(wording.url(followed.issue_id), f"#{followed.issue_id}")
+    text = (
+        f"Slack didn't confirm an update about {number} in a thread, and I won't repeat it. "
+        "Open the issue to see what changed."
+    )
+    return Message(text, (section(text),))

@@ -32,7 +32,7 @@ from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import number_in
 from bot.slack.text.mrkdwn import spoken
-from bot.store.jobs import Job, State
+from bot.store.job import Job, State
 
 log = structlog.get_logger(__name__)
 

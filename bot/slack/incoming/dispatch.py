@@ -67,7 +67,7 @@ from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
 from bot.slack.workspaces.tokens import Workspaces
-from bot.store.jobs import State
+from bot.store.job import State
 from bot.store.store import Store
 from bot.tasks import Tasks
 from bot.timings import Delays

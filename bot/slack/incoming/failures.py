@@ -31,7 +31,7 @@ from bot.slack.surfaces.forms import FormResult, refilled
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import moment, prose, without_keys
 from bot.slack.workspaces.tokens import Workspaces
-from bot.store.jobs import Job
+from bot.store.job import Job
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)

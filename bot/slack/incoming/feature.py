@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from bot.errors import BotError, UserError
 from bot.slack.incoming import interaction
@@ -11,7 +11,7 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import FormResult
-from bot.store.jobs import Job, Later
+from bot.worker import Do, Together
 
 Handled = TypeVar("Handled", bound=interaction.Interaction)
 
@@ -56,14 +56,6 @@ class Form:
     looks: bool = False
 
 
-class Work(Protocol):
-    async def run_due(self) -> None:
-        """Start what is due; called at every interval."""
-
-    async def stop(self, seconds: float) -> object:
-        """Give what runs `seconds` to finish, and cancel the rest."""
-
-
 @dataclass(frozen=True)
 class Feature:
     """Handlers by what they answer to: a command without slash and prefix, a callback ID, what a button
@@ -83,10 +75,8 @@ class Feature:
     events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     retryable_events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     """Events that must not be lost: Slack repeats them until the handler succeeds."""
-    jobs: Mapping[str, Callable[[Job], Awaitable[Later | None]]] = field(default_factory=dict)
+    jobs: Mapping[str, Do | Together] = field(default_factory=dict)
     """What the worker does, by the kind of job."""
-    work: Mapping[str, Work] = field(default_factory=dict)
-    """What runs in the background, by what the log calls it."""
 
 
 def merged(features: Sequence[Feature]) -> Feature:

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from bot.errors import InProgress, UserError
 from bot.slack.outgoing.posting import Announced
-from bot.store.jobs import Job, Jobs, State
+from bot.store.job import Job, State
+from bot.store.jobs import Jobs
 
 DOUBLE_CLICK = timedelta(seconds=5)
 """For this long, a second share of the same thing in the same place is refused."""

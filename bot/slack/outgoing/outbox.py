@@ -58,7 +58,7 @@ LOCKED_OUT = frozenset(
 log = structlog.get_logger(__name__)
 
 Ready = Callable[[], Awaitable[Message | None]]
-OnDelay = Callable[[], Awaitable[None]]
+OnDelay = Callable[[], Awaitable[object]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,11 +168,12 @@ class Outbox:
             listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
         return listed.get(channel_id) or await self._read_channel(owner, channel_id)
 
-    def slack_time(self) -> datetime | None:
-        """Slack's clock, which sets messages' `ts`, by its last answer about a channel; None before that."""
+    async def slack_time(self, owner: Owner) -> datetime:
+        """Slack's clock, which sets messages' `ts`, by its last answer; this machine's if there's none."""
         if self._slack_time is None:
-            return None
-        reported, at = self._slack_time
+            with suppress(*SLACK_FAILED):
+                self._save_time(await (await self._client(owner)).auth_test())
+        reported, at = self._slack_time or (datetime.now(UTC), time.monotonic())
         return reported + timedelta(seconds=time.monotonic() - at)
 
     async def _client(self, owner: Owner) -> AsyncWebClient:
@@ -194,6 +195,7 @@ class Outbox:
                 if time.monotonic() > began + self._longest_post / 2:  # no await between this and the request
                     return outcomes.Delayed(0)
                 answer = await _request(slack, post, message)
+                self._save_time(answer)
         except SlackApiError as error:
             if (seconds := retry_after(error, self._retry)) is not None:
                 return outcomes.Delayed(seconds)

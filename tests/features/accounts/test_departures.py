@@ -9,16 +9,17 @@ import pytest
 from sqlalchemy import update
 
 from bot.store.digests import Pause
+from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.timings import Delays, KeyTimings, Timings
 from tests.features.following.threads import change, create_from_message, in_thread, read_followed
 from tests.support.digesting import ANA, WEB, stored
-from tests.support.office import Office
+from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Wire
-from tests.support.work import run_digests
+from tests.support.work import run_due_after
 
 DEACTIVATED = "Ana Ruiz's Slack account is deactivated. Anyone who can see the project can take ownership."
 
@@ -26,7 +27,7 @@ DEACTIVATED = "Ana Ruiz's Slack account is deactivated. Anyone who can see the p
 @pytest.fixture
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them."""
-    timings = Timings(interval=3600, follow_every=-2, keys=KeyTimings(watch=0.05))
+    timings = Timings(interval=3600, keys=KeyTimings(watch=0.05))
     tracker, delays = demo_tracker(issue_reads=True), Delays(channels=0)
     office = Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays)
     async with office.opened("ana"):
@@ -45,12 +46,13 @@ async def test_a_deactivated_users_digests_and_follows_stop(
     for project in ("webshop", "mobile"):
         await ana.ask(WEB.replace("webshop", project))
 
+    await office.bot.store.assignees.turn_off(Owner(None, TEAM, linked_ben.user_id))
     office.workspace.deactivate(ana.user_id)
     await office.idle()
     wire.heal()
     change(office.newest_issue(), subject="Renamed")
     await read_followed(office)
-    await run_digests(office.bot, timedelta(days=1))
+    await run_due_after(office, timedelta(days=1))
 
     assert wire.heal() == []
     assert await office.bot.store.links.get(ANA) is None
@@ -65,9 +67,10 @@ async def test_a_deactivated_users_digests_and_follows_stop(
 
 async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana: Person, wire: Wire) -> None:
     await ana.ask(WEB)
+    await office.bot.store.assignees.turn_off(ANA)
     wire.seconds = 20
     wire.fail("slow", lasting=True)
-    running = asyncio.create_task(run_digests(office.bot, timedelta(days=1)))
+    running = asyncio.create_task(run_due_after(office, timedelta(days=1)))
     await until_so(lambda: wire.slowed)
     asked = len(wire.asked)
     office.workspace.deactivate(ana.user_id)
@@ -94,6 +97,6 @@ async def test_a_late_event_of_a_user_who_came_back_is_checked_before_the_next_d
     assert (await stored(office)).paused is None
     wire.heal()
     for _ in range(2):
-        await run_digests(office.bot, timedelta(days=1))
+        await run_due_after(office, timedelta(days=1))
     assert wire.heal() == []
     assert len(await notices(ben)) == 1

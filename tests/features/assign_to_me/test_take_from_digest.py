@@ -18,7 +18,7 @@ from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Wire
-from tests.support.work import digest_runs
+from tests.support.work import run_due_after
 
 ANA, BEN, DANA = 1, 2, 4
 WEBSHOP, SECURITY = 1, 4
@@ -43,7 +43,7 @@ async def post_digest(office: Office, person: Person) -> JSON:
         ana, "Ana Ruiz", channel, plan, next_due=due, start=start, now=now
     )
     assert added
-    return await person.after(digest_runs(office.bot).run_now(added))
+    return await person.after(run_due_after(office, timedelta(days=2)))
 
 
 async def take_issue(person: Person, message: JSON, subject: str) -> JSON:

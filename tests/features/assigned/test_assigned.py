@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from bot.features.assigned.messenger import TOLD
 from bot.sandbox.tracker.server import Tracker
-from bot.store.jobs import State
+from bot.store.job import State
 from bot.store.tables import JobRow
 from bot.timings import Timings
 from tests.support.office import Office

@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import update
 
 from bot.features.assigned.messenger import TOLD
-from bot.features.assigned.reads import MAX_CHANGES, AssignmentReads
 from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
 from bot.store.tables import JobRow
@@ -26,9 +25,11 @@ from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
+from tests.support.work import run_due
 
 ANA, BEN = 1, 2
 TURN = timedelta(minutes=6)
+MANY = 20
 
 
 @pytest.fixture
@@ -50,14 +51,18 @@ class Turns:
     """Reads everyone's issues, each time some minutes later."""
 
     def __init__(self, office: Office) -> None:
-        self.office, self.now = office, datetime.now(UTC)
+        self.office = office
+
+    @property
+    def now(self) -> datetime:
+        return self.office.clock.now()
+
+    def pass_time(self, by: timedelta) -> None:
+        self.office.clock.ahead += by
 
     async def next(self) -> None:
-        self.now += TURN
-        runs = self.office.bot.features.work["assigned issues"]
-        assert isinstance(runs, AssignmentReads)
-        await runs.run_due(self.now)
-        await runs.idle()
+        self.pass_time(TURN)
+        await self.office.bot.worker.run_due()
         await self.office.idle()
 
     def change(
@@ -83,7 +88,7 @@ class Turns:
 async def turns(office: Office) -> Turns:
     """Everyone's first turn is over: it finds where telling them starts."""
     turns = Turns(office)
-    turns.now -= TURN
+    turns.pass_time(-TURN)
     await turns.next()
     return turns
 
@@ -138,9 +143,9 @@ async def test_own_changes_and_those_before_linking_are_not_told(
     office: Office, turns: Turns, ben: Person
 ) -> None:
     own, before = office.public_issue(), office.public_issue(1)
-    turns.now -= timedelta(hours=1)
+    turns.pass_time(-timedelta(hours=1))
     turns.change(before, ANA, assigned_to_id=BEN)
-    turns.now += timedelta(hours=1)
+    turns.pass_time(timedelta(hours=1))
     await ben.command("/tracker link")
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
     await ben.form("Account linked")
@@ -157,12 +162,12 @@ async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_b
     office: Office, turns: Turns, ben: Person
 ) -> None:
     before, after = office.public_issue(), office.public_issue(1)
-    turns.now -= timedelta(hours=2)
+    turns.pass_time(-timedelta(hours=2))
     turns.change(before, ANA, assigned_to_id=BEN)
     await ben.command("/tracker link")
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
     await ben.form("Account linked")
-    turns.now += timedelta(hours=2)
+    turns.pass_time(timedelta(hours=2))
     for _ in range(4):
         await turns.next()
     behind = timedelta(hours=2)
@@ -419,7 +424,7 @@ async def test_an_issue_that_cannot_be_read_delays_no_other(
 
 async def test_a_clock_that_was_ahead_delays_nothing(office: Office, turns: Turns, ben: Person) -> None:
     for days in (1, -1):
-        turns.now += timedelta(days=days)
+        turns.pass_time(timedelta(days=days))
         await turns.next()
     turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
 
@@ -431,10 +436,10 @@ async def test_a_clock_that_was_ahead_delays_nothing(office: Office, turns: Turn
 async def test_many_other_changes_do_not_delay_an_assignment(
     office: Office, turns: Turns, ben: Person
 ) -> None:
-    for nth in range(MAX_CHANGES):
+    for nth in range(MANY):
         turns.change(office.public_issue(nth), BEN, assigned_to_id=BEN)
-    turns.now += timedelta(seconds=1)
-    turns.change(office.public_issue(MAX_CHANGES), ANA, assigned_to_id=BEN)
+    turns.pass_time(timedelta(seconds=1))
+    turns.change(office.public_issue(MANY), ANA, assigned_to_id=BEN)
 
     await turns.next()
 
@@ -462,8 +467,5 @@ async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns
     assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
 
     wire.heal()
-    runs = office.bot.features.work["assigned issues"]
-    assert isinstance(runs, AssignmentReads)
-    await runs.run_due(turns.now + timedelta(minutes=4))
-    await runs.idle()
+    await run_due(office.bot)
     assert wire.asked == []

@@ -82,6 +82,7 @@ class Digests:
     async def opened(self, *linked: str) -> AsyncIterator["Digests"]:
         """Opens the office while the block runs."""
         async with self.office.opened(*linked):
+            await run_due(self.office.bot)  # reads what is assigned to each for the first and the last time
             try:
                 yield self
             finally:

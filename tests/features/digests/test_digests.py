@@ -1,5 +1,6 @@
 """`/digest`: managing digests, and who may."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -22,10 +23,9 @@ async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person
     assert said.count("<!date^") == 3
     assert "It shows what you can see in Tracker, except private issues." in said
     assert "isn't public" not in said
-    digest = await stored(office)
-    assert digest.owner == Owner(None, TEAM, ana.user_id)
-    assert digest.next_due is not None
-    assert f"{digest.next_due.astimezone(ZoneInfo('Europe/Madrid')):%H:%M}" == AT
+    assert (await stored(office)).owner == Owner(None, TEAM, ana.user_id)
+    first = datetime.fromtimestamp(int(re.findall(r"<!date\^(\d+)", said)[0]), ZoneInfo("Europe/Madrid"))
+    assert f"{first:%H:%M}" == AT
 
 
 async def test_channel_members_see_its_digests_even_unlinked(ana: Person, ben: Person) -> None:
@@ -140,7 +140,7 @@ async def test_direct_message_with_the_bot_may_have_a_digest(office: Office, ana
 # Pausing, resuming, running now
 
 
-async def test_pause_and_resume_buttons_update_the_list(office: Office, ana: Person) -> None:
+async def test_pause_and_resume_buttons_update_the_list(ana: Person) -> None:
     await ana.ask(WEB)
     listed = await ana.ask("/digest")
 
@@ -149,7 +149,7 @@ async def test_pause_and_resume_buttons_update_the_list(office: Office, ana: Per
     assert "Digest 1 (Web Shop) is paused. To resume it: `/digest resume 1`" in text_of(paused)
     assert "\nPaused" in text_of(paused)
     assert "Send now" not in buttons(paused)
-    assert (await stored(office)).next_due is None
+    assert "Next: " not in text_of(paused)
 
     resumed = await ana.after(ana.press(paused, "Resume"))
     assert "Its next post includes issues opened while it was paused." in text_of(resumed)

@@ -30,7 +30,6 @@ DIGEST = Digest(
     owner_name="Ana Ruiz",
     channel_id="C1",
     plan=PLAN,
-    next_due=None,
     paused=None,
     covered_to=None,
     period_from=NOW - timedelta(days=3),

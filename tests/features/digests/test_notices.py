@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from bot.slack.outgoing.stored import MESSAGE
 from bot.store.channels import Channel as Place
-from bot.store.digests import NOTICE
-from bot.store.jobs import State
+from bot.store.digest_notices import NOTICE
+from bot.store.job import State
 from bot.store.tables import JobRow
 from bot.timings import Delays
 from tests.support.digesting import ANA, wanted

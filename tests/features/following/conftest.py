@@ -18,8 +18,7 @@ async def office(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
     """
     paced: Delays | None = getattr(request, "param", None)
     at_once = Delays(channels=0, background_retry=0.1, channel_pace=0, workspace_pace=0, update_pace=0)
-    # Always due: the database's clock is in whole seconds.
-    timings = replace(FORGETFUL, interval=3600, follow_every=-2)
+    timings = replace(FORGETFUL, interval=3600)
     tracker, wire = demo_tracker(issue_reads=True), SlackWire()
     office = Office(
         tmp_path,

@@ -21,13 +21,14 @@ from tests.features.following.threads import (
     public_issues,
     read_followed,
 )
+from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
 from tests.support.wire import Altered
-from tests.support.work import follow_runs
+from tests.support.work import run_due_after
 
 WEBSHOP = "webshop"
 
@@ -239,7 +240,7 @@ async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, a
 
 
 async def test_a_note_that_may_be_private_is_neither_quoted_nor_its_author_named(tmp_path: Path) -> None:
-    delays, timings = Delays(channels=0), Timings(interval=3600, follow_every=-2)
+    delays, timings = Delays(channels=0), Timings(interval=3600)
     left_out: set[str] = set()
     wire = Altered(lambda said: {name: value for name, value in said.items() if name not in left_out})
     tracker = demo_tracker(issue_reads=True)
@@ -366,6 +367,7 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
         seen = {"created": False, "seen_on": issue.updated_on}
         await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
 
+    await office.bot.store.assignees.turn_off(ANA)
     before = requests_sent()
     for _ in range(2):
         await read_followed(office)
@@ -402,9 +404,8 @@ async def test_issues_are_read_again_once_a_clock_that_was_ahead_is_set_back(
     office: Office, ana: Person
 ) -> None:
     post = await create_from_message(ana, "Cart loses items")
-    runs = follow_runs(office.bot)
-    await runs.run_due(datetime.now(UTC) + timedelta(days=1))
-    await runs.idle()
+    await run_due_after(office, timedelta(days=1))
+    office.clock.ahead -= timedelta(days=1)
     change(office.newest_issue(), status_id=defaults.CLOSED)
 
     await read_followed(office)

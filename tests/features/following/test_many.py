@@ -5,12 +5,13 @@ import time
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select, update
 
 from bot.features.following.following import MAX_FOLLOWED
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.store.tables import FollowedIssueRow
+from bot.store.followed import FOLLOWED
+from bot.store.tables import FollowedIssueRow, JobRow
 from bot.timings import Delays
 from tests.features.following.threads import (
     change,
@@ -75,7 +76,14 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
     newest = office.newest_issue()
     for issue in public_issues(office.tracker)[:50]:
         assert issue.id < newest.id
-        await follow_below(office, post, issue, telling=True)
+        await follow_below(office, post, issue)
+    followed, jobs = await office.bot.store.followed.of(ANA), office.bot.store.jobs
+    for one in followed:  # as if the process had died while it added a line
+        line = {"mark": f"issuebot_followed:{one.id}", "closed": True}
+        await jobs.put(FOLLOWED, f"{FOLLOWED}:{one.id}", line)
+    await office.bot.database.execute(
+        update(JobRow).where(JobRow.kind == FOLLOWED).values(tried_at=func.now())
+    )
     assert office.slack_wire
     office.slack_wire.lasting = {"conversations.replies": "429:60"}
     change(newest, status_id=defaults.CLOSED)

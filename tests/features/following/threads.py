@@ -12,17 +12,14 @@ from tests.support.digesting import ANA
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON
-from tests.support.work import follow_runs
+from tests.support.work import run_due_after
 
 _seconds = count(10)
 
 
 async def read_followed(office: Office) -> None:
     """Reads all followed issues, as the job does every minute."""
-    await follow_runs(office.bot).run_due()
-    await follow_runs(office.bot).idle()
-    await office.bot.worker.run_due()
-    await office.bot.worker.tasks.idle()
+    await run_due_after(office, timedelta(seconds=office.bot.parts.timings.follow_every))
 
 
 def public_issues(tracker: Tracker) -> list[Issue]:

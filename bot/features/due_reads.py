@@ -1,0 +1,161 @@
+"""The reading loop: what is due is grouped by its owner, read with the owner's key, posted and settled.
+
+Digests, followed issues, assignments and the lists that find what changed are kinds of such jobs. What a job
+covers moves on only over what was read: a job that fails stays due.
+"""
+
+import asyncio
+import secrets
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+import structlog
+
+from bot.access.access import Access
+from bot.errors import BotError, KeySuspended, KeyUnreadable, NotLinked, TooManyRequests, Unauthorized
+from bot.service.filters import IssueFilters
+from bot.service.models import Issue
+from bot.store.job import Done, Job, Later, Outcome
+from bot.store.owner import Owner
+from bot.worker import Settle, Together
+
+log = structlog.get_logger(__name__)
+
+
+class Due(Protocol):
+    """A job, and what it is about."""
+
+    @property
+    def job(self) -> Job: ...
+
+    @property
+    def owner(self) -> Owner: ...
+
+
+Item = TypeVar("Item", bound=Due)
+Content = TypeVar("Content")
+
+
+class DueReads(Together, Generic[Item, Content]):
+    """Does the jobs of one kind."""
+
+    name: ClassVar[str]  # what its log lines call it
+    readers: ClassVar[int]  # how many owners' items are read from the service at once
+    at_once = 200
+    together = 200
+    """How many of one owner's items are read at once."""
+    gives_up_after = timedelta.max
+    """How long an item is tried that can't be read or posted."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self._reading = asyncio.Semaphore(self.readers)
+
+    @abstractmethod
+    async def load(self, jobs: Sequence[Job]) -> Sequence[Item]:
+        """What the jobs are about; a job without that is done."""
+
+    async def ready(self, item: Item) -> Item | Outcome:
+        """The item, if it is to be read, or what becomes of its job."""
+        return item
+
+    @abstractmethod
+    async def read(self, owner: Owner, items: Sequence[Item]) -> Mapping[str, Content | Outcome]:
+        """Read one owner's items with their key, by the key of the job, or learn what becomes of it. Those
+        that can't be read are left out, and tried again. Raises NotLinked, ServiceError.
+        """
+
+    @abstractmethod
+    async def post(self, item: Item, content: Content) -> Outcome:
+        """Post an item, and say what becomes of its job."""
+
+    async def unlinked(self, items: Sequence[Item], error: NotLinked) -> bool:  # noqa: ARG002 - for subclasses
+        """Stop one owner's items, since there's no key to read them with; False to try again. A key that was
+        deleted has a job of its own that tells its owner.
+        """
+        return True
+
+    async def put_off(self, item: Item, error: Exception | None = None) -> Later:
+        """When to try an item again that can't be read or posted now, because of the error if there's one."""
+        seconds = error.retry_after if isinstance(error, KeySuspended | TooManyRequests) else None
+        return item.job.later(max(seconds or 0, self.access.delays.background_retry))
+
+    async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
+        items = await self.load(jobs)
+        known = {item.job.key for item in items}
+        by_owner: dict[Owner, list[Item]] = defaultdict(list)
+        for item in items:
+            by_owner[item.owner].append(item)
+        over = (settle(job, Done()) for job in jobs if job.key not in known)
+        turns = (
+            self._turn(owner, theirs[start : start + self.together], settle)
+            for owner, theirs in by_owner.items()
+            for start in range(0, len(theirs), self.together)
+        )
+        await asyncio.gather(*over, *turns)
+
+    async def listed(self, owner: Owner, filters: IssueFilters, offset: int = 0) -> Sequence[Issue]:
+        """A page of a list, which may be a visitor's. Raises NotLinked, KeyRejected, ServiceError."""
+        link = await self.access.accounts.background_link(owner)
+        try:
+            return (await self.access.client.list_issues(link.key, filters, offset)).items
+        except Unauthorized:
+            async with self.access.accounts.reading(owner, background=True):
+                raise
+
+    async def _turn(self, owner: Owner, items: Sequence[Item], settle: Settle) -> None:
+        """Read and post one owner's items; all log lines share one reference."""
+        who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
+        with structlog.contextvars.bound_contextvars(**who):
+            try:
+                items = await self._ready(items, settle)
+                if not items:
+                    return
+                async with self._reading:
+                    found = await self.read(owner, items)
+            except Exception as error:  # noqa: BLE001 - logged there
+                await self.failed(items, error, settle)
+                return
+            # At once, so that a busy channel doesn't hold up the others.
+            await asyncio.gather(*(self._posted(item, found.get(item.job.key), settle) for item in items))
+
+    async def _ready(self, items: Sequence[Item], settle: Settle) -> Sequence[Item]:
+        checked = [(item, await self.ready(item)) for item in items]
+        for item, outcome in checked:
+            if isinstance(outcome, Outcome):
+                await settle(item.job, outcome)
+        return [ready for _, ready in checked if not isinstance(ready, Outcome)]
+
+    async def _posted(self, item: Item, content: Content | Outcome | None, settle: Settle) -> None:
+        outcome: Outcome
+        try:
+            if isinstance(content, Outcome):
+                outcome = content
+            else:
+                outcome = await (self._tried(item) if content is None else self.post(item, content))
+        except Exception:
+            log.exception("not posted", action="due.not_posted", work=self.name, job=item.job.key)
+            outcome = item.job.later(self.access.delays.background_retry)
+        await settle(item.job, outcome)
+
+    async def failed(self, items: Sequence[Item], error: Exception, settle: Settle) -> None:
+        """Put off one owner's items that couldn't be read, or end them if their key is gone."""
+        over = False
+        match error:
+            case KeySuspended():
+                log.info("key suspended", action="due.key_suspended", work=self.name)
+            case NotLinked() if not isinstance(error, KeyUnreadable):  # else the operator may restore the key
+                over = await self.unlinked(items, error)
+            case BotError():
+                why = str(error) or type(error).__name__
+                log.warning("not read", action="due.not_read", work=self.name, error=why)
+            case _:
+                log.error("not read", action="due.failed", work=self.name, exc_info=error)
+        for item in items:
+            await settle(item.job, Done() if over else await self._tried(item, error))
+
+    async def _tried(self, item: Item, error: Exception | None = None) -> Outcome:
+        return Done() if item.job.age > self.gives_up_after else await self.put_off(item, error)
