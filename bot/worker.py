@@ -84,12 +84,14 @@ class Worker:
 
     async def run_due(self) -> None:
         """Start the jobs that are due; called at every interval."""
-        self._clock.set(now := await self.jobs.processes.now())
+        now, due = await self.jobs.due()
+        self._clock.set(now)
         if self._clock.suspect:
             furthest = {kind: does.furthest for kind, does in self.kinds.items() if does.furthest != FURTHEST}
             await self.jobs.realign(now, furthest)
             self._clock.suspect = False
-        for kind in await self.jobs.due():
+            _, due = await self.jobs.due()
+        for kind in due:
             if kind not in self.kinds or self._stopping:
                 continue
             if (room := self.kinds[kind].at_once - self._doing[kind]) > 0:

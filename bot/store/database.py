@@ -165,19 +165,20 @@ class Database:
         added = self.insert(row).values(**identity, **values)
         return added.on_conflict_do_update(index_elements=list(identity), set_=values)
 
-    async def take(
+    def taking(
         self,
         row: type[DeclarativeBase],
         free: ColumnElement[bool],
         limit: int,
         *order: InstrumentedAttribute[Any],
         **values: object,
-    ) -> Sequence[Row[Any]]:
-        """Set the values of the first rows that match `free`, and return them: only one caller gets each."""
+    ) -> Executable:
+        """Return a statement that sets the values of the first rows that match `free`, and returns them: only
+        one caller gets each.
+        """
         key = inspect(row).primary_key
         some = select(*key).where(free).order_by(*order).limit(limit).with_for_update(skip_locked=True)
-        taken = update(row).where(tuple_(*key).in_(some)).values(values).returning(row)
-        return await self.write(lambda connection: connection.execute(taken).all())
+        return update(row).where(tuple_(*key).in_(some)).values(values).returning(row)
 
     async def realign(self, column: InstrumentedAttribute[Any], now: datetime, latest: datetime) -> None:
         """Set to `now` what is later than `latest`: the clock was ahead when it was set."""

@@ -221,18 +221,19 @@ class Jobs:
         """
         free = and_(JobRow.key == job.key, JobRow.state == State.DUE, JobRow.attempts == job.attempts)
         mine = self._held() | {"encrypted": self._seal(job.key, content)}
-        rows = await self.database.take(JobRow, free, 1, JobRow.at, **mine)
+        taken = self.database.taking(JobRow, free, 1, JobRow.at, **mine)
+        rows = await self.database.write(lambda connection: connection.execute(taken).all())
         for row in rows:
             if self.taker:
                 self.taker.start(row.kind, [replace(job, content=content, attempts=row.attempts)])
         return bool(rows)
 
-    async def due(self) -> Sequence[str]:
-        """The kinds that have jobs which are due, or whose process died."""
+    async def due(self) -> tuple[datetime, Sequence[str]]:
+        """The database's time, and the kinds that have jobs which are due then, or whose process died."""
 
-        def work(connection: Connection) -> list[str]:
+        def work(connection: Connection) -> tuple[datetime, list[str]]:
             now = connection.execute(self.processes.clock).scalar_one()
-            return list(connection.scalars(select(JobRow.kind).where(self._free(now)).distinct()))
+            return now, list(connection.scalars(select(JobRow.kind).where(self._free(now)).distinct()))
 
         return await self.database.read(work)
 
@@ -241,9 +242,14 @@ class Jobs:
 
         Only one caller gets each. The worker settles each with `settled`, or `finish`.
         """
-        now = await self.processes.now()
-        free = and_(JobRow.kind == kind, self._free(now))
-        rows = await self.database.take(JobRow, free, limit, JobRow.due_at, JobRow.at, **self._held())
+
+        def work(connection: Connection) -> tuple[datetime, Sequence[Row[Any]]]:
+            now = connection.execute(self.processes.clock).scalar_one()
+            free, order = and_(JobRow.kind == kind, self._free(now)), (JobRow.due_at, JobRow.at)
+            taken = self.database.taking(JobRow, free, limit, *order, **self._held())
+            return now, connection.execute(taken).all()
+
+        now, rows = await self.database.write(work)
         return sorted((self._taken(row, now) for row in rows), key=lambda job: job.age, reverse=True)
 
     async def keep(self, job: Job, began: datetime, lease: timedelta, content: object = None) -> bool:

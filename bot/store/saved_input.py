@@ -4,6 +4,8 @@ didn't open, files to attach, time to log, and a key whose account they are aske
 
 import json
 import secrets
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +20,7 @@ from bot.store.tables import SavedInputRow
 from bot.store.vault import Vault
 
 LIFETIME = timedelta(days=1)
+Change = Callable[[dict[str, Any] | None], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,27 @@ class SavedInput:
         await self.database.execute(statement)
         return saved_id
 
-    async def keep(self, owner: Owner, name: str, payload: dict[str, Any], at: datetime) -> None:
-        """Keep one JSON object under a name, in place of what was kept there before `at`."""
+    async def keep(self, owner: Owner, name: str, at: datetime, change: Change) -> None:
+        """Keep one JSON object under a name, in place of what was kept there before `at`.
+
+        `change` makes it from what was kept, None if nothing was or it can't be read; None keeps that.
+        """
         saved_id = _id_of(owner, name)
-        content = SecretStr(json.dumps([saved_id, payload]))
-        values = {"encrypted": self.vault.encrypt(owner, content), "created_at": at}
-        added = self.database.insert(SavedInputRow).values(id=saved_id, **owner.columns, **values)
-        newer = SavedInputRow.created_at <= at
-        await self.database.execute(
-            added.on_conflict_do_update(index_elements=["id"], set_=values, where=newer)
-        )
+        statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id))
+
+        def work(connection: Connection) -> None:
+            before = None
+            with suppress(StoredTextError):
+                before = self._opened(owner, saved_id, connection.scalar(statement))
+            if (payload := change(before)) is None:
+                return
+            content = SecretStr(json.dumps([saved_id, payload]))
+            values = {"encrypted": self.vault.encrypt(owner, content), "created_at": at}
+            added = self.database.insert(SavedInputRow).values(id=saved_id, **owner.columns, **values)
+            newer = SavedInputRow.created_at <= at
+            connection.execute(added.on_conflict_do_update(index_elements=["id"], set_=values, where=newer))
+
+        await self.database.write(work)
 
     async def kept(self, owner: Owner, name: str) -> dict[str, Any] | None:
         return await self.get(owner, _id_of(owner, name))

@@ -87,7 +87,7 @@ class Scene:
             state.messages[name] = [m for m in state.messages[name] if m.ts in kept]
         for name in state.messages.keys() - self._kept.keys():
             state.messages[name] = []
-        await store.saved_input.keep(owner("ana"), NAME, {}, datetime.now(UTC))
+        await store.saved_input.keep(owner("ana"), NAME, datetime.now(UTC), lambda _: {})
         of_ana = await store.digests.of_owner(owner("ana"))
         for digest in (*of_ana, *await store.digests.in_channel(TEAM, CHANNEL)):
             await store.digests.remove(digest)

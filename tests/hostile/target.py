@@ -184,7 +184,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     ]
     ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
     unfinished = UnfinishedForm(form="", at=time.time(), subject=HERS, view={"blocks": []})
-    await store.saved_input.keep(ANA, NAME, unfinished.model_dump(), datetime.now(UTC))
+    await store.saved_input.keep(ANA, NAME, datetime.now(UTC), lambda _: unfinished.model_dump())
     mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
     mine.issue_id = hidden.id
     metadata = {

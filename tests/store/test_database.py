@@ -18,7 +18,9 @@ from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 
-WRITTEN = text("insert into jobs (key, state, at, attempts) values ('Ev1', 'done', '2026-01-01 00:00:00', 0)")
+WRITTEN = text(
+    "insert into jobs (key, state, at, attempts, failures) values ('Ev1', 'done', '2026-01-01 00:00:00', 0, 0)"
+)
 
 
 def jobs(database: Database) -> Jobs:

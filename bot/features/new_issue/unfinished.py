@@ -1,8 +1,8 @@
 """Keeps what a form for a new issue holds for a day, so that the next form can continue it."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Optional
@@ -58,49 +58,76 @@ class UnfinishedForms:
 
     async def offered(self, owner: Owner, form: str) -> UnfinishedForm | None:
         """What a form can continue: the one that the user filled in before it."""
-        kept = await self._kept(owner)
-        found = kept.before if kept and kept.form == form else kept
-        if found is None or found.at < time.time() - LIFETIME.total_seconds():
-            return None
-        return found.model_copy(update={"before": None})
+        kept = None
+        with suppress(StoredTextError):  # of other encryption keys
+            kept = await self.saved.kept(owner, NAME)
+        return _offered(_read(kept), form)
 
     async def keep(self, owner: Owner, view: View, at: float) -> None:
         """Keep what a form held at Slack's time, unless it has neither subject nor description."""
-        form = NewIssueMetadata.of(view).form
+        held, form = unfinished(view, at), NewIssueMetadata.of(view).form
+
+        def kept(before: UnfinishedForm | None) -> UnfinishedForm | None:
+            if held is None or (before and before.sent == form):  # the choice came late
+                return None
+            return held.model_copy(update={"before": _offered(before, form)})
+
         with _logged():
-            if (kept := await self._kept(owner)) and kept.sent == form:  # the choice came late
-                return
-            if held := unfinished(view, at):
-                before = await self.offered(owner, form)
-                await self.put(owner, held.model_copy(update={"before": before}), at)
+            await self._change(owner, kept, at)
 
     async def created(self, owner: Owner, view: View) -> None:
         """Forget what a form held, since its issue is created; nothing that it held is kept later."""
+        form = NewIssueMetadata.of(view).form
+
+        def sent(before: UnfinishedForm | None) -> UnfinishedForm:
+            return (_offered(before, form) or UnfinishedForm()).model_copy(update={"sent": form})
+
         with _logged():
-            form = NewIssueMetadata.of(view).form
-            await self.put(owner, await self.offered(owner, form), sent=form)
+            await self._change(owner, sent)
 
     async def discard(self, owner: Owner, view: View) -> None:
         """Forget what a form offered to continue."""
-        kept, form = await self._kept(owner), NewIssueMetadata.of(view).form
-        own = kept.model_copy(update={"before": None}) if kept and kept.form == form else None
-        await self.put(owner, own)
+        form = NewIssueMetadata.of(view).form
 
-    async def put(
-        self, owner: Owner, form: UnfinishedForm | None, at: float | None = None, sent: str = ""
+        def own(before: UnfinishedForm | None) -> UnfinishedForm:
+            mine = before if before and before.form == form else UnfinishedForm()
+            return mine.model_copy(update={"before": None, "sent": ""})
+
+        await self._change(owner, own)
+
+    async def put(self, owner: Owner, form: UnfinishedForm) -> None:
+        """Keep a form in place of what was kept."""
+        await self._change(owner, lambda _: form.model_copy(update={"sent": ""}))
+
+    async def _change(
+        self,
+        owner: Owner,
+        change: Callable[[UnfinishedForm | None], UnfinishedForm | None],
+        at: float | None = None,
     ) -> None:
-        """Keep a form, or none, and which one was sent, in place of what was kept before that time."""
+        """Keep what becomes of what was kept before that time, now by default."""
         now = time.time()
         then = datetime.fromtimestamp(min(at or now, now), UTC)
-        kept = (form or UnfinishedForm()).model_copy(update={"sent": sent})
-        await self.saved.keep(owner, NAME, kept.model_dump(mode="json"), then)
 
-    async def _kept(self, owner: Owner) -> UnfinishedForm | None:
-        try:
-            kept = await self.saved.kept(owner, NAME)
-            return UnfinishedForm.model_validate(kept) if kept else None
-        except (StoredTextError, ValidationError):  # of other encryption keys, or another version
-            return None
+        def changed(before: dict[str, Any] | None) -> dict[str, Any] | None:
+            form = change(_read(before))
+            return form.model_dump(mode="json") if form else None
+
+        await self.saved.keep(owner, NAME, then, changed)
+
+
+def _read(kept: dict[str, Any] | None) -> UnfinishedForm | None:
+    with suppress(ValidationError):  # of another version
+        return UnfinishedForm.model_validate(kept) if kept else None
+    return None
+
+
+def _offered(kept: UnfinishedForm | None, form: str) -> UnfinishedForm | None:
+    """What a form can continue of what is kept."""
+    found = kept.before if kept and kept.form == form else kept
+    if found is None or found.at < time.time() - LIFETIME.total_seconds():
+        return None
+    return found.model_copy(update={"before": None})
 
 
 @contextmanager
