@@ -80,7 +80,7 @@ class Act:
             if m.to in (None, me) and str(m) not in (self.before or ())
         ]
         if self.thread:
-            here = [m for m in here if m.to or m.thread_ts == self.thread]
+            here = [m for m in here if m.thread_ts == self.thread or self.text in m.text]
         direct = [m for m in state.messages[state.im(me).id] if self.channel in str(m.blocks)]
         return [m for m in (*here, *direct) if m.by_app and m.text != STILL_WORKING]
 
@@ -218,9 +218,9 @@ def about(act: Act) -> int:
 
 
 KINDS = (
-    Kind("new issue", _new, _issues, r"\bcreated\b|^Created"),
-    Kind("new issue by form", _new_by_form, _issues, r"\bcreated\b|^Created"),
-    Kind("issue from an emoji", _react, _issues, r"\bcreated\b", "emoji"),
+    Kind("new issue", _new, _issues, "[Cc]reated .*{text}"),
+    Kind("new issue by form", _new_by_form, _issues, "[Cc]reated .*{text}"),
+    Kind("issue from an emoji", _react, _issues, "[Cc]reated .*{text}", "emoji"),
     Kind("comment", _comment, _comments, "Commented on"),
     Kind("comment by form", _comment_by_form, _comments, "Commented on"),
     Kind("file", _attach, _files, r"\.log\*? attached"),
@@ -234,4 +234,4 @@ KINDS = (
 
 def claims(act: Act, said: str) -> bool:
     """Whether the bot says that it did what the act asked for."""
-    return bool(re.search(act.kind.claim, said))
+    return bool(re.search(act.kind.claim.format(text=act.text), said))

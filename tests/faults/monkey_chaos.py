@@ -89,7 +89,7 @@ class Chaos:
         async with self._calm:
             self._note(f"{how} {number}")
             if how == "SIGSTOP":
-                await self._freeze(bot, dice.uniform(1.2, 2) * self.longest_post)
+                await self._freeze(bot, dice.uniform(1.2, 1.6) * self.longest_post)
             else:
                 await bot.end(signal.Signals[how])
                 await started(bot)

@@ -19,12 +19,13 @@ class Checker:
 
     def __init__(self, load: Load) -> None:
         self._load = load
+        self._began = load.office.workspace.state.new_ts()
         self._data, self._state = load.office.tracker.data, load.office.workspace.state
 
     def missing(self) -> list[str]:
         self._load.note_forms()
         return [
-            *(line for act in self._asked() for line in self._unanswered(act)),
+            *map(self._unanswered, self._silent()),
             *(line for digest in self._load.digests for line in self._unposted(digest)),
             *(line for one in self._load.followed for line in self._untold_changes(one)),
             *self._untold_assignments(),
@@ -56,9 +57,25 @@ class Checker:
     def _asked(self) -> list[Act]:
         return [act for act in self._load.acts if act.asked]
 
-    def _unanswered(self, act: Act) -> Iterator[str]:
-        if not (act.failed or act.shown or act.said()):
-            yield f"{act}: no answer, done {act.kind.effects(self._data, act)} times"
+    def _silent(self) -> list[Act]:
+        """The acts of which nobody was told what became of them."""
+        acts = [act for act in self._asked() if not (act.failed or act.shown or act.said())]
+        # What goes wrong with a reaction is told privately, without saying which one it was.
+        reactions: dict[str, list[Act]] = {}
+        for act in acts:
+            if act.thread:
+                reactions.setdefault(act.channel, []).append(act)
+        told = {act for channel, few in reactions.items() for act in few[: self._private_notes(channel)]}
+        return [act for act in acts if act not in told]
+
+    def _private_notes(self, channel: str) -> int:
+        return sum(
+            bool(m.by_app and m.to and "Act-" not in m.text and m.ts > self._began)
+            for m in self._state.messages[channel]
+        )
+
+    def _unanswered(self, act: Act) -> str:
+        return f"{act}: no answer, done {act.kind.effects(self._data, act)} times"
 
     def _repeated(self, act: Act) -> Iterator[str]:
         done, said = act.kind.effects(self._data, act), act.said()

@@ -30,14 +30,16 @@ from tests.support.wire import Wire
 
 MINUTES = float(os.environ.get("ISSUEBOT_MONKEY_MINUTES", "0"))
 SEED = int(os.environ.get("ISSUEBOT_MONKEY_SEED", "1"))
-SECONDS = 20.0 if MINUTES else 8.0
+SECONDS = 20.0 if MINUTES else 9.0
 PATIENCE = 120.0
-QUIET = 3.0
+QUIET = 2.5
 """Seconds without anything new in Slack after which nothing more is expected."""
 TIMINGS = Timings(
     interval=0.5, heartbeat_timeout=4, longest_post=3, look_up_after=1, follow_every=1, assigned_every=1
 )
-DELAYS = Delays(background_retry=1, slack=3)
+DELAYS = Delays(
+    background_retry=1, slack=3, channel_pace=0.1, workspace_pace=0.05, update_pace=0.1, channels=1
+)
 
 
 @pytest.mark.timeout(0 if MINUTES else 300)
@@ -79,10 +81,10 @@ async def play(seed: int, directory: Path, server: PostgreSQL | None, patch: pyt
     listen(patch, load.heard)
     async with office.opened(*(one.login for one in WORKERS)), Replicas(office, bots).up():
         await load.set_up(digests=3, followed=3, stopping=2)
+        checker = Checker(load)
         ready = time.monotonic()
         await during(load, chaos)
         ended = time.monotonic()
-        checker = Checker(load)
         missing = await settled(checker, chaos, office)
         problems = [*missing, *checker.wrong()]
     times = f"set up {ready - began:.0f}s, settled {time.monotonic() - ended:.0f}s"

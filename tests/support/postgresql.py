@@ -22,7 +22,7 @@ class PostgreSQL:
         await asyncio.to_thread(self._start)
 
     def _start(self) -> None:
-        self.server.ensure_pgdata_inited()  # which lets the server's user in, as other tests may have kept it out
+        self.server.ensure_pgdata_inited()  # which lets the server's own user in
         self.server.ensure_postgres_running()
 
     def _stop(self, how: str) -> None:
