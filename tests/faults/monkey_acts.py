@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from bot.sandbox.tracker.data import Data, Issue, free_id, put
+from bot.sandbox.tracker.data import Data, Issue, Note, free_id, put
 from bot.sandbox.tracker.defaults import BUG, NEW, NORMAL
 from bot.sandbox.workspace.model import Message
 from tests.support.person import Person
@@ -117,8 +117,12 @@ def _issues(data: Data, act: Act) -> int:
     return sum(act.text in issue.subject for issue in data.issues.values())
 
 
+def _notes(data: Data, act: Act) -> list[Note]:
+    return data.issues[act.issue].notes if act.issue else []
+
+
 def _comments(data: Data, act: Act) -> int:
-    return sum(act.text in note.text for note in data.issues[act.issue].notes)
+    return sum(act.text in note.text for note in _notes(data, act))
 
 
 def _files(data: Data, act: Act) -> int:
@@ -131,7 +135,7 @@ def _entries(data: Data, act: Act) -> int:
 
 def _changes(name: str) -> Effects:
     def count(data: Data, act: Act) -> int:
-        details = (detail for note in data.issues[act.issue].notes for detail in note.details)
+        details = (detail for note in _notes(data, act) for detail in note.details)
         return sum(detail.name == name for detail in details)
 
     return count
@@ -200,7 +204,11 @@ async def _send_digest_now(act: Act) -> None:
 
 async def submit(act: Act, form: JSON, values: JSON) -> None:
     act.ask()
-    await act.person.submit(form, values)
+    try:
+        await act.person.submit(form, values)
+    except BaseException:  # it may not have been filled in yet
+        act.before = None
+        raise
 
 
 async def _card(act: Act) -> JSON:

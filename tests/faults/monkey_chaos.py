@@ -4,7 +4,7 @@ import asyncio
 import random
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -16,12 +16,13 @@ from tests.support.wire import Wire
 
 LATE = 1.5
 QUARTER, HOUR = 16 * 60, 60 * 60
-ANSWERS = ("response_url", "chat.postEphemeral", "views.open", "views.update")
-"""How the bot answers a person: no two of these calls fail in a row, or it can't tell them anything."""
-BACKGROUND = (
-    *("chat.postMessage", "chat.update", "conversations.history", "conversations.replies"),
-    *("conversations.info", "conversations.open", "users.conversations", "users.info"),
+ANSWERS = ("response_url", "chat.postEphemeral", "views.open", "views.update", "chat.postMessage")
+"""How the bot answers a person: one of these fails at a time, or it has no way to tell them anything."""
+READS = (
+    *("chat.update", "conversations.history", "conversations.replies", "conversations.info"),
+    *("conversations.open", "users.conversations", "users.info"),
 )
+SECONDS_TO_ANSWER = 3.0
 SLACK = (
     *("lose the request", "500 before it", "503 before it", "page", "429:1", "429"),
     *("lose the answer", "500 after it", "page after it", "truncate", f"late answer:{LATE}", f"slow:{LATE}"),
@@ -50,7 +51,7 @@ class Chaos:
 
     async def run(self, seconds: float) -> None:
         """Interferes for so long, and leaves everything running."""
-        strands = [self._processes, self._slack, self._tracker, self._time, self._database]
+        strands = [self._processes, self._slack, self._answers, self._tracker, self._time, self._database]
         tasks = [asyncio.create_task(self._repeat(strand, seconds)) for strand in strands]
         try:
             await asyncio.gather(*tasks)
@@ -103,19 +104,33 @@ class Chaos:
             bot.process.send_signal(signal.SIGCONT)
 
     async def _slack(self, dice: random.Random) -> None:
+        """Breaks what doesn't answer people: some methods for a while, or one once."""
         await asyncio.sleep(dice.uniform(0.2, 0.8))
-        fault = dice.choice(SLACK)
-        if dice.random() < 0.3:
-            methods = dice.sample(BACKGROUND, 3)
-            self._note(f"Slack: {fault} for {methods}")
-            self.slack_wire.lasting = dict.fromkeys(methods, fault)
-            await asyncio.sleep(dice.uniform(0.5, 2))
-            self.slack_wire.lasting = {}
+        fault, methods = dice.choice(SLACK), dice.sample(READS, dice.choice([1, 3]))
+        self._note(f"Slack: {fault} for {methods}")
+        broken = dict.fromkeys(methods, fault)
+        self.slack_wire.lasting |= broken
+        await asyncio.sleep(dice.choice([0.1, dice.uniform(0.5, 2)]))
+        self._heal(broken)
+
+    async def _answers(self, dice: random.Random) -> None:
+        """Breaks one way to answer people, once, or posts for a while."""
+        method, fault = dice.choice(ANSWERS), dice.choice(SLACK)
+        if method == "chat.postMessage":
+            self._note(f"Slack: {fault} for all of {method}")
+            self.slack_wire.lasting |= {method: fault}
+            await asyncio.sleep(dice.uniform(0.3, 3))
+            self._heal([method])
         else:
-            method = dice.choice((*ANSWERS, *BACKGROUND))
-            if method not in dict(self.slack_wire.faults):
-                self._note(f"Slack: {fault} for one {method}")
-                self.slack_wire.faults.append((method, fault))
+            self._note(f"Slack: {fault} for one {method}")
+            self.slack_wire.faults = [(method, fault)]
+            await asyncio.sleep(dice.uniform(0.3, 3))
+            self.slack_wire.faults = []
+        await asyncio.sleep(SECONDS_TO_ANSWER)
+
+    def _heal(self, methods: Iterable[str]) -> None:
+        for method in methods:
+            self.slack_wire.lasting.pop(method, None)
 
     async def _tracker(self, dice: random.Random) -> None:
         await asyncio.sleep(dice.uniform(0.2, 0.8))

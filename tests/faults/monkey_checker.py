@@ -34,7 +34,7 @@ class Checker:
 
     def wrong(self) -> list[str]:
         return [
-            *(line for act in self._asked() for line in self._repeated(act)),
+            *(line for act in self._load.acts for line in self._repeated(act)),
             *(line for digest in self._load.digests for line in self._posted_twice(digest)),
             *(line for one in self._load.followed for line in self._told_wrong(one)),
             *self._assignments_told_twice(),
@@ -75,7 +75,8 @@ class Checker:
         )
 
     def _unanswered(self, act: Act) -> str:
-        return f"{act}: no answer, done {act.kind.effects(self._data, act)} times"
+        seen = [m.text for m in self._state.messages[act.channel]][-5:]
+        return f"{act}: no answer, done {act.kind.effects(self._data, act)} times, in its channel: {seen}"
 
     def _repeated(self, act: Act) -> Iterator[str]:
         done, said = act.kind.effects(self._data, act), act.said()

@@ -18,7 +18,7 @@ from bot.sandbox.workspace.model import Channel, JsonObject
 from tests.faults.monkey_acts import KINDS, WORK, Act, add_issue
 from tests.support.bot_process import Apart
 from tests.support.person import Person
-from tests.support.reading import text_of, until
+from tests.support.reading import JSON, text_of, until
 
 PEOPLE_IN_SLACK = [replace(person, in_slack=True) for person in PEOPLE]
 WORKERS = (ANA, CHRIS, DANA, FARAH)
@@ -141,10 +141,16 @@ class Load:
             message = await person.say(f"Follow {n}.")
             await person.react(message, EMOJI)
             post = await person.sees(lambda m, ts=message["ts"]: m["thread_ts"] == ts and m["is_bot"])  # type: ignore[misc] # mypy can't infer the default
-            await person.choose_from_menu(post, "#", "Include comments")
-            await person.sees(lambda m, ts=post["ts"]: m["ts"] == ts and "Leave out comments" in str(m))  # type: ignore[misc] # mypy can't infer the default
+            await self._include_comments(person, post)
             issue = next(i for i in data.issues.values() if i.subject == f"Follow {n}")
             self.followed.append(Followed(issue, post["channel"], message["ts"]))
+
+    async def _include_comments(self, person: Person, post: JSON) -> None:
+        """Chooses it until it works: a new post can be seen before it is followed."""
+        while "Include comments" in str(post):
+            await person.choose_from_menu(post, "#", "Include comments")
+            await asyncio.sleep(0.5)
+            post = await person.sees(lambda m, ts=post["ts"]: m["ts"] == ts)  # type: ignore[misc] # mypy can't infer the default
 
     async def _assignments_are_read(self) -> None:
         """Assigns issues to each person until they are told of one: from then on they are told of each."""
@@ -181,7 +187,7 @@ class Load:
             act = Act(number, kind, person, place.get(kind.answers_at) or self._channel(f"C0ACT{number:04}X"))
             self.acts.append(act)
             person.channel = act.channel.lower()
-            with suppress(TimeoutError, AssertionError, StopIteration):
+            with suppress(TimeoutError, AssertionError, RuntimeError):
                 async with asyncio.timeout(SECONDS_FOR_ACT):
                     await kind.steps(act)
             with suppress(TimeoutError):
