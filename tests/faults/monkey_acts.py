@@ -81,7 +81,7 @@ class Act:
         ]
         if self.thread:
             here = [m for m in here if m.thread_ts == self.thread or self.text in m.text]
-        direct = [m for m in state.messages[state.im(me).id] if self.channel in str(m.blocks)]
+        direct = [m for m in state.messages[state.im(me).id] if self.text in m.text or self.channel in str(m)]
         return [m for m in (*here, *direct) if m.by_app and m.text != STILL_WORKING]
 
     def __str__(self) -> str:

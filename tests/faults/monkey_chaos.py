@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from tests.support.bot_process import BotProcess
 from tests.support.clock import SharedClock
@@ -79,7 +80,7 @@ class Chaos:
             await strand(dice)
 
     def _note(self, what: str) -> None:
-        self.done.append(f"{time.monotonic() - self._began:.1f} {what}")
+        self.done.append(f"{time.monotonic() - self._began:.1f} {datetime.now(UTC):%H:%M:%S} {what}")
 
     # Each does one thing
 

@@ -1,7 +1,7 @@
 """Compares what was asked for with what Slack and the tracker have."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from bot.sandbox.tracker.defaults import CLOSED
@@ -140,10 +140,13 @@ class Checker:
     def _direct(self, slack_id: str) -> list[Message]:
         return [m for m in self._state.messages[self._state.im(slack_id).id] if m.by_app]
 
-    def _told(self, slack_id: str) -> Counter[int]:
-        """How often a person was told of each assigned issue, except as a possible repetition."""
-        sure = [m for m in self._direct(slack_id) if AGAIN not in str(m.blocks)]
-        return Counter(int(found[1]) for m in sure if (found := NAMED.search(m.text)))
+    def _told(self, slack_id: str) -> dict[int, list[str]]:
+        """When a person was told of each assigned issue, except as a possible repetition, and by which mark."""
+        told: defaultdict[int, list[str]] = defaultdict(list)
+        for message in self._direct(slack_id):
+            if AGAIN not in str(message.blocks) and (found := NAMED.search(message.text)):
+                told[int(found[1])].append(f"{message.ts} {message.blocks[0].get('block_id')}")
+        return told
 
     def _untold_assignments(self) -> Iterator[str]:
         for one in self._load.assigned:
@@ -153,8 +156,8 @@ class Checker:
     def _assignments_told_twice(self) -> Iterator[str]:
         for slack_id in {one.slack_id for one in self._load.assigned}:
             for number, times in self._told(slack_id).items():
-                if times > 1:
-                    yield f"{slack_id}: told {times} times of #{number}"
+                if len(times) > 1:
+                    yield f"{slack_id}: told of #{number} more than once: {times}"
 
     def _stops(self, name: str) -> int:
         messages = (m for n in {act.person.user_id for act in self._load.acts} for m in self._direct(n))
