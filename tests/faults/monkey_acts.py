@@ -99,8 +99,9 @@ class Kind:
     steps: Callable[[Act], Awaitable[None]]
     effects: Effects
     claim: str
-    answers_at: str = ""
-    """The name of the channel where it is asked for, if that isn't its own."""
+    asked_at: str = ""
+    """What kind of channel it is asked for in, if that isn't its own."""
+    in_form: bool = False
 
 
 def add_issue(data: Data, subject: str, project: str = WORK, **more: object) -> Issue:
@@ -227,15 +228,15 @@ def about(act: Act) -> int:
 
 KINDS = (
     Kind("new issue", _new, _issues, "[Cc]reated .*{text}"),
-    Kind("new issue by form", _new_by_form, _issues, "[Cc]reated .*{text}"),
+    Kind("new issue by form", _new_by_form, _issues, "[Cc]reated .*{text}", in_form=True),
     Kind("issue from an emoji", _react, _issues, "[Cc]reated .*{text}", "emoji"),
     Kind("comment", _comment, _comments, "Commented on"),
-    Kind("comment by form", _comment_by_form, _comments, "Commented on"),
-    Kind("file", _attach, _files, r"\.log\*? attached"),
+    Kind("comment by form", _comment_by_form, _comments, "Commented on", in_form=True),
+    Kind("file", _attach, _files, r"\.log\*? attached", in_form=True),
     Kind("time", _log, _entries, "Logged "),
     Kind("assign to me", _assign, _changes("assigned_to_id"), "assigned to you|Assigned"),
     Kind("edit", _edit, _changes("done_ratio"), "Updated "),
-    Kind("edit by form", _edit_by_form, _changes("done_ratio"), "Updated "),
+    Kind("edit by form", _edit_by_form, _changes("done_ratio"), "Updated ", in_form=True),
     Kind("digest now", _send_digest_now, lambda *_: 1, "(?!)", "digest"),
 )
 

@@ -46,6 +46,8 @@ class Chaos:
     longest_post: float
     postgresql: PostgreSQL | None
     done: list[str] = field(default_factory=list)
+    set_back: bool = False
+    """Whether the clock was set back."""
     _calm: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a process is stopped."""
     _began: float = field(default_factory=time.monotonic)
@@ -153,6 +155,7 @@ class Chaos:
         else:
             self._note("clock back")
             self.clock.turn(-HOUR)
+            self.set_back = True
 
     async def _database(self, dice: random.Random) -> None:
         """Restarts PostgreSQL every few seconds, in every other round."""

@@ -25,7 +25,7 @@ WORKERS = (ANA, CHRIS, DANA, FARAH)
 REPORTER = 2
 """Ben, who reports, assigns and comments in the tracker."""
 PROJECTS = ("webshop", "mobile")
-SECONDS_FOR_ACT, SECONDS_FOR_ANSWER, SECONDS_TO_SET_UP = 8.0, 3.0, 40.0
+SECONDS_FOR_ACT, SECONDS_FOR_ANSWER, SECONDS_FOR_FORM, SECONDS_TO_SET_UP = 8.0, 3.0, 20.0, 40.0
 EMOJI = "ticket"
 
 
@@ -184,14 +184,16 @@ class Load:
                 "emoji": f"C0EMOJI{self._people.index(person)}",
                 "digest": dice.choice(self.digests).channel,
             }
-            act = Act(number, kind, person, place.get(kind.answers_at) or self._channel(f"C0ACT{number:04}X"))
+            act = Act(number, kind, person, place.get(kind.asked_at) or self._channel(f"C0ACT{number:04}X"))
             self.acts.append(act)
             person.channel = act.channel.lower()
             with suppress(TimeoutError, AssertionError, RuntimeError):
                 async with asyncio.timeout(SECONDS_FOR_ACT):
                     await kind.steps(act)
+            in_form = act.asked and self.office.workspace.state.stack(person.user_id)
+            seconds = SECONDS_FOR_FORM if in_form else SECONDS_FOR_ANSWER
             with suppress(TimeoutError):
-                await until(lambda act=act: self._answered(act), SECONDS_FOR_ANSWER)  # type: ignore[misc] # mypy can't infer the default
+                await until(lambda act=act: self._answered(act), seconds)  # type: ignore[misc] # mypy can't infer the default
             act.shown = act.forms()
             self.office.workspace.state.close_all(person.user_id)
             await asyncio.sleep(dice.uniform(0, 0.3))

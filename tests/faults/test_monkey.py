@@ -4,6 +4,7 @@ person is told.
 
 `ISSUEBOT_MONKEY_MINUTES=10` plays rounds for that long in each mode, and `-n 0 -s` shows what was checked.
 `ISSUEBOT_MONKEY_SEED` is the seed of the first round, and the next ones count up from it.
+With `ISSUEBOT_MONKEY_STRICT=1` nothing is tolerated (see `Checker`).
 """
 
 import asyncio
@@ -30,6 +31,7 @@ from tests.support.wire import Wire
 
 MINUTES = float(os.environ.get("ISSUEBOT_MONKEY_MINUTES", "0"))
 SEED = int(os.environ.get("ISSUEBOT_MONKEY_SEED", "1"))
+STRICT = "ISSUEBOT_MONKEY_STRICT" in os.environ
 SECONDS = 20.0 if MINUTES else 9.0
 PATIENCE = 120.0
 QUIET = 2.5
@@ -81,7 +83,7 @@ async def play(seed: int, directory: Path, server: PostgreSQL | None, patch: pyt
     listen(patch, load.heard)
     async with office.opened(*(one.login for one in WORKERS)), Replicas(office, bots).up():
         await load.set_up(digests=3, followed=3, stopping=2)
-        checker = Checker(load)
+        checker = Checker(load, chaos, strict=STRICT)
         ready = time.monotonic()
         await during(load, chaos)
         ended = time.monotonic()
