@@ -187,7 +187,7 @@ class Load:
             act = Act(number, kind, person, place.get(kind.asked_at) or self._channel(f"C0ACT{number:04}X"))
             self.acts.append(act)
             person.channel = act.channel.lower()
-            with suppress(TimeoutError, AssertionError, RuntimeError):
+            with suppress(TimeoutError, AssertionError, LookupError, RuntimeError):
                 async with asyncio.timeout(SECONDS_FOR_ACT):
                     await kind.steps(act)
             in_form = act.asked and self.office.workspace.state.stack(person.user_id)
