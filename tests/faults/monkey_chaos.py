@@ -36,7 +36,9 @@ TRACKER = (
 
 @dataclass
 class Chaos:
-    """`longest_post` is the bot's; `done` says what was done, and when."""
+    """`longest_post` is the bot's; `sets_clock` is whether the database's clock differs from Slack's and the
+    tracker's meanwhile. `done` says what was done, and when.
+    """
 
     seed: str
     bots: Sequence[BotProcess]
@@ -45,9 +47,8 @@ class Chaos:
     clock: SharedClock
     longest_post: float
     postgresql: PostgreSQL | None
+    sets_clock: bool
     done: list[str] = field(default_factory=list)
-    set_back: bool = False
-    """Whether the clock was set back."""
     _calm: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a process is stopped."""
     _began: float = field(default_factory=time.monotonic)
@@ -149,16 +150,18 @@ class Chaos:
         self.wire.heal()
 
     async def _time(self, dice: random.Random) -> None:
+        """Sets the clock ahead, so that digests come due, and back."""
         await asyncio.sleep(dice.uniform(1, 4))
+        if not self.sets_clock:
+            return
         if dice.random() < 0.7:
             await self.advance()
         else:
             self._note("clock back")
             self.clock.turn(-HOUR)
-            self.set_back = True
 
     async def _database(self, dice: random.Random) -> None:
-        """Restarts PostgreSQL every few seconds, in every other round."""
+        """Restarts PostgreSQL every few seconds, in about every other round."""
         await asyncio.sleep(dice.uniform(1, 4))
         if self.postgresql and random.Random(self.seed).random() < 0.5:  # noqa: S311 - not security-relevant
             how = dice.choice(["fast", "immediate"])

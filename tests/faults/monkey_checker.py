@@ -20,7 +20,7 @@ class Checker:
 
     Unless it is `strict`, it tolerates what is known: a request that is lost in a crash is told in its form
     alone, which may be closed, and a direct message that may have been sent is looked for by the database's
-    clock, which may have been set back.
+    clock, which may be another than Slack's.
     """
 
     def __init__(self, load: Load, chaos: Chaos, *, strict: bool) -> None:
@@ -43,7 +43,7 @@ class Checker:
             *(line for act in self._load.acts for line in self._repeated(act)),
             *(line for digest in self._load.digests for line in self._posted_twice(digest)),
             *(line for one in self._load.followed for line in self._told_wrong(one)),
-            *(self._messages_sent_twice() if self._strict or not self._chaos.set_back else ()),
+            *(self._messages_sent_twice() if self._strict or not self._chaos.sets_clock else ()),
         ]
 
     def summary(self) -> str:

@@ -207,10 +207,12 @@ class Load:
             act.shown = act.shown or act.forms()
 
     async def _change(self) -> None:
-        """Closes, reopens and comments on followed issues."""
+        """Closes, reopens and comments on followed issues, each at most once a second, as times have seconds."""
         for number in count(1):
-            one = self._dice.choice(self.followed)
-            now = datetime.now(UTC).replace(microsecond=0)
+            await asyncio.sleep(self._dice.uniform(0.2, 1))
+            one, now = self._dice.choice(self.followed), datetime.now(UTC).replace(microsecond=0)
+            if one.issue.updated_on >= now:
+                continue
             if self._dice.random() < 0.5:
                 one.comments.append(f"Remark {number}.")
                 one.issue.notes = [*one.issue.notes, Note(REPORTER, one.comments[-1], now)]
@@ -218,7 +220,6 @@ class Load:
                 one.toggles += 1
                 one.issue.status_id = NEW if one.issue.status_id == CLOSED else CLOSED
             one.issue.updated_on = now
-            await asyncio.sleep(self._dice.uniform(0.2, 1))
 
     def lines(self, one: Followed) -> list[str]:
         """What the thread of a followed issue says of its being closed and reopened."""
