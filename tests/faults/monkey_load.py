@@ -207,7 +207,7 @@ class Load:
             act.shown = act.shown or act.forms()
 
     async def _change(self) -> None:
-        """Closes, reopens and comments on followed issues, each at most once a second, as times have seconds."""
+        """Closes, reopens and comments on followed issues, each at most once in a second of its times."""
         for number in count(1):
             await asyncio.sleep(self._dice.uniform(0.2, 1))
             one, now = self._dice.choice(self.followed), datetime.now(UTC).replace(microsecond=0)

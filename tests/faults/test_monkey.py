@@ -32,7 +32,7 @@ from tests.support.wire import Wire
 MINUTES = float(os.environ.get("ISSUEBOT_MONKEY_MINUTES", "0"))
 SEED = int(os.environ.get("ISSUEBOT_MONKEY_SEED", "4"))
 STRICT = "ISSUEBOT_MONKEY_STRICT" in os.environ
-SECONDS = 20.0 if MINUTES else 9.0
+SECONDS = 20.0 if MINUTES else 6.0
 PATIENCE = 120.0
 QUIET = 2.5
 """Seconds without anything new in Slack after which nothing more is expected."""
