@@ -36,6 +36,7 @@ SECONDS = 20.0 if MINUTES else 6.0
 PATIENCE = 120.0
 QUIET = 2.5
 """Seconds without anything new in Slack after which nothing more is expected."""
+SECONDS_BETWEEN_TURNS = 20.0
 TIMINGS = Timings(
     interval=0.5, heartbeat_timeout=4, longest_post=3, look_up_after=1, follow_every=1, assigned_every=1
 )
@@ -110,15 +111,19 @@ async def during(load: Load, chaos: Chaos) -> None:
 
 
 async def settled(checker: Checker, chaos: Chaos, office: Apart) -> list[str]:
-    """Waits until nothing is missing, and then until nothing new comes; returns what is still missing."""
+    """Waits until nothing is missing, and then until nothing new comes; returns what is still missing.
+
+    Digests come due when the clock is set ahead: not before the rest had time, since what is tried again
+    waits the longer, the older it is.
+    """
     patience = time.monotonic() + PATIENCE
-    await chaos.advance()
-    advance_at = time.monotonic() + 10
     while checker.missing() and time.monotonic() < patience:
-        await asyncio.sleep(0.5)
-        if time.monotonic() > advance_at:
-            await chaos.advance()
-            advance_at = time.monotonic() + 10
+        turn = time.monotonic() + SECONDS_BETWEEN_TURNS
+        while checker.missing(due=False) and time.monotonic() < turn:
+            await asyncio.sleep(0.5)
+        await chaos.advance()
+        while checker.missing() and time.monotonic() < turn:
+            await asyncio.sleep(0.5)
     seen, since = -1, time.monotonic()
     while time.monotonic() - since < QUIET:
         messages = sum(map(len, office.workspace.state.messages.values()))
