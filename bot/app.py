@@ -281,10 +281,15 @@ def tune_garbage_collection() -> None:
     gc.enable()
 
 
-async def run(settings: Settings, timings: Timings = DEFAULT) -> int:
+async def run(
+    settings: Settings,
+    timings: Timings = DEFAULT,
+    delays: Delays | None = None,
+    clock: Select[datetime] = NOW,
+) -> int:
     """Run the bot until SIGTERM or Ctrl-C and return the exit code, 0. Raises what `Bot.start` raises."""
     with stop_signal() as stop:
-        bot = Bot(settings, timings)
+        bot = Bot(settings, timings, delays, clock)
         await bot.start()
         tune_garbage_collection()
         await stop.wait()

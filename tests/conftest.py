@@ -17,6 +17,7 @@ from bot.store.vault import Vault
 from tests.contract.redmine import missing, running
 from tests.contract.world import World
 from tests.support.logs import restored
+from tests.support.postgresql import PostgreSQL
 from tests.support.prepared import new_postgresql, sqlite
 
 SECONDS_TO_START_POSTGRESQL = 120
@@ -82,7 +83,7 @@ def redmine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSQL]:
     with pytest.MonkeyPatch.context() as patch:
         # The server's package warns while it is imported where a machine has no such directory.
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
@@ -95,12 +96,20 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
         patch.setattr(postgres_server, "pgexec", execute_patiently)
         server = postgres_server.get_server(tmp_path_factory.mktemp("pg"))
+        with server:
+            for setting in (
+                "fsync",
+                "full_page_writes",
+                "autovacuum",
+            ):  # nothing need survive a power failure
+                server.psql(f"alter system set {setting} = off")
+            server.psql("select pg_reload_conf()")
+            yield PostgreSQL(server)
 
-    with server:
-        for setting in ("fsync", "full_page_writes", "autovacuum"):  # nothing need survive a power failure
-            server.psql(f"alter system set {setting} = off")
-        server.psql("select pg_reload_conf()")
-        yield server.get_uri()
+
+@pytest.fixture(scope="session")
+def postgresql(postgresql_server: PostgreSQL) -> str:
+    return postgresql_server.url
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from bot.timings import Delays, Timings
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
 from tests.support.bot_process import BotProcess
+from tests.support.hasty import Pace
 from tests.support.office import Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import Person
@@ -35,7 +36,7 @@ class Pair:
 
     def __init__(self, office: Office) -> None:
         self.office = office
-        self.second = BotProcess(office, TIMINGS)
+        self.second = BotProcess(office, Pace(TIMINGS))
         self.delivered: list[tuple[bytes, dict[str, str]]] = []
         office.workspace._delivery._post = self.post  # type: ignore[attr-defined] # only HTTP's has it
 

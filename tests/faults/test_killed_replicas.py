@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
@@ -24,18 +23,17 @@ from bot.sandbox.demo.history import go_on_reporting
 from bot.sandbox.people import ANA, CHRIS
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
-from bot.sandbox.workspace.delivery import Answer
-from bot.sandbox.workspace.http import HttpDelivery
-from bot.sandbox.workspace.model import Channel
-from bot.sandbox.workspace.socket import SocketDelivery
+from bot.sandbox.workspace.model import Channel, JsonObject
 from bot.slack.incoming.feature import Interrupted
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.tables import DigestIssueRow
 from bot.timings import Timings
 from tests.features.following.threads import change, follow, public_issues
-from tests.support.bot_process import Apart
+from tests.support.bot_process import Apart, BotProcess
+from tests.support.deliveries import listen
 from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_due, still_due
+from tests.support.hasty import Pace
 from tests.support.office import TEAM, Transport
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
@@ -47,6 +45,7 @@ from tests.support.wording import worded
 
 LONG = "ISSUEBOT_REPLICA_KILLS" in os.environ
 KILLS = int(os.environ.get("ISSUEBOT_REPLICA_KILLS", "3"))
+REPLICAS = 3
 ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)
 OWNERS = [Owner(None, TEAM, person.slack_id) for person in (ANA, CHRIS)]
 AT_WORK, DIGESTS, FOLLOWED = (8, 10, 3) if LONG else (3, 4, 3)
@@ -103,12 +102,10 @@ class Commands:
             with suppress(TimeoutError):
                 await until(lambda asked=asked: self._answered(asked), LONGEST_WORK)  # type: ignore[misc] # mypy can't infer the default
 
-    async def deliver(self, delivered: Any, payload: dict[str, Any]) -> Answer:
+    def heard(self, payload: JsonObject, outcome: str) -> None:
         """Keeps the outcome of a delivery."""
-        answer: Answer = await delivered
         if asked := self.asked.get(str(payload.get("channel_id"))):
-            asked.outcome = answer.outcome
-        return answer
+            asked.outcome = outcome
 
     async def all_answered(self) -> bool:
         return not self.unanswered()
@@ -272,9 +269,10 @@ async def test_killed_replicas_do_everything_once_and_notify_every_user(
     wire.fail("slow", lasting=True)
     wire.seconds, slack_wire.lasting = 0.15, {"chat.postMessage": "late answer:0.5"}
     dice = random.Random(6)  # noqa: S311 - not security-relevant
-    async with office.opened("ana", "chris"), Replicas(office, TIMINGS).up() as replicas:
+    bots = [BotProcess(office, Pace(TIMINGS)) for _ in range(REPLICAS)]
+    async with office.opened("ana", "chris"), Replicas(office, bots).up() as replicas:
         commands, followed, digests = Commands(office, replicas), FollowedIssues(office), DueDigests(office)
-        _listen(monkeypatch, commands)
+        listen(monkeypatch, commands.heard)
         await digests.come_due(over=KILLS * 1.5)
         await followed.follow()
         people = [Person(office, (ANA, CHRIS)[n % 2].slack_id) for n in range(AT_WORK)]
@@ -295,14 +293,3 @@ async def test_killed_replicas_do_everything_once_and_notify_every_user(
     assert [one for one in ended if not isinstance(one, asyncio.CancelledError)] == []
     commands.check()
     followed.check()
-
-
-def _listen(monkeypatch: pytest.MonkeyPatch, commands: Commands) -> None:
-    for delivery in (HttpDelivery, SocketDelivery):
-
-        def heard(
-            self: object, kind: str, payload: dict[str, Any], *, deliver: Any = delivery.deliver, **how: Any
-        ) -> Any:
-            return commands.deliver(deliver(self, kind, payload, **how), payload)
-
-        monkeypatch.setattr(delivery, "deliver", heard)

@@ -17,9 +17,8 @@ from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
-from bot.timings import Timings
 from tests.support import proc
-from tests.support.hasty import Forked
+from tests.support.hasty import Forked, Pace
 from tests.support.office import TEAM, TIMEOUT_SECONDS, Office
 from tests.support.people import BARE
 from tests.support.ports import free_port
@@ -34,11 +33,11 @@ SECONDS_TO_STOP = 60
 class BotProcess:
     """A bot of an office, started as in production: `issuebot run`. It can be started again after it ended.
 
-    With `timings` it runs like that, but with these.
+    With a `pace` it runs like that, but with that one.
     """
 
     office: Office
-    timings: Timings | None = None
+    pace: Pace | None = None
     port: int = field(default_factory=free_port)
     """The port of the bot's HTTP listener."""
     _process: Process | Forked | None = field(init=False, default=None)
@@ -48,8 +47,8 @@ class BotProcess:
         directory, output = self.office.directory, self._output
         starts = self._starts
         environment = BARE | {"PYTHONPATH": str(ROOT)} | self.office.environment(self.port)
-        if self.timings:
-            self._process = Forked(self.timings, directory, environment, output)
+        if self.pace:
+            self._process = Forked(self.pace, directory, environment, output)
         else:
             with output.open("ab") as file:
                 self._process = await asyncio.create_subprocess_exec(

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import count
 from urllib.parse import parse_qs
@@ -12,12 +12,10 @@ from urllib.parse import parse_qs
 import aiohttp
 from aiohttp import web
 
-from bot.timings import Timings
 from tests.support.bot_process import Apart, BotProcess
 from tests.support.serving import serving
 from tests.support.wire import kept
 
-REPLICAS = 3
 SLACK_WAITS = 2.9
 REPEATED_EVERY = 3
 
@@ -31,8 +29,8 @@ class Replicas:
     without time to finish, and `kills` the times.
     """
 
-    def __init__(self, office: Apart, timings: Timings) -> None:
-        self.bots = [BotProcess(office, timings) for _ in range(REPLICAS)]
+    def __init__(self, office: Apart, bots: Sequence[BotProcess]) -> None:
+        self.bots = bots
         self.ready: set[BotProcess] = set()
         self.given: defaultdict[str, list[object]] = defaultdict(list)
         self.killed: set[object] = set()
@@ -64,7 +62,7 @@ class Replicas:
 
     async def end(self, number: int, how: signal.Signals) -> None:
         """Stops the replica with that number by signal and starts it again."""
-        bot = self.bots[number % REPLICAS]
+        bot = self.bots[number % len(self.bots)]
         if how is signal.SIGKILL:
             self.killed.add(bot.process)
             self.kills.append(time.monotonic())

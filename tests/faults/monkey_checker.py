@@ -1,0 +1,183 @@
+"""Compares what was asked for with what Slack and the tracker have."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from bot.sandbox.tracker.defaults import CLOSED
+from bot.sandbox.workspace.model import Message
+from tests.faults.monkey_acts import Act, claims
+from tests.faults.monkey_chaos import Chaos
+from tests.faults.monkey_load import Digest, Followed, Load
+
+ISSUE = re.compile(r"/issues/([0-9]+)\|")
+AGAIN = "You may have got this message before"
+NAMED = re.compile(r"\bassigned #([0-9]+) to you\b")
+
+
+class Checker:
+    """`missing` is what may still come, `wrong` is what time doesn't cure.
+
+    Unless it is `strict`, it tolerates what is known: a request that is lost in a crash is told in its form
+    alone, which may be closed, and a direct message that may have been sent is looked for, and tried again,
+    by the database's clock, which may be another than Slack's.
+    """
+
+    def __init__(self, load: Load, chaos: Chaos, *, strict: bool) -> None:
+        self._load, self._strict = load, strict
+        self._checks_messages = strict or not chaos.sets_clock
+        self._began = load.office.workspace.state.new_ts()
+        self._data, self._state = load.office.tracker.data, load.office.workspace.state
+
+    def missing(self, *, due: bool = True) -> list[str]:
+        """Without `due`, only what comes without a digest coming due."""
+        self._load.note_forms()
+        later = [line for digest in self._load.digests for line in self._unposted(digest)] if due else []
+        return [
+            *map(self._unanswered, self._silent()),
+            *(line for one in self._load.followed for line in self._untold_changes(one)),
+            *(self._untold_assignments() if self._checks_messages else ()),
+            *(self._untold_stops() if due else ()),
+            *later,
+        ]
+
+    def wrong(self) -> list[str]:
+        return [
+            *(line for act in self._load.acts for line in self._repeated(act)),
+            *(line for digest in self._load.digests for line in self._posted_twice(digest)),
+            *(line for one in self._load.followed for line in self._told_wrong(one)),
+            *(self._messages_sent_twice() if self._checks_messages else ()),
+        ]
+
+    def summary(self) -> str:
+        """What there was to check."""
+        asked, data = self._asked(), self._data
+        done = sum(bool(act.kind.effects(data, act)) for act in asked)
+        posts = sum(len(self._numbers_in(digest)) for digest in self._load.digests)
+        lines = sum(len(self._load.replies(one)) for one in self._load.followed)
+        return (
+            f"{done} of {len(asked)} acts done, {posts} digest posts, {lines} replies in followed threads, "
+            f"{len(self._load.assigned)} assignments, {len(self._load.closed)} projects closed"
+        )
+
+    # What people asked for
+
+    def _asked(self) -> list[Act]:
+        return [act for act in self._load.acts if act.asked]
+
+    def _silent(self) -> list[Act]:
+        """The acts of which nobody was told what became of them."""
+        acts = [act for act in self._asked() if not (act.failed or act.shown or act.said())]
+        acts = [act for act in acts if self._strict or not act.kind.in_form]
+        # What goes wrong with a reaction is told privately, without saying which one it was.
+        reactions: dict[str, list[Act]] = {}
+        for act in acts:
+            if act.thread:
+                reactions.setdefault(act.channel, []).append(act)
+        told = {act for channel, few in reactions.items() for act in few[: self._private_notes(channel)]}
+        return [act for act in acts if act not in told]
+
+    def _private_notes(self, channel: str) -> int:
+        return sum(
+            bool(m.by_app and m.to and "Act-" not in m.text and m.ts > self._began)
+            for m in self._state.messages[channel]
+        )
+
+    def _unanswered(self, act: Act) -> str:
+        seen = [m.text for m in self._state.messages[act.channel]][-5:]
+        return f"{act}: no answer, done {act.kind.effects(self._data, act)} times, in its channel: {seen}"
+
+    def _repeated(self, act: Act) -> Iterator[str]:
+        done, said = act.kind.effects(self._data, act), act.said()
+        public = [m.text for m in said if m.to is None and act.text in m.text and m.channel == act.channel]
+        if done > 1:
+            yield f"{act}: done {done} times"
+        if len(public) > 1:
+            yield f"{act}: announced {len(public)} times: {public}"
+        if not done and any(claims(act, text) for text in (*act.shown, *(m.text for m in said))):
+            yield f"{act}: said to be done, but isn't: {[m.text for m in said]} {act.shown}"
+
+    # Digests
+
+    def _numbers_in(self, digest: Digest) -> list[set[int]]:
+        """The numbers of the issues in each of a digest's posts."""
+        posts = [m for m in self._state.messages[digest.channel] if m.by_app and m.to is None]
+        found = [set(map(int, ISSUE.findall(str(post.blocks)))) for post in posts if not post.thread_ts]
+        return [numbers for numbers in found if numbers]
+
+    def _unposted(self, digest: Digest) -> Iterator[str]:
+        project = self._data.projects[digest.project]
+        if project.name in self._load.closed:
+            return
+        posted = {number for numbers in self._numbers_in(digest) for number in numbers}
+        cut = re.search(r"\band [0-9]+ more\b", str(self._state.messages[digest.channel]))
+        assert not cut, "a digest lists some issues only behind a link: report fewer"
+        for issue in self._data.issues.values():
+            new = issue.project_id == digest.project and issue.id not in digest.known
+            if new and issue.id not in posted:
+                yield f"{digest.channel}: #{issue.id} {issue.subject} isn't in the digest"
+
+    def _posted_twice(self, digest: Digest) -> Iterator[str]:
+        counted = Counter(number for numbers in self._numbers_in(digest) for number in numbers)
+        for number, times in counted.items():
+            if times > 1:
+                yield f"{digest.channel}: #{number} is in {times} posts"
+
+    # Followed issues
+
+    def _untold_changes(self, one: Followed) -> Iterator[str]:
+        lines, replies = self._load.lines(one), self._load.replies(one)
+        if len(lines) < one.toggles:
+            yield f"#{one.issue.id}: {one.toggles} changes, but {lines}"
+        for comment in one.comments:
+            if not any(comment in text for text in replies):
+                yield f"#{one.issue.id}: {comment} isn't quoted"
+        if ("white_check_mark" in replies[0]) != (one.issue.status_id == CLOSED):
+            yield f"#{one.issue.id}: the post says {replies[0]}"
+
+    def _told_wrong(self, one: Followed) -> Iterator[str]:
+        lines, replies = self._load.lines(one), self._load.replies(one)
+        closed = ["Closed" in line for line in lines]
+        if closed != [n % 2 == 0 for n in range(len(lines))] or len(lines) > one.toggles:
+            yield f"#{one.issue.id}: {one.toggles} changes, but {lines}"
+        quoted = [comment for text in replies for comment in one.comments if comment in text]
+        if quoted != [comment for comment in one.comments if comment in quoted]:
+            yield f"#{one.issue.id}: quoted {quoted} of {one.comments}"
+
+    # Direct messages
+
+    def _direct(self, slack_id: str) -> list[Message]:
+        return [m for m in self._state.messages[self._state.im(slack_id).id] if m.by_app]
+
+    def _told(self, slack_id: str) -> dict[int, list[str]]:
+        """When a person was told of each assigned issue, except as a possible repetition."""
+        told: defaultdict[int, list[str]] = defaultdict(list)
+        for message in self._direct(slack_id):
+            if AGAIN not in str(message.blocks) and (found := NAMED.search(message.text)):
+                told[int(found[1])].append(f"{message.ts} {message.blocks[0].get('block_id')}")
+        return told
+
+    def _untold_assignments(self) -> Iterator[str]:
+        for one in self._load.assigned:
+            if not any(f"#{one.issue} to you" in m.text for m in self._direct(one.slack_id)):
+                yield f"{one.slack_id}: not told of #{one.issue}"
+
+    def _messages_sent_twice(self) -> Iterator[str]:
+        for slack_id in {one.slack_id for one in self._load.assigned}:
+            for number, times in self._told(slack_id).items():
+                if len(times) > 1:
+                    yield f"{slack_id}: told of #{number} more than once: {times}"
+        for name in self._load.closed:
+            if (stops := self._stops(name)) > 1:
+                yield f"{name}: told {stops} times that its digest stopped"
+
+    def _stops(self, name: str) -> int:
+        messages = (m for n in {act.person.user_id for act in self._load.acts} for m in self._direct(n))
+        return sum(name in m.text and "stopped" in m.text and AGAIN not in str(m.blocks) for m in messages)
+
+    def _untold_stops(self) -> Iterator[str]:
+        yield from (
+            f"{name}: nobody was told that its digest stopped"
+            for name in self._load.closed
+            if not self._stops(name)
+        )
