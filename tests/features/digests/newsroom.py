@@ -21,6 +21,7 @@ from bot.sandbox.workspace.model import Channel, Message
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.tasks import Tasks
 from bot.timings import Delays
 from tests.support.digesting import wanted
 from tests.support.due_digests import ISSUE, digest_of
@@ -265,7 +266,7 @@ class Process:
         """The steps at which the database fails."""
         self._stalls_at: int | None = None
         self._stalled, self._released, self._died = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self._closing = AsyncExitStack()
+        self._transactions, self._closing = Tasks(), AsyncExitStack()
 
     @classmethod
     async def started(cls, office: Office) -> "Process":
@@ -276,6 +277,7 @@ class Process:
         process = line.process = cls(bot)
         process._closing.push_async_callback(line.down)
         process._closing.push_async_callback(bot._closing.aclose)
+        process._closing.push_async_callback(process._transactions.idle)
         process._closing.push_async_callback(cut_off, bot)
         await bot.database.open()
         transact = bot.database._driver.transact
@@ -283,7 +285,8 @@ class Process:
         async def step(work: Callable[[Connection], T], *, writes: bool) -> T:
             if writes:
                 await process.step()
-            return await transact(work, writes=writes)
+            # What has begun is carried out, whatever becomes of the process.
+            return await asyncio.shield(process._transactions.start(transact(work, writes=writes)))
 
         vars(bot.database._driver)["transact"] = step
         return process
