@@ -261,6 +261,7 @@ class Process:
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
         self.steps = self._writes = self._runs = 0
+        self._cut_off = False
         self.dies_at: int | None = None
         self.fails_at: Collection[int] = ()
         """The steps at which the database fails."""
@@ -300,7 +301,7 @@ class Process:
         self._died.set()
 
     async def step(self, *, writes: bool = True) -> None:
-        """Called before each step; raises CancelledError once the process is dead."""
+        """Called before each step; it comes to nothing once the process is dead."""
         number = 0
         if self._runs:
             self.steps += 1
@@ -312,6 +313,8 @@ class Process:
         if number and number == self.dies_at:
             self.die()
         if self.dead:
+            if writes and not self._cut_off:
+                await asyncio.Event().wait()  # until everything is canceled together
             raise asyncio.CancelledError
         if writes and number in self.fails_at:
             raise OSError("database unavailable")
@@ -325,6 +328,7 @@ class Process:
         died.cancel()
         self._runs -= 1
         if self.dead:
+            self._cut_off = True
             work.cancel()
             await asyncio.wait({work})
             await self.close()
@@ -349,6 +353,7 @@ class Process:
         await work
 
     async def close(self) -> None:
+        self._cut_off = True
         await self._closing.aclose()
 
 
