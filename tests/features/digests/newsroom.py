@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -177,9 +178,9 @@ class Digests:
                 await bot.store.processes.beat()
 
     async def run_for(self, seconds: int, by: "Process | None" = None) -> None:
-        """Does what is due every five seconds, as in production."""
-        for _ in range(seconds // 5):
-            self.pass_time(timedelta(seconds=5))
+        """Does what is due, and sends heartbeats, every few seconds."""
+        for _ in range(math.ceil(seconds / HEARTBEAT.seconds)):
+            self.pass_time(HEARTBEAT)
             await (by.bot if by else self.office.bot).store.processes.beat()
             await (by.run() if by else run_due(self.office.bot))
 
