@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 from typing import Any, ClassVar, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -220,6 +220,7 @@ def test_digests_post_every_issue_once_whatever_happens(
         settings=settings(
             max_examples=EXAMPLES if dialect == "sqlite" else EXAMPLES // 2,
             stateful_step_count=40,
+            phases=set(Phase) - {Phase.shrink},  # which takes minutes
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
