@@ -24,6 +24,7 @@ from tests.support.person import Person
 from tests.support.reading import JSON, STILL_WORKING, text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
+from tests.support.work import run_due_after
 
 Metrics = dict[str, dict[str, float]]
 
@@ -48,13 +49,12 @@ def of(found: Metrics, name: str) -> dict[str, float]:
     return found.get(name) or found.get(f"{name}_count") or {}
 
 
-async def digests_due(office: Office, *groups: Group) -> None:
-    """Add digests that are due in one channel."""
+async def digests_due(office: Office, *groups: Group) -> asyncio.Task[None]:
+    """Add digests that are due in one channel; returns the task that posts them."""
     for group in groups:
         plan = wanted("webshop", group=group, empty=True)
         await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), plan)
-    office.clock.ahead += timedelta(hours=1)
-    await office.bot.worker.run_due()
+    return asyncio.create_task(run_due_after(office, timedelta(hours=1)))
 
 
 async def one_moment(person: Person) -> bool:
@@ -92,10 +92,10 @@ async def test_documented_metrics_change_and_contain_no_user_input(
         await asking
         await office.idle()
         slack_wire.lasting = {"chat.postMessage": "slow:30"}
-        await digests_due(office, "tracker", "priority")
+        posting = await digests_due(office, "tracker", "priority")
         await until(lambda: shows("issuebot_digests_waiting", 2))
         slack_wire.released.set()
-        await office.bot.worker.tasks.idle()
+        await posting
         assert await shows("issuebot_digests_waiting", 0)
 
     assert moved() == set(LISTED) - {"issuebot_build_info"}
@@ -129,8 +129,7 @@ async def test_all_log_lines_of_a_request_share_its_reference(
     wired: Person, log: Callable[[], list[JSON]]
 ) -> None:
     await wired.ask("/issues status:any")
-    await digests_due(wired.office, "tracker")
-    await wired.office.bot.worker.tasks.idle()
+    await (await digests_due(wired.office, "tracker"))
 
     lines = log()
     command, digest = (

@@ -19,7 +19,8 @@ from bot.store.tables import Table
 from bot.store.vault import Vault
 
 WRITTEN = text(
-    "insert into jobs (key, state, at, attempts, failures) values ('Ev1', 'done', '2026-01-01 00:00:00', 0, 0)"
+    "insert into jobs (key, state, at, attempts, failures)"
+    " values ('Ev1', 'done', '2026-01-01 00:00:00', 0, 0)"
 )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -21,6 +22,7 @@ from bot.sandbox.workspace.model import Channel, Message
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
+from bot.tasks import Tasks
 from bot.timings import Delays
 from tests.support.digesting import wanted
 from tests.support.due_digests import ISSUE, digest_of
@@ -177,9 +179,9 @@ class Digests:
                 await bot.store.processes.beat()
 
     async def run_for(self, seconds: int, by: "Process | None" = None) -> None:
-        """Does what is due every five seconds, as in production."""
-        for _ in range(seconds // 5):
-            self.pass_time(timedelta(seconds=5))
+        """Does what is due, and sends heartbeats, every few seconds."""
+        for _ in range(math.ceil(seconds / HEARTBEAT.seconds)):
+            self.pass_time(HEARTBEAT)
             await (by.bot if by else self.office.bot).store.processes.beat()
             await (by.run() if by else run_due(self.office.bot))
 
@@ -261,12 +263,13 @@ class Process:
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
         self.steps = self._writes = self._runs = 0
+        self._cut_off = False
         self.dies_at: int | None = None
         self.fails_at: Collection[int] = ()
         """The steps at which the database fails."""
         self._stalls_at: int | None = None
         self._stalled, self._released, self._died = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self._closing = AsyncExitStack()
+        self._transactions, self._closing = Tasks(), AsyncExitStack()
 
     @classmethod
     async def started(cls, office: Office) -> "Process":
@@ -277,6 +280,7 @@ class Process:
         process = line.process = cls(bot)
         process._closing.push_async_callback(line.down)
         process._closing.push_async_callback(bot._closing.aclose)
+        process._closing.push_async_callback(process._transactions.idle)
         process._closing.push_async_callback(cut_off, bot)
         await bot.database.open()
         transact = bot.database._driver.transact
@@ -284,7 +288,8 @@ class Process:
         async def step(work: Callable[[Connection], T], *, writes: bool) -> T:
             if writes:
                 await process.step()
-            return await transact(work, writes=writes)
+            # What has begun is carried out, whatever becomes of the process.
+            return await asyncio.shield(process._transactions.start(transact(work, writes=writes)))
 
         vars(bot.database._driver)["transact"] = step
         return process
@@ -298,7 +303,7 @@ class Process:
         self._died.set()
 
     async def step(self, *, writes: bool = True) -> None:
-        """Called before each step; raises CancelledError once the process is dead."""
+        """Called before each step; it comes to nothing once the process is dead."""
         number = 0
         if self._runs:
             self.steps += 1
@@ -310,6 +315,8 @@ class Process:
         if number and number == self.dies_at:
             self.die()
         if self.dead:
+            if writes and not self._cut_off:
+                await asyncio.Event().wait()  # until everything is canceled together
             raise asyncio.CancelledError
         if writes and number in self.fails_at:
             raise OSError("database unavailable")
@@ -323,6 +330,7 @@ class Process:
         died.cancel()
         self._runs -= 1
         if self.dead:
+            self._cut_off = True
             work.cancel()
             await asyncio.wait({work})
             await self.close()
@@ -347,6 +355,7 @@ class Process:
         await work
 
     async def close(self) -> None:
+        self._cut_off = True
         await self._closing.aclose()
 
 

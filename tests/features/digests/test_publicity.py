@@ -12,8 +12,8 @@ from tests.features.digests.newsroom import ANA, MOBILE, SECURITY, WEBSHOP, Dige
 from tests.support.person import DM
 from tests.support.reading import text_of
 
-SLOW_SLACK = {"delays": Delays(channels=0), "timings": Timings(interval=3600, fresh=0.5)}
-"""What decides about a post may be half a second old, and Slack makes posts wait for longer."""
+SLOW_SLACK = {"delays": Delays(channels=0), "timings": Timings(interval=3600, fresh=0.25)}
+"""What decides about a post may be a quarter of a second old, and Slack makes posts wait for longer."""
 pytestmark = pytest.mark.parametrize("digests", [SLOW_SLACK], indirect=True, ids=["slow"])
 
 
@@ -140,7 +140,7 @@ async def test_a_slow_service_delays_a_digest_but_does_not_keep_it_from_being_po
 ) -> None:
     await digests.add()
     digests.report("Everyone may know")
-    digests.service.seconds = 0.6
+    digests.service.seconds = 0.3
     digests.service.fail("slow", lasting=True)
 
     await digests.tick()

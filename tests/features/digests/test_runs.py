@@ -166,7 +166,7 @@ async def test_digest_paused_or_removed_while_read_is_not_posted(digests: Digest
     paused, removed = await digests.add(), await digests.add("webshop")
     issue = digests.report()
     digests.service.seconds = 60
-    digests.service.fail("slow", "GET /issues")
+    digests.service.fail("slow", "GET /projects")
 
     running = asyncio.create_task(digests.tick())
     await until_so(lambda: digests.service.slowed)

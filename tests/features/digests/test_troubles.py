@@ -107,7 +107,7 @@ async def test_a_post_is_looked_for_only_when_it_has_arrived(digests: Digests) -
     await digests.add()
     issue = digests.report()
     digests.service.seconds = 60
-    digests.service.fail("slow", "GET /issues")
+    digests.service.fail("slow", "GET /projects")
     digests.wire.faults = [(POST, "slow:60")]
 
     running = [asyncio.create_task(digests.tick(by=process))]
@@ -137,7 +137,7 @@ async def test_stopping_process_leaves_unsent_digests_to_others_at_once(digests:
     await digests.add()
     digests.report()
     digests.service.seconds = 60
-    digests.service.fail("slow", "GET /issues")
+    digests.service.fail("slow", "GET /projects")
     running = asyncio.create_task(digests.tick())
     await until_so(lambda: digests.service.slowed)
 
