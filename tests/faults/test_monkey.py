@@ -36,7 +36,7 @@ SECONDS = 20.0 if MINUTES else 6.0
 PATIENCE = 120.0
 QUIET = 2.5
 """Seconds without anything new in Slack after which nothing more is expected."""
-SECONDS_BETWEEN_TURNS = 20.0
+SECONDS_BETWEEN_TURNS = 10.0
 TIMINGS = Timings(
     interval=0.5, heartbeat_timeout=4, longest_post=3, look_up_after=1, follow_every=1, assigned_every=1
 )
