@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import structlog
 
-from bot.store.job import FURTHEST, Done, Job, Later, Outcome
+from bot.store.job import FURTHEST, TRIED_FOR, Done, Job, Later, Outcome
 from bot.store.jobs import Jobs
 from bot.store.processes import Clock
 from bot.tasks import Tasks
@@ -51,7 +51,7 @@ class _OneByOne(Together):
                 outcome = await self.one(job)
             except Exception:
                 log.exception("job failed", action="worker.failed", job=job.key.partition(":")[0])
-                outcome = None if job.age > FURTHEST else job.later(self.retry)
+                outcome = None if job.age > TRIED_FOR else job.later(self.retry)
         await settle(job, outcome or Done())
 
 

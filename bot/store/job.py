@@ -10,7 +10,8 @@ from sqlalchemy import Executable
 
 from bot.store.owner import Owner
 
-FURTHEST = timedelta(days=1)  # how far a job may be put off
+FURTHEST = timedelta(hours=1)  # how far a job may be put off
+TRIED_FOR = timedelta(days=1)  # how long a job is tried that fails
 LONGEST_RETRY = 300.0  # seconds between two attempts of a job that fails
 Statement = Executable
 

@@ -129,7 +129,7 @@ async def test_what_is_answered_while_others_are_recorded_is_recorded_too(ana: P
     await ana.ask("/issues status:any")
     connection = await asyncpg.connect(office.database_url)
     async with connection.transaction():
-        await connection.execute("select 1 from jobs for update")
+        await connection.execute("select 1 from jobs where kind = $1 for update", REQUEST)
         await until(lambda: connection.fetchval("select count(*) from pg_locks where not granted"))
         wire.released.set()
         await office.idle()
@@ -150,7 +150,8 @@ async def test_a_command_lost_too_long_ago_for_its_answer_is_told_directly(ana: 
     assert f"<#{ana.office.channel_id('general')}>" in direct
 
 
-async def test_a_form_lost_long_ago_comes_back(ana: Person) -> None:
+@pytest.mark.parametrize("age", [timedelta(0), timedelta(hours=23)])
+async def test_a_lost_form_that_was_closed_since_comes_back(ana: Person, age: timedelta) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
     state = ana.office.workspace.state
@@ -162,10 +163,10 @@ async def test_a_form_lost_long_ago_comes_back(ana: Person) -> None:
     submitted = {"type": "view_submission", "user": user, "view": view | {"state": {"values": typed}}}
     await ana.close(form)
 
-    await leave_behind(ana.office, saveable(submitted), timedelta(hours=23))
+    await leave_behind(ana.office, saveable(submitted), age)
 
-    await until(lambda: none_held(ana.office.bot))
-    [told] = [m for m in await ana.direct() if LOST in text_of(m)]
+    messages = [*await told_messages(ana), *await ana.direct()]
+    [told] = [message for message in messages if LOST in text_of(message)]
     await ana.press(told, "Reopen form")
     reopened = await ana.form_saying("New issue", LOST)
     assert value_held(input_named(reopened, "Subject")["element"])["value"] == "Typed before lunch"

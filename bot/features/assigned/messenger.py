@@ -30,7 +30,7 @@ from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import line
 from bot.slack.text.wording import Wording
 from bot.store.assignees import ASSIGNEE
-from bot.store.job import FURTHEST, Done, Job, Later, Outcome, Statement
+from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome, Statement
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -108,7 +108,7 @@ class AssignmentMessages(DueReads[Told, Issue]):
     name = "assigned"
     readers = 8
     together = 20
-    gives_up_after = FURTHEST
+    gives_up_after = TRIED_FOR
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)

@@ -32,7 +32,7 @@ OVERLAP = timedelta(minutes=15)
 """How late an update may become visible, and how far the service's clock may be set back."""
 QUIET = timedelta(days=30)  # after this long without a change, an issue isn't followed anymore
 SAME_SECOND = timedelta(seconds=5)
-"""For how long after an update another one may get the same time, with some room for unequal clocks."""
+"""After this long an issue that changed is read again: until then another change may get the same time."""
 log = structlog.get_logger(__name__)
 
 
@@ -218,9 +218,11 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
                 case _:  # it may not be shown anymore; the next read of it tells why
                     return await self.put_off(item)
         now, updated_on = await self.access.store.processes.now(), seen.issue.updated_on
-        # Times are in whole seconds: another change may still get the same one.
-        settled_on = updated_on if updated_on and updated_on < now - SAME_SECOND else None
-        return Done([self._stored.recording(item.followed, seen_on=settled_on, changed_at=now)])
+        shown = [self._stored.recording(item.followed, seen_on=updated_on, changed_at=now)]
+        if item.followed.seen_on == updated_on:
+            return Done(shown)
+        # Times are in whole seconds, by the service's clock: another change may still get the same one.
+        return Again(now + SAME_SECOND, {}, shown)
 
     async def _update(self, item: ChangedIssue, seen: Seen) -> Step:
         """Show the issue in its post, unless the post shows it already."""

@@ -301,7 +301,8 @@ async def test_unlinking_reports_stopped_digests(ana: Person) -> None:
     await ana.ask(WEB)
     await ana.ask("/digest add mobile hourly")
 
-    assert "Your 2 digests are paused. Link again to resume" in text_of(await ana.ask("/tracker unlink"))
+    await ana.command("/tracker unlink")
+    await ana.sees(lambda m: "Your 2 digests are paused. Link again to resume" in text_of(m))
 
 
 async def test_help_examples_work_as_typed(office: Office, ana: Person) -> None:
