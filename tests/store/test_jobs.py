@@ -1,53 +1,24 @@
 """Jobs: done once, held by a process, and taken over from a dead one."""
 
 import asyncio
-from collections.abc import Collection, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
-from pydantic import SecretStr
-from sqlalchemy import bindparam, select, text
+from sqlalchemy import text
 
 from bot.errors import OutcomeUnknown
 from bot.slack.incoming.deliveries import CompletedDeliveries
-from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.job import Done, Job, Later, State
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Vault
+from tests.store.processes import KEY, START, Processes
 from tests.support.reading import until
 
-START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)
 AGE = timedelta(seconds=5)
-KEY = Vault.generate_key()
 KIND, ASKED = "request", {"command": "/issue", "text": "new Something typed"}
-
-
-class Processes:
-    """Processes on one database, whose clock is `now`."""
-
-    def __init__(self, database: Database) -> None:
-        self.now = START
-        self._database = database
-        self._alive: list[Store] = []
-
-    def start(self, key: SecretStr = KEY) -> Store:
-        clock = select(bindparam("now", callable_=lambda: self.now, type_=UtcDateTime()))
-        self._alive.append(Store(self._database, Vault([key]), clock=clock))
-        return self._alive[-1]
-
-    async def pass_time(self, seconds: int = 40, *, dead: Collection[Store] = ()) -> None:
-        for _ in range(seconds // 5):
-            self.now += timedelta(seconds=5)
-            for store in self._alive:
-                if store not in dead:
-                    await store.processes.beat()
-
-
-@pytest.fixture
-def processes(database: Database) -> Processes:
-    return Processes(database)
 
 
 async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processes) -> None:

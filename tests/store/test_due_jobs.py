@@ -1,0 +1,258 @@
+"""What any process may do later: when it is due, what it is about, and who may settle it."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import Connection
+
+from bot.store.jobs import Again, Done, Job, Jobs, Later, Outcome, Statement
+from tests.store.processes import START, Processes
+
+KIND, OTHER = "posted", "read"
+AGE, HOUR, DAY = timedelta(seconds=5), timedelta(hours=1), timedelta(days=1)
+TAKERS, MANY, TOGETHER = 20, 2000, 40
+
+Settle = Callable[[Jobs, Job, Statement], Awaitable[object]]
+
+
+@dataclass
+class Taken:
+    """Does nothing with the jobs that it gets."""
+
+    jobs: list[Job] = field(default_factory=list)
+
+    def wake(self) -> None:
+        pass
+
+    def start(self, kind: str, jobs: Sequence[Job]) -> None:
+        assert kind == KIND
+        self.jobs += jobs
+
+
+async def taken(jobs: Jobs) -> Job:
+    [job] = await jobs.take(KIND, 9)
+    return job
+
+
+async def put(jobs: Jobs, *statements: Statement) -> None:
+    def work(connection: Connection) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    await jobs.database.write(work)
+
+
+async def test_a_job_that_is_done_again_is_due_at_its_time(processes: Processes) -> None:
+    jobs = processes.start().jobs
+    await jobs.put(KIND, "1", "first")
+    processes.now += HOUR
+
+    await jobs.settled(await taken(jobs), Again(processes.now + HOUR, "second"))
+
+    assert await jobs.take(KIND, 9) == []
+    processes.now += HOUR + AGE
+    again = await taken(jobs)
+    assert (again.content, again.age) == ("second", AGE)
+
+
+@pytest.mark.parametrize("outcome", [Done(), Again(START + DAY, "again"), Later(60, content="later")])
+async def test_what_is_put_while_a_job_is_done_is_done_next(processes: Processes, outcome: Outcome) -> None:
+    jobs = processes.start().jobs
+    await jobs.put(KIND, "1", "first")
+    held = await taken(jobs)
+    processes.now += HOUR
+    await jobs.put(KIND, "1", "put meanwhile")
+    await jobs.settled(held, outcome)
+
+    processes.now += AGE
+    after = await taken(jobs)
+    assert (after.content, after.age) == ("put meanwhile", AGE)
+
+
+async def done(jobs: Jobs, job: Job, also: Statement) -> None:
+    await jobs.settled(job, Done([also]))
+
+
+async def again(jobs: Jobs, job: Job, also: Statement) -> None:
+    await jobs.settled(job, Again(await jobs.processes.now() + DAY, "again", [also]))
+
+
+async def go_on(jobs: Jobs, job: Job, also: Statement) -> None:
+    await jobs.go_on(job, [also])
+
+
+@pytest.mark.parametrize("settle", [done, again, go_on])
+async def test_only_the_process_that_has_a_job_changes_anything_with_it(
+    processes: Processes, settle: Settle
+) -> None:
+    paused, other = processes.start(), processes.start()
+    await processes.pass_time()
+    await paused.jobs.put(KIND, "1", "")
+    held = await taken(paused.jobs)
+    await processes.pass_time(dead=[paused])
+    now_held = await taken(other.jobs)
+
+    await settle(paused.jobs, held, paused.jobs.putting(OTHER, "2", "from the paused one"))
+    assert await other.jobs.due() == []
+    await settle(other.jobs, now_held, other.jobs.putting(OTHER, "2", "from the other one"))
+    [also] = await paused.jobs.take(OTHER, 9)
+    assert also.content == "from the other one"
+
+
+async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) -> None:
+    dying, other = processes.start(), processes.start()
+    await processes.pass_time()
+    await dying.jobs.put(KIND, "1", "what was put")
+    held = await taken(dying.jobs)
+    assert await dying.jobs.keep(held, processes.now, AGE, "the first request")
+    await dying.jobs.settled(held, Later(0, searched_to="1.5"))
+    held = await taken(dying.jobs)
+    assert (held.content, held.searched_to) == ("the first request", "1.5")
+
+    assert await dying.jobs.go_on(held)
+    processes.now += AGE
+    second = processes.now
+    assert await dying.jobs.keep(held, second, AGE, "the second request")
+    await processes.pass_time(dead=[dying])
+
+    after = await taken(other.jobs)
+    assert (after.content, after.tried_at, after.searched_to) == ("the second request", second, None)
+
+
+async def test_a_canceled_job_is_its_holders_no_more_even_once_it_is_taken_again(
+    processes: Processes,
+) -> None:
+    jobs = processes.start().jobs
+    await jobs.put(KIND, "1", "first")
+    held = await taken(jobs)
+    await put(jobs, jobs.canceling("1"))
+    assert not await jobs.keep(held, processes.now, AGE)
+    assert await jobs.due() == []
+
+    await jobs.put(KIND, "1", "second")
+    fresh = await taken(jobs)
+    assert fresh.content == "second"
+    assert not await jobs.keep(held, processes.now, AGE)
+    await jobs.settled(held, Done())
+    assert await jobs.keep(fresh, processes.now, AGE)
+
+
+async def test_what_may_have_been_done_is_not_canceled(processes: Processes) -> None:
+    jobs = processes.start().jobs
+    await jobs.put(KIND, "1", "first")
+    held = await taken(jobs)
+    assert await jobs.keep(held, processes.now, AGE, "what was sent")
+    await put(jobs, jobs.canceling("1"))
+    await jobs.settled(held, Later(0))
+
+    left = await taken(jobs)
+    assert (left.content, left.tried_at) == ("what was sent", processes.now)
+
+
+async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None:
+    one, other = processes.start().jobs, processes.start().jobs
+    one.taker = other.taker = taker = Taken()
+    await put(one, one.putting(KIND, "1", "first", at=processes.now + DAY))
+    peeked = await one.peek("1")
+    assert peeked is not None
+    assert peeked.content == "first"
+
+    started = await asyncio.gather(*(jobs.start(peeked, "asked") for jobs in (one, other) * 4))
+    assert sorted(started) == [False] * 7 + [True]
+    [job] = taker.jobs
+    assert job.content == "asked"
+    assert await one.peek("1") is None
+
+    mine = one if any(started[::2]) else other
+    assert await mine.keep(job, processes.now, AGE)
+    await mine.settled(job, Later(60))
+    assert await one.peek("1") is None
+    processes.now += HOUR
+    looked_up = await taken(mine)
+    await mine.settled(looked_up, Again(processes.now + DAY, "next"))
+    assert not await one.start(peeked, "asked once more")
+    after = await one.peek("1")
+    assert after is not None
+    assert after.content == "next"
+
+
+async def test_what_is_put_without_replacing_changes_nothing_that_is_to_be_done(processes: Processes) -> None:
+    jobs = processes.start().jobs
+    await put(jobs, jobs.putting(KIND, "1", "first", at=processes.now + HOUR))
+    await put(jobs, jobs.putting(KIND, "1", "second", replaces=False))
+    assert await jobs.take(KIND, 9) == []
+    processes.now += HOUR
+    held = await taken(jobs)
+    assert held.content == "first"
+
+    await put(jobs, jobs.putting(KIND, "1", "third", replaces=False))
+    await jobs.settled(held, Done())
+    held = await taken(jobs)
+    await jobs.settled(held, Done())
+    await put(jobs, jobs.putting(KIND, "1", "fourth", replaces=False))
+    assert (await taken(jobs)).content == "fourth"
+
+
+async def test_a_clock_that_was_ahead_delays_no_kind_for_longer_than_usual(processes: Processes) -> None:
+    jobs = processes.start().jobs
+    for kind in (KIND, OTHER):
+        for after in (HOUR, 2 * DAY):
+            await put(jobs, jobs.putting(kind, f"{kind} in {after}", "", at=processes.now + after))
+
+    await jobs.realign(processes.now, {KIND: timedelta(minutes=1)})
+
+    assert len(await jobs.take(KIND, 9)) == 2
+    assert [job.key for job in await jobs.take(OTHER, 9)] == [f"{OTHER} in {2 * DAY}"]
+
+
+async def test_what_is_to_be_done_is_kept_however_old_it_is(processes: Processes) -> None:
+    jobs = processes.start().jobs
+    await jobs.put(KIND, "held", "")
+    held = await taken(jobs)
+    await jobs.put(KIND, "due", "")
+    await jobs.put_done("done")
+    processes.now += 9 * DAY
+
+    await jobs.prune(processes.now)
+
+    assert await jobs.keep(held, processes.now, AGE)
+    assert (await taken(jobs)).key == "due"
+    assert await jobs.put_done("done")
+
+
+async def test_a_job_that_fails_is_tried_less_and_less_often_up_to_a_limit(processes: Processes) -> None:
+    jobs, waited = processes.start().jobs, []
+    await jobs.put(KIND, "1", "")
+    for _ in range(6):
+        job = await taken(jobs)
+        waited.append((later := job.later(20)).seconds)
+        await jobs.settled(job, later)
+        assert await jobs.take(KIND, 9) == []
+        processes.now += timedelta(seconds=later.seconds)
+
+    assert waited == [20, 40, 80, 160, 300, 300]
+    assert job.later(600).seconds == 600
+    await jobs.settled(await taken(jobs), Done())
+    await jobs.put(KIND, "1", "")
+    assert (await taken(jobs)).later(20).seconds == 20
+
+
+async def test_many_takers_take_each_of_many_due_jobs_once(processes: Processes) -> None:
+    takers = [processes.start().jobs for _ in range(TAKERS)]
+    await put(takers[0], *(takers[0].putting(KIND, f"{number}", number) for number in range(MANY)))
+    counted: Counter[str] = Counter()
+
+    async def take_all(jobs: Jobs) -> None:
+        while some := await jobs.take(KIND, TOGETHER):
+            counted.update(job.key for job in some)
+
+    began = time.monotonic()
+    await asyncio.gather(*map(take_all, takers))
+
+    assert len(counted) == counted.total() == MANY
+    assert time.monotonic() - began < 30
