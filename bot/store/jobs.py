@@ -275,7 +275,7 @@ class Jobs:
         return await self._change(job, {"tried_at": None, "keep_until": None, "searched_to": None}, also)
 
     async def settled(self, job: Job, outcome: Outcome) -> None:
-        """Record what became of a job that was taken. One that was put again meanwhile is due now."""
+        """Record what became of a job that was taken. One that was put again meanwhile is due then."""
         again = JobRow.due_at.is_not(None)
         free: dict[str, Any] = {"holder": None, "keep_until": None}
         nothing_tried = {"tried_at": None, "searched_to": None}
@@ -294,12 +294,13 @@ class Jobs:
             case Again(at, content, also):
                 sealed = self._seal(job.key, content)
                 free |= {"state": State.DUE, "due_at": func.coalesce(JobRow.due_at, at), **over}
-                free |= {"at": case((again, JobRow.at), else_=literal(at, UtcDateTime()))}
+                free |= {"at": func.coalesce(JobRow.due_at, literal(at, UtcDateTime()))}
                 free |= {"encrypted": case((again, JobRow.encrypted), else_=sealed)}
                 await self._change(job, free, also)
             case Done(also):
                 free |= {"state": case((again, State.DUE), else_=State.DONE), **over}
                 free |= {"encrypted": case((again, JobRow.encrypted), else_=None)}
+                free |= {"at": func.coalesce(JobRow.due_at, JobRow.at)}
                 await self._change(job, free, also)
 
     async def finish(self, keys: Collection[str]) -> None:

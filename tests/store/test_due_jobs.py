@@ -74,6 +74,21 @@ async def test_what_is_put_while_a_job_is_done_is_done_next(processes: Processes
     assert (after.content, after.age) == ("put meanwhile", AGE)
 
 
+@pytest.mark.parametrize("outcome", [Done(), Again(START + 9 * DAY, "again")])
+async def test_the_age_of_a_job_counts_from_what_was_put_while_it_was_sent(
+    processes: Processes, outcome: Outcome
+) -> None:
+    jobs = processes.start().jobs
+    await jobs.put(KIND, "1", "first")
+    held = await taken(jobs)
+    assert await jobs.keep(held, processes.now, AGE)
+    await put(jobs, jobs.putting(KIND, "1", "put meanwhile", at=processes.now + DAY))
+    await jobs.settled(held, outcome)
+
+    processes.now += DAY + AGE
+    assert (await taken(jobs)).age == AGE
+
+
 async def done(jobs: Jobs, job: Job, also: Statement) -> None:
     await jobs.settled(job, Done([also]))
 

@@ -15,6 +15,7 @@ from bot.store.digests import Pause
 from bot.store.tables import DigestRow
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import ANA, BEN, HISTORY, HOUR, POST, Digests, Process
+from tests.support.digesting import wanted
 from tests.support.office import TEAM
 from tests.support.reading import text_of, until_so
 
@@ -209,6 +210,25 @@ async def test_owner_is_notified_once_after_a_day_of_failures(digests: Digests) 
     issue = digests.report()
     await digests.tick()
     assert digests.covered(digest) == {issue.id}
+
+
+async def test_a_digest_whose_schedule_changed_while_it_was_posted_is_not_called_late(
+    digests: Digests,
+) -> None:
+    digest = await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "slow:60")]
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.wire.called(POST))
+    await digests.office.digests.change(ANA, digest, wanted(schedule="daily 8:45"))
+    digests.wire.released.set()
+    await running
+
+    digests.wire.lasting = UNREACHABLE
+    for late in (24 * HOUR, HOUR):
+        await digests.tick(late)
+
+    assert await digests.notices() == []
 
 
 async def test_digest_with_an_unknown_zone_stops_without_delaying_others(digests: Digests) -> None:
