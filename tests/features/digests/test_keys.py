@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select, update
 
 from bot.store.digests import Pause
 from bot.store.owner import Owner
+from bot.store.tables import LinkRow
 from bot.timings import KeyTimings, Timings
 from tests.features.digests.newsroom import ANA, BEN, HOUR, Digests
 from tests.support.office import TEAM
@@ -75,3 +77,20 @@ async def test_two_dead_keys_are_forgotten_while_others_work(digests: Digests) -
         await digests.tick(12 * HOUR)
 
     assert [await digests.paused(digest) for digest in added] == [Pause.KEY, Pause.KEY, None]
+
+
+async def test_a_key_that_cannot_be_decrypted_stops_nothing(digests: Digests) -> None:
+    digest = await digests.add()
+    [link] = await digests.office.bot.database.rows(select(LinkRow).where(LinkRow.of(ANA)))
+    hers = update(LinkRow).where(LinkRow.of(ANA))
+    await digests.office.bot.database.execute(hers.values(encrypted_key="not a key"))
+    issue = digests.report()
+    for _ in range(2):
+        await digests.tick()
+    assert await digests.paused(digest) is None
+
+    await digests.office.bot.database.execute(hers.values(encrypted_key=link.encrypted_key))
+    await digests.tick()
+
+    assert digests.covered(digest) == {issue.id}
+    assert await digests.notices() == []

@@ -13,7 +13,7 @@ from bot.store.digests import Pause
 from bot.timings import DEFAULT, Delays
 from tests.features.digests.newsroom import ANA, HISTORY, POST, Digests
 from tests.support.person import DM
-from tests.support.reading import text_of
+from tests.support.reading import text_of, until_so
 from tests.support.work import at_rest
 
 LATER = timedelta(seconds=DEFAULT.look_up_after * 2)
@@ -298,6 +298,19 @@ async def test_a_listed_channel_without_slacks_flag_is_read_alone(digests: Diges
     await digests.tick()
 
     assert [len(await digests.posts(channel)) for channel in ("general", "webshop")] == [1, 0]
+
+
+async def test_a_digest_that_is_paused_while_slack_delays_it_is_not_posted(digests: Digests) -> None:
+    digest = await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "slow 429:1")]
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.wire.called(POST))
+    await digests.person.ask(f"/digest pause {digest.id}")
+    digests.wire.released.set()
+    await running
+
+    assert await digests.posts() == []
 
 
 async def test_the_notice_of_a_stopped_digest_resumes_it(digests: Digests) -> None:

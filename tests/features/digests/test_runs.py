@@ -181,6 +181,21 @@ async def test_digest_paused_or_removed_while_read_is_not_posted(digests: Digest
     assert digests.listed() == [(issue.id,)]
 
 
+async def test_digest_stopped_while_read_is_not_posted(digests: Digests) -> None:
+    digest = await digests.add()
+    digests.report()
+    digests.service.seconds = 60
+    digests.service.fail("slow", "GET /issues")
+
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.service.slowed)
+    await digests.office.bot.store.digests.stop(ANA, [digest.id], Pause.LEFT, tell_owner=False)
+    digests.service.released.set()
+    await running
+
+    assert not digests.wire.called(POST)
+
+
 async def test_schedule_changed_while_a_digest_is_posted_keeps_its_periods(digests: Digests) -> None:
     digest = await digests.add()
     digests.report()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
+from bot.features.following.runs import ALL_EVERY
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.workspace.model import Message
@@ -360,6 +361,18 @@ def chat(office: Office, post: JSON, ts: str) -> None:
     messages = office.workspace.state.messages[channel]
     messages.append(Message(ts, channel, "U0BEN0001", "Lunch?", thread_ts=post["thread_ts"]))
     messages.sort(key=lambda message: float(message.ts))
+
+
+async def test_a_hidden_issue_is_noticed_although_nothing_lists_it(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    await read_followed(office)
+    assert await followed(office) == 1
+
+    hide_issue(office, office.newest_issue())
+    for _ in range(ALL_EVERY):
+        await read_followed(office)
+
+    assert await followed(office) == 0
 
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:

@@ -94,6 +94,22 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
     assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
 
 
+async def test_an_issue_that_is_followed_no_more_leaves_nothing_to_do(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    jobs, stored = office.bot.store.jobs, office.bot.store.followed
+    [one] = await stored.of(ANA)
+    [changed] = stored.changed([one])
+    await office.bot.database.execute(changed)
+    assert FOLLOWED in await jobs.due()
+    await stored.end([one])
+    assert FOLLOWED not in await jobs.due()
+
+    await office.bot.database.execute(changed)  # as by a read that began before
+    await read_followed(office)
+
+    assert await jobs.is_done(f"{FOLLOWED}:{one.id}")
+
+
 async def test_thousands_of_quiet_issues_block_nobody(office: Office, ana: Person) -> None:
     await create_from_message(ana, "Cart loses items")
     await follow_many(office, 5000, LONG_AGO)

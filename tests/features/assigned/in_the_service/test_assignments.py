@@ -1,21 +1,19 @@
 """Direct messages about issues that were assigned in the service, not with the bot."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import update
 
 from bot.features.assigned.messenger import TOLD
-from bot.sandbox.tracker.data import Detail, Issue, Note
+from bot.sandbox.tracker.data import Detail, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
 from bot.store.tables import JobRow
-from bot.timings import Delays, KeyTimings, Timings
+from tests.features.assigned.in_the_service.turns import ANA, BEN, TURN, Turns
 from tests.features.assigned.test_assigned import all_told, told
 from tests.support.office import FORGETFUL, Office
 from tests.support.people import IDS, KEYS
@@ -23,74 +21,7 @@ from tests.support.person import DM, Person
 from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until, until_so
-from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
-from tests.support.work import run_due
-
-ANA, BEN = 1, 2
-TURN = timedelta(minutes=6)
-MANY = 20
-
-
-@pytest.fixture
-async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
-    """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack."""
-    tracker = demo_tracker(issue_reads=True, listing=True)
-    keys = KeyTimings(recheck=0.01, first_retry=0)
-    timings = Timings(interval=300, look_up_after=0.1, keys=keys)
-    delays = Delays(still_working=60, background_retry=0.1)
-    office = Office(
-        tmp_path, tracker=tracker, wire=wire, slack_wire=SlackWire(), timings=timings, delays=delays
-    )
-    async with office.opened("ana", "ben"):
-        yield office
-    assert office.violations() == []
-
-
-class Turns:
-    """Reads everyone's issues, each time some minutes later."""
-
-    def __init__(self, office: Office) -> None:
-        self.office = office
-
-    @property
-    def now(self) -> datetime:
-        return self.office.clock.now()
-
-    def pass_time(self, by: timedelta) -> None:
-        self.office.clock.ahead += by
-
-    async def next(self) -> None:
-        self.pass_time(TURN)
-        await self.office.bot.worker.run_due()
-        await self.office.idle()
-
-    def change(
-        self,
-        issue: Issue,
-        by: int,
-        text: str = "",
-        *,
-        before: timedelta = timedelta(minutes=1),
-        **values: Any,
-    ) -> None:
-        """Somebody changes an issue in the service, this long before the next turn."""
-        details = tuple(
-            Detail("attr", name, str(getattr(issue, name)), str(value)) for name, value in values.items()
-        )
-        for name, value in values.items():
-            setattr(issue, name, value)
-        issue.updated_on = self.now + TURN - before
-        issue.notes = [*issue.notes, Note(by, text, issue.updated_on, details)]
-
-
-@pytest.fixture
-async def turns(office: Office) -> Turns:
-    """Everyone's first turn is over: it finds where telling them starts."""
-    turns = Turns(office)
-    turns.pass_time(-TURN)
-    await turns.next()
-    return turns
 
 
 async def test_an_assignment_in_the_service_is_told_once(
@@ -156,29 +87,6 @@ async def test_own_changes_and_those_before_linking_are_not_told(
     await turns.next()
 
     assert await told(ben) == []
-
-
-async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_behind(
-    office: Office, turns: Turns, ben: Person
-) -> None:
-    before, after = office.public_issue(), office.public_issue(1)
-    turns.pass_time(-timedelta(hours=2))
-    turns.change(before, ANA, assigned_to_id=BEN)
-    await ben.command("/tracker link")
-    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
-    await ben.form("Account linked")
-    turns.pass_time(timedelta(hours=2))
-    for _ in range(4):
-        await turns.next()
-    behind = timedelta(hours=2)
-    turns.change(after, ANA, before=behind, assigned_to_id=BEN)
-    turns.change(before, ANA, "Any news?", before=behind)
-
-    for _ in range(4):
-        await turns.next()
-
-    [message] = await told(ben)
-    assert f"#{after.id} " in text_of(message)
 
 
 @pytest.mark.parametrize("fault", ["500 before it", "refuse the key", "lose the request"])
@@ -405,67 +313,3 @@ async def test_a_message_whose_issue_the_service_fails_to_show_comes_later_once(
     await until(told_of_both)
     await turns.next()
     assert await told_of_both()
-
-
-async def test_an_issue_that_cannot_be_read_delays_no_other(
-    office: Office, turns: Turns, ben: Person, wire: Wire
-) -> None:
-    broken, other = office.public_issue(), office.public_issue(1)
-    turns.change(broken, ANA, assigned_to_id=BEN)
-    turns.change(other, ANA, assigned_to_id=BEN)
-    wire.fail("500 before it", f"GET /issues/{broken.id}.json")
-
-    await turns.next()
-    assert [f"#{other.id} " in text_of(message) for message in await told(ben)] == [True]
-
-    await turns.next()
-    assert len(await told(ben)) == 2
-
-
-async def test_a_clock_that_was_ahead_delays_nothing(office: Office, turns: Turns, ben: Person) -> None:
-    for days in (1, -1):
-        turns.pass_time(timedelta(days=days))
-        await turns.next()
-    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
-
-    await turns.next()
-
-    assert len(await told(ben)) == 1
-
-
-async def test_many_other_changes_do_not_delay_an_assignment(
-    office: Office, turns: Turns, ben: Person
-) -> None:
-    for nth in range(MANY):
-        turns.change(office.public_issue(nth), BEN, assigned_to_id=BEN)
-    turns.pass_time(timedelta(seconds=1))
-    turns.change(office.public_issue(MANY), ANA, assigned_to_id=BEN)
-
-    await turns.next()
-
-    assert len(await told(ben)) == 1
-
-
-@pytest.mark.parametrize("ahead", [timedelta(), timedelta(hours=3)])
-async def test_a_change_is_read_once_whatever_the_services_clock(
-    office: Office, turns: Turns, wire: Wire, ahead: timedelta
-) -> None:
-    issue = office.public_issue()
-    turns.change(issue, ANA, assigned_to_id=BEN)
-    issue.updated_on += ahead
-    await turns.next()
-    wire.heal()
-
-    await turns.next()
-
-    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
-
-
-async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns: Turns, wire: Wire) -> None:
-    wire.heal()
-    await turns.next()
-    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
-
-    wire.heal()
-    await run_due(office.bot)
-    assert wire.asked == []

@@ -1,0 +1,148 @@
+"""When and how what is assigned in the service is read: in turns, once, whatever the clocks."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from bot.store.assignees import ASSIGNEE
+from bot.store.tables import JobRow
+from tests.features.assigned.in_the_service.turns import ANA, BEN, Turns
+from tests.features.assigned.test_assigned import told
+from tests.support.office import Office
+from tests.support.people import KEYS
+from tests.support.person import Person
+from tests.support.reading import text_of
+from tests.support.wire import Wire
+from tests.support.work import run_due
+
+MANY = 20
+
+
+async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_behind(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    before, after = office.public_issue(), office.public_issue(1)
+    turns.pass_time(-timedelta(hours=2))
+    turns.change(before, ANA, assigned_to_id=BEN)
+    await ben.command("/tracker link")
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
+    await ben.form("Account linked")
+    turns.pass_time(timedelta(hours=2))
+    for _ in range(4):
+        await turns.next()
+    behind = timedelta(hours=2)
+    turns.change(after, ANA, before=behind, assigned_to_id=BEN)
+    turns.change(before, ANA, "Any news?", before=behind)
+
+    for _ in range(4):
+        await turns.next()
+
+    [message] = await told(ben)
+    assert f"#{after.id} " in text_of(message)
+
+
+async def test_an_issue_that_cannot_be_read_delays_no_other(
+    office: Office, turns: Turns, ben: Person, wire: Wire
+) -> None:
+    broken, other = office.public_issue(), office.public_issue(1)
+    turns.change(broken, ANA, assigned_to_id=BEN)
+    turns.change(other, ANA, assigned_to_id=BEN)
+    wire.fail("500 before it", f"GET /issues/{broken.id}.json")
+
+    await turns.next()
+    assert [f"#{other.id} " in text_of(message) for message in await told(ben)] == [True]
+
+    await turns.next()
+    assert len(await told(ben)) == 2
+
+
+async def test_an_assignment_that_cannot_be_read_for_a_day_is_given_up(
+    office: Office, turns: Turns, ben: Person, wire: Wire
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    wire.fail("500 before it", f"GET /issues/{issue.id}.json", lasting=True)
+    await turns.next()
+    turns.pass_time(timedelta(days=1))
+    await turns.next()
+
+    wire.heal()
+    turns.pass_time(timedelta(hours=1))
+    await turns.next()
+
+    assert await told(ben) == []
+
+
+async def test_an_issue_from_the_future_hides_no_assignment_of_another(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    ahead, other = office.public_issue(), office.public_issue(1)
+    turns.change(ahead, ANA, before=-timedelta(days=1), assigned_to_id=BEN)
+    await turns.next()
+    assert len(await told(ben)) == 1
+    turns.change(other, ANA, assigned_to_id=BEN)
+    await turns.next()
+
+    assert len(await told(ben)) == 2
+
+
+async def test_turns_of_many_users_are_spread_over_the_interval(office: Office) -> None:
+    for number in range(MANY):
+        await office.link(f"U0MANY{number:03}", KEYS["ana"])
+    await run_due(office.bot)
+
+    due = select(JobRow.due_at).where(JobRow.kind == ASSIGNEE)
+    times = sorted(row.due_at - office.clock.now() for row in await office.bot.database.rows(due))
+    every = timedelta(seconds=office.timings.assigned_every)
+    assert every / 4 < times[-1] - times[0] < every
+    assert len({round(time.total_seconds()) for time in times}) > MANY / 2
+
+
+async def test_a_clock_that_was_ahead_delays_nothing(office: Office, turns: Turns, ben: Person) -> None:
+    for days in (1, -1):
+        turns.pass_time(timedelta(days=days))
+        await turns.next()
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_many_other_changes_do_not_delay_an_assignment(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    for nth in range(MANY):
+        turns.change(office.public_issue(nth), BEN, assigned_to_id=BEN)
+    turns.pass_time(timedelta(seconds=1))
+    turns.change(office.public_issue(MANY), ANA, assigned_to_id=BEN)
+
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+@pytest.mark.parametrize("ahead", [timedelta(), timedelta(hours=3)])
+async def test_a_change_is_read_once_whatever_the_services_clock(
+    office: Office, turns: Turns, wire: Wire, ahead: timedelta
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    issue.updated_on += ahead
+    await turns.next()
+    wire.heal()
+
+    await turns.next()
+
+    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
+
+
+async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns: Turns, wire: Wire) -> None:
+    wire.heal()
+    await turns.next()
+    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
+
+    wire.heal()
+    await run_due(office.bot)
+    assert wire.asked == []

@@ -1,0 +1,143 @@
+"""The worker's loop: what it starts at once, and what becomes of jobs that nobody settled."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from bot.store.jobs import Done, Job, Outcome
+from bot.store.store import Store
+from bot.worker import AT_ONCE, Settle, Together, Worker
+from tests.support.reading import until, until_so
+
+SLOW, QUICK = "slow", "quick"
+MANY = 3 * AT_ONCE
+RETRY = 0.01
+
+
+class OneOfThem(Together):
+    """Settles the first of its jobs, and then fails if it is to."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self.fails = fails
+        self.done: list[str] = []
+
+    async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
+        first = jobs[0]
+        self.done.append(first.key)
+        await settle(first, Done())
+        if self.fails:
+            raise ValueError("not expected")
+
+
+async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None:
+    doing, most, quick = 0, 0, asyncio.Event()
+    released = asyncio.Event()
+    done: list[str] = []
+
+    async def slow(job: Job) -> Outcome | None:
+        nonlocal doing, most
+        doing += 1
+        most = max(most, doing)
+        await released.wait()
+        doing -= 1
+        done.append(job.key)
+        return None
+
+    async def at_once(_: Job) -> Outcome | None:
+        quick.set()
+        return None
+
+    worker = Worker(store.jobs, {SLOW: slow, QUICK: at_once}, RETRY)
+    for number in range(MANY):
+        await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
+    for _ in range(3):
+        await worker.run_due()
+    await until_so(lambda: doing == AT_ONCE)
+    await store.jobs.database.execute(store.jobs.putting(QUICK, "quick", ""))
+    await worker.run_due()
+    await asyncio.wait_for(quick.wait(), 10)
+    assert (doing, done) == (AT_ONCE, [])
+
+    released.set()
+    for _ in range(MANY // AT_ONCE):
+        await worker.tasks.idle()
+        await worker.run_due()
+    assert sorted(done, key=int) == [str(number) for number in range(MANY)]
+    assert most == AT_ONCE
+
+
+@pytest.mark.parametrize("fails", [True, False])
+async def test_what_is_left_of_jobs_that_are_done_together_is_done_later(
+    store: Store, *, fails: bool
+) -> None:
+    together = OneOfThem(fails=fails)
+    worker = Worker(store.jobs, {SLOW: together}, RETRY)
+    for number in range(3):
+        await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
+
+    async def all_done() -> bool:
+        await worker.run_due()
+        return len(together.done) >= 3
+
+    await until(all_done)
+    await worker.tasks.idle()
+
+    assert sorted(together.done) == ["0", "1", "2"]
+    assert not await store.jobs.due()
+
+
+async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interval(store: Store) -> None:
+    done: list[object] = []
+
+    async def first(_: Job) -> Outcome | None:
+        return Done([store.jobs.putting(QUICK, "2", "put by the first")])
+
+    async def then(job: Job) -> Outcome | None:
+        done.append(job.content)
+        return None
+
+    worker = Worker(store.jobs, {SLOW: first, QUICK: then}, RETRY)
+    await store.jobs.put(SLOW, "1", "")
+    await until_so(lambda: bool(done))
+    await worker.tasks.idle()
+    assert done == ["put by the first"]
+
+
+async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
+    done: list[str] = []
+
+    async def do(job: Job) -> Outcome | None:
+        done.append(job.key)
+        return None
+
+    worker = Worker(store.jobs, {QUICK: do}, RETRY)
+    await worker.stop(0)
+    await store.jobs.put(QUICK, "1", "")
+    await worker.run_due()
+    await worker.tasks.idle()
+
+    assert done == []
+    assert await store.jobs.due() == [QUICK]
+
+
+async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
+    tried: list[timedelta] = []
+
+    async def fails(job: Job) -> Outcome | None:
+        tried.append(job.age)
+        raise ValueError("not expected")
+
+    worker = Worker(store.jobs, {QUICK: fails}, RETRY)
+    now = await store.processes.now()
+    long_ago = store.jobs.putting(QUICK, "1", "", at=now - timedelta(hours=25))
+    for put in (store.jobs.putting(QUICK, "2", "", at=now - timedelta(hours=1)), long_ago):
+        await store.jobs.database.execute(put)
+    await worker.run_due()
+    await worker.tasks.idle()
+
+    assert len(tried) == 2
+    assert await store.jobs.is_done("1")
+    assert not await store.jobs.is_done("2")
+    await worker.stop(0)
