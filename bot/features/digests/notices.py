@@ -35,6 +35,8 @@ class DigestNotices:
         A channel that is gone or shared outside gets no notice.
         """
         last = PendingNotice(**job.content)
+        if job.tried_at is None:  # else they are those of the message that may have been sent
+            last = replace(last, digests=(), mark="")
         begun = [replace(last, mark=last.mark or f"{MARK}:{secrets.token_hex(8)}")]
 
         async def ready() -> Message | None:

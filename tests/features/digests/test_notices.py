@@ -11,15 +11,16 @@ from sqlalchemy import func, select
 from bot.slack.outgoing.stored import MESSAGE
 from bot.store.channels import Channel as Place
 from bot.store.digest_notices import NOTICE
+from bot.store.digests import Pause
 from bot.store.job import State
 from bot.store.tables import JobRow
 from bot.timings import Delays
 from tests.support.digesting import ANA, wanted
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.person import DM, Person
-from tests.support.reading import text_of, until
+from tests.support.reading import text_of, until, until_so
 from tests.support.slackwire import SlackWire
-from tests.support.work import run_due_after
+from tests.support.work import at_rest, run_due_after
 
 HOUR = timedelta(hours=1)
 FAULTS = ("500 before it", "500 after it", "lose the request", "lose the answer", "429:1")
@@ -106,6 +107,28 @@ async def test_a_notice_that_a_dying_process_began_tells_of_what_stopped_meanwhi
     await run_due_after(office, HOUR)
 
     office.slack_wire.lasting = {}
+
+    assert await told(ana, "Digest 1:") == 1
+    assert await told(ana, "Digest 2:") == 1
+
+
+async def test_a_notice_is_not_taken_for_the_one_that_was_sent_when_its_digest_stopped(
+    office: Office, ana: Person
+) -> None:
+    wire, place = office.slack_wire, Place(TEAM, office.channel_id("webshop"))
+    assert wire
+    later = (await office.digests.add(ANA, place, wanted("mobile", "every 2 hours"))).digest
+    office.workspace.state.archive(office.channel_id("general"))
+    wire.faults = [("chat.postMessage", "slow:60")]
+    office.clock.ahead += HOUR
+    await office.bot.worker.run_due()
+    await until_so(lambda: wire.called("chat.postMessage"))
+
+    office.workspace.state.archive(place.channel_id)
+    await office.bot.store.digests.stop(ANA, [later.id], Pause.CHANNEL)
+    wire.faults = [("chat.postMessage", "lose the request")]
+    wire.released.set()
+    await at_rest(office.bot)
 
     assert await told(ana, "Digest 1:") == 1
     assert await told(ana, "Digest 2:") == 1
