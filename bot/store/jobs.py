@@ -220,7 +220,8 @@ class Jobs:
         process has taken it.
         """
         free = and_(JobRow.key == job.key, JobRow.state == State.DUE, JobRow.attempts == job.attempts)
-        mine = self._held() | {"encrypted": self._seal(job.key, content)}
+        now = self.processes.clock.scalar_subquery()
+        mine = self._held() | {"at": now, "encrypted": self._seal(job.key, content)}
         taken = self.database.taking(JobRow, free, 1, JobRow.at, **mine)
         rows = await self.database.write(lambda connection: connection.execute(taken).all())
         for row in rows:

@@ -189,6 +189,7 @@ async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None
     assert await one.peek("1") is None
     processes.now += HOUR
     looked_up = await taken(mine)
+    assert looked_up.age == HOUR
     await mine.settled(looked_up, Again(processes.now + DAY, "next"))
     assert not await one.start(peeked, "asked once more")
     after = await one.peek("1")

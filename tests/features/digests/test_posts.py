@@ -194,6 +194,21 @@ async def test_a_post_that_stays_unverifiable_for_a_day_is_given_up(digests: Dig
     assert f"#{issue.id} The next one" in text_of(post)
 
 
+async def test_what_was_asked_for_is_looked_for_for_a_day_whenever_the_next_digest_is_due(
+    digests: Digests,
+) -> None:
+    await digests.add(schedule="cron 0 9 29 2 *")
+    digests.report()
+    digests.wire.faults = [(POST, "lose the request")]
+    digests.wire.lasting = {HISTORY: "refuse:missing_scope"}
+    assert "is on its way" in text_of(await digests.person.ask("/digest now"))
+    for _ in range(5):
+        await digests.tick(timedelta(hours=6))
+
+    (told,) = await digests.notices()
+    assert "I can't check whether it's in the channel" in told
+
+
 async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> None:
     await digests.add()
     await digests.add("webshop")
