@@ -71,11 +71,14 @@ class Worker:
         self._clock = Clock()
         self._doing: Counter[str] = Counter()
         self._stopping = False
+        self._looking = self._look_again = False
         jobs.taker = self
 
     def wake(self) -> None:
-        """Look for due jobs now."""
-        if not self._stopping:
+        """Look for due jobs now, or once more after the look in flight."""
+        self._look_again = True
+        if not (self._stopping or self._looking):
+            self._looking = True
             self.tasks.start(self._look())
 
     def start(self, kind: str, jobs: Sequence[Job]) -> None:
@@ -110,9 +113,14 @@ class Worker:
 
     async def _look(self) -> None:
         try:
-            await self.run_due()
-        except Exception:
-            log.exception("jobs not taken", action="worker.not_taken")
+            while self._look_again:
+                self._look_again = False
+                try:
+                    await self.run_due()
+                except Exception:
+                    log.exception("jobs not taken", action="worker.not_taken")
+        finally:
+            self._looking = False
 
     async def _do(self, kind: str, jobs: Sequence[Job]) -> None:
         """Do jobs and settle them; if this is canceled, another process takes over what isn't settled."""

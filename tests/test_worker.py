@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from unittest import mock
 
 import pytest
 
-from bot.store.jobs import Done, Job, Outcome
+from bot.store.jobs import Done, Job, Later, Outcome
 from bot.store.store import Store
 from bot.worker import AT_ONCE, Settle, Together, Worker
 from tests.support.reading import until, until_so
@@ -141,3 +142,58 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
     assert await store.jobs.is_done("1")
     assert not await store.jobs.is_done("2")
     await worker.stop(0)
+
+
+async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Store) -> None:
+    looks, tried = 0, 0
+    due = store.jobs.due
+
+    async def counted() -> Sequence[str]:
+        nonlocal looks
+        looks += 1
+        return await due()
+
+    async def later(_: Job) -> Outcome | None:
+        nonlocal tried
+        tried += 1
+        return Later(1) if tried <= AT_ONCE else None
+
+    worker = Worker(store.jobs, {QUICK: later}, RETRY)
+    with mock.patch.object(store.jobs, "due", counted):
+        for number in range(AT_ONCE):
+            await store.jobs.database.execute(store.jobs.putting(QUICK, f"{number}", number))
+
+        async def all_done() -> bool:
+            await asyncio.sleep(0.1)
+            return tried >= 2 * AT_ONCE
+
+        await worker.run_due()
+        await until(all_done)
+        await worker.tasks.idle()
+
+    assert looks < AT_ONCE / 2
+
+
+async def test_what_is_put_while_the_worker_looks_is_done_at_once(store: Store) -> None:
+    due, looking, released = store.jobs.due, asyncio.Event(), asyncio.Event()
+    done: list[str] = []
+
+    async def slow() -> Sequence[str]:
+        found = await due()
+        looking.set()
+        await released.wait()
+        return found
+
+    async def do(job: Job) -> Outcome | None:
+        done.append(job.key)
+        return None
+
+    worker = Worker(store.jobs, {QUICK: do}, RETRY)
+    with mock.patch.object(store.jobs, "due", slow):
+        worker.wake()
+        await looking.wait()
+        await store.jobs.put(QUICK, "1", "")
+        released.set()
+        await worker.tasks.idle()
+
+    assert done == ["1"]
