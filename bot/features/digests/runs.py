@@ -147,7 +147,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return Done()
         if not readable(run.digest):
             return await self._stop([run], Pause.SCHEDULE)
-        if asked := run.progress.asked:
+        if (asked := run.progress.asked) and asked > run.digest.period_from:  # else it was posted since
             run = replace(run, due_at=asked, missed=0, asked=True)
         elif (due := min(run.progress.due, next_due(run.digest, now))) > now:
             return Again(due, DigestProgress(due=due).model_dump(mode="json"))

@@ -214,6 +214,24 @@ async def test_schedule_changed_while_a_digest_is_posted_keeps_its_periods(diges
     assert post.text.partition("new per day: ")[2].split()[0].endswith("▁█")
 
 
+async def test_schedule_changed_while_an_asked_digest_is_posted_repeats_nothing(digests: Digests) -> None:
+    digest = await digests.add(empty=True, schedule="daily 12:00")
+    issue = digests.report()
+    digests.wire.faults = [(POST, "slow:60")]
+    running = asyncio.create_task(digests.person.ask("/digest now"))
+    await until_so(lambda: digests.wire.called(POST))
+    changed = wanted(schedule="daily 15:00", empty=True)
+    await digests.office.digests.change(ANA, digest, changed)
+    digests.wire.released.set()
+    await running
+
+    later = digests.report()
+    await digests.tick(7 * HOUR)
+
+    assert digests.listed() == [(issue.id,), (later.id,)]
+    assert digests.repeated() == []
+
+
 async def test_renamed_project_is_shown_with_its_new_name(digests: Digests) -> None:
     await digests.add()
     digests.report()
