@@ -181,6 +181,19 @@ async def test_digest_paused_or_removed_while_read_is_not_posted(digests: Digest
     assert digests.listed() == [(issue.id,)]
 
 
+async def test_restored_digest_is_posted_when_it_is_due(digests: Digests) -> None:
+    await digests.add()
+    issue = digests.report()
+    removed = await digests.person.ask("/digest remove 1")
+    await digests.tick()
+    assert digests.listed() == []
+
+    await digests.person.after(digests.person.press(removed, "Undo"))
+    await digests.tick()
+
+    assert digests.listed() == [(issue.id,)]
+
+
 async def test_digest_stopped_while_read_is_not_posted(digests: Digests) -> None:
     digest = await digests.add()
     digests.report()

@@ -64,6 +64,20 @@ async def test_a_thread_shows_how_its_issue_goes_on(office: Office, ana: Person)
     assert len(await in_thread(ana, post)) == 3
 
 
+async def test_a_post_that_shows_an_issue_already_is_not_updated(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    wire, issue = office.slack_wire, office.newest_issue()
+    assert wire
+    change(issue, subject="Cart forgets items")
+    await read_followed(office)
+    assert len(wire.called("chat.update")) == 1
+
+    change(issue)
+    await read_followed(office)
+
+    assert len(wire.called("chat.update")) == 1
+
+
 def make_private(_: Office, issue: Issue) -> None:
     issue.is_private = True
 
