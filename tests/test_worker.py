@@ -7,8 +7,10 @@ from unittest import mock
 
 import pytest
 
+from bot.store.database import Database
 from bot.store.jobs import Done, Job, Later, Outcome
 from bot.store.store import Store
+from bot.store.vault import Vault
 from bot.worker import AT_ONCE, Settle, Together, Worker
 from tests.support.reading import until, until_so
 
@@ -142,6 +144,23 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
     assert await store.jobs.is_done("1")
     assert not await store.jobs.is_done("2")
     await worker.stop(0)
+
+
+async def test_a_job_that_no_key_decrypts_is_dropped(database: Database, store: Store) -> None:
+    done: list[Job] = []
+
+    async def do(job: Job) -> Outcome | None:
+        done.append(job)
+        return None
+
+    stranger = Store(database, Vault([Vault.generate_key()]))
+    await stranger.jobs.put(QUICK, "1", "content")
+    worker = Worker(store.jobs, {QUICK: do}, RETRY)
+    await worker.run_due()
+    await worker.tasks.idle()
+
+    assert done == []
+    assert await store.jobs.is_done("1")
 
 
 async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Store) -> None:

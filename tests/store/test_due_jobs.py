@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection
 
-from bot.store.jobs import Again, Done, Job, Jobs, Later, Outcome, Statement
+from bot.store.jobs import LAST_ARRIVES, Again, Done, Job, Jobs, Later, Outcome, Statement
 from tests.store.processes import START, Processes
 
 KIND, OTHER = "posted", "read"
@@ -239,6 +239,19 @@ async def test_what_is_to_be_done_is_kept_however_old_it_is(processes: Processes
     assert await jobs.keep(held, processes.now, AGE)
     assert (await taken(jobs)).key == "due"
     assert await jobs.put_done("done")
+
+
+async def test_what_a_process_was_sending_when_it_left_is_looked_up_once_it_must_have_arrived(
+    processes: Processes,
+) -> None:
+    leaving, other = processes.start().jobs, processes.start().jobs
+    await leaving.put(KIND, "1", "")
+    assert await leaving.keep(await taken(leaving), processes.now, HOUR)
+    await leaving.leave()
+
+    assert await other.take(KIND, 9) == []
+    processes.now += LAST_ARRIVES
+    assert (await taken(other)).tried_at == processes.now - LAST_ARRIVES
 
 
 async def test_a_job_that_fails_is_tried_less_and_less_often_up_to_a_limit(processes: Processes) -> None:
