@@ -55,12 +55,12 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None
     worker = Worker(store.jobs, {SLOW: slow, QUICK: at_once}, RETRY)
     for number in range(MANY):
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
-    for _ in range(3):
+    async with asyncio.timeout(10):
+        for _ in range(3):
+            await worker.run_due()
+        await store.jobs.database.execute(store.jobs.putting(QUICK, "quick", ""))
         await worker.run_due()
-    await until_so(lambda: doing == AT_ONCE)
-    await store.jobs.database.execute(store.jobs.putting(QUICK, "quick", ""))
-    await worker.run_due()
-    await asyncio.wait_for(quick.wait(), 10)
+        await quick.wait()
     assert (doing, done) == (AT_ONCE, [])
 
     released.set()
@@ -80,12 +80,10 @@ async def test_what_is_left_of_jobs_that_are_done_together_is_done_later(
     for number in range(3):
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
 
-    async def all_done() -> bool:
-        await worker.run_due()
-        return len(together.done) >= 3
-
-    await until(all_done)
-    await worker.tasks.idle()
+    async with asyncio.timeout(10):
+        while await store.jobs.due() or len(together.done) < 3:
+            await worker.run_due()
+            await worker.tasks.idle()
 
     assert sorted(together.done) == ["0", "1", "2"]
     assert not await store.jobs.due()
@@ -146,6 +144,25 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
     await worker.stop(0)
 
 
+async def test_what_became_of_a_job_is_recorded_once_the_database_works_again(store: Store) -> None:
+    settled, failures = store.jobs.settled, iter((OSError(), OSError()))
+
+    async def sometimes(job: Job, outcome: Outcome) -> None:
+        for failure in failures:
+            raise failure
+        await settled(job, outcome)
+
+    async def do(_: Job) -> Outcome | None:
+        return None
+
+    worker = Worker(store.jobs, {QUICK: do}, RETRY)
+    with mock.patch.object(store.jobs, "settled", sometimes):
+        await store.jobs.put(QUICK, "1", "")
+        await worker.tasks.idle()
+
+    assert await store.jobs.is_done("1")
+
+
 async def test_a_job_that_no_key_decrypts_is_dropped(database: Database, store: Store) -> None:
     done: list[Job] = []
 
@@ -170,6 +187,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
     async def counted() -> Sequence[str]:
         nonlocal looks
         looks += 1
+        await asyncio.sleep(0.1)
         return await due()
 
     async def later(_: Job) -> Outcome | None:
