@@ -12,7 +12,7 @@ from bot.store.jobs import Done, Job, Later, Outcome
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.worker import AT_ONCE, Settle, Together, Worker
-from tests.support.reading import until, until_so
+from tests.support.reading import until
 
 SLOW, QUICK = "slow", "quick"
 MANY = 3 * AT_ONCE
@@ -101,7 +101,6 @@ async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interv
 
     worker = Worker(store.jobs, {SLOW: first, QUICK: then}, RETRY)
     await store.jobs.put(SLOW, "1", "")
-    await until_so(lambda: bool(done))
     await worker.tasks.idle()
     assert done == ["put by the first"]
 
