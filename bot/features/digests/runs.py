@@ -147,7 +147,11 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return Done()
         if not readable(run.digest):
             return await self._stop([run], Pause.SCHEDULE)
-        if (asked := run.progress.asked) and asked > run.digest.period_from:  # else it was posted since
+        if (asked := run.progress.asked) and asked <= run.digest.period_from:
+            # It was posted, and the schedule changed meanwhile.
+            due = now - run.job.age if run.job.age else next_due(run.digest, now)
+            run, asked = replace(run, progress=DigestProgress(due=due)), None
+        if asked:
             run = replace(run, due_at=asked, missed=0, asked=True)
         elif (due := min(run.progress.due, next_due(run.digest, now))) > now:
             return Again(due, DigestProgress(due=due).model_dump(mode="json"))

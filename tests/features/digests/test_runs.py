@@ -227,19 +227,22 @@ async def test_schedule_changed_while_a_digest_is_posted_keeps_its_periods(diges
     assert post.text.partition("new per day: ")[2].split()[0].endswith("▁█")
 
 
-async def test_schedule_changed_while_an_asked_digest_is_posted_repeats_nothing(digests: Digests) -> None:
-    digest = await digests.add(empty=True, schedule="daily 12:00")
+@pytest.mark.parametrize(("before", "after", "hours"), [("12:00", "15:00", 7), ("15:00", "12:00", 4)])
+async def test_schedule_changed_while_an_asked_digest_is_posted_counts_from_then_on(
+    digests: Digests, before: str, after: str, hours: int
+) -> None:
+    digest = await digests.add(empty=True, schedule=f"daily {before}")
     issue = digests.report()
     digests.wire.faults = [(POST, "slow:60")]
     running = asyncio.create_task(digests.person.ask("/digest now"))
     await until_so(lambda: digests.wire.called(POST))
-    changed = wanted(schedule="daily 15:00", empty=True)
+    changed = wanted(schedule=f"daily {after}", empty=True)
     await digests.office.digests.change(ANA, digest, changed)
     digests.wire.released.set()
     await running
 
     later = digests.report()
-    await digests.tick(7 * HOUR)
+    await digests.tick(hours * HOUR)
 
     assert digests.listed() == [(issue.id,), (later.id,)]
     assert digests.repeated() == []
