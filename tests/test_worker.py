@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from unittest import mock
 
 import pytest
 
 from bot.store.database import Database
-from bot.store.jobs import Done, Job, Later, Outcome
+from bot.store.job import Done, Job, Later, Outcome
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.worker import AT_ONCE, Settle, Together, Worker
@@ -81,12 +81,12 @@ async def test_what_is_left_of_jobs_that_are_done_together_is_done_later(
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
 
     async with asyncio.timeout(10):
-        while await store.jobs.due() or len(together.done) < 3:
+        while (await store.jobs.due())[1] or len(together.done) < 3:
             await worker.run_due()
             await worker.tasks.idle()
 
     assert sorted(together.done) == ["0", "1", "2"]
-    assert not await store.jobs.due()
+    assert not (await store.jobs.due())[1]
 
 
 async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interval(store: Store) -> None:
@@ -119,7 +119,7 @@ async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
     await worker.tasks.idle()
 
     assert done == []
-    assert await store.jobs.due() == [QUICK]
+    assert (await store.jobs.due())[1] == [QUICK]
 
 
 async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
@@ -183,7 +183,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
     looks, tried = 0, 0
     due = store.jobs.due
 
-    async def counted() -> Sequence[str]:
+    async def counted() -> tuple[datetime, Sequence[str]]:
         nonlocal looks
         looks += 1
         await asyncio.sleep(0.1)
@@ -214,7 +214,7 @@ async def test_what_is_put_while_the_worker_looks_is_done_at_once(store: Store) 
     due, looking, released = store.jobs.due, asyncio.Event(), asyncio.Event()
     done: list[str] = []
 
-    async def slow() -> Sequence[str]:
+    async def slow() -> tuple[datetime, Sequence[str]]:
         found = await due()
         looking.set()
         await released.wait()
