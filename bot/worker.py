@@ -70,7 +70,7 @@ class Worker:
         self.tasks = Tasks()
         self._clock = Clock()
         self._doing: Counter[str] = Counter()
-        self._stopping = False
+        self._stopping = self._begun = False
         self._looking = self._look_again = False
         jobs.taker = self
 
@@ -89,11 +89,11 @@ class Worker:
         """Start the jobs that are due; called at every interval."""
         now, due = await self.jobs.due()
         self._clock.set(now)
-        if self._clock.suspect:
+        if self._clock.suspect and (self._begun or await self.jobs.was_ahead(now)):
             furthest = {kind: does.furthest for kind, does in self.kinds.items() if does.furthest != FURTHEST}
             await self.jobs.realign(now, furthest)
-            self._clock.suspect = False
             _, due = await self.jobs.due()
+        self._begun, self._clock.suspect = True, False
         for kind in due:
             if kind not in self.kinds or self._stopping:
                 continue

@@ -26,6 +26,7 @@ from sqlalchemy import (
     and_,
     case,
     delete,
+    exists,
     func,
     literal,
     not_,
@@ -39,8 +40,8 @@ from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.job import FURTHEST, Again, Done, Job, Later, Outcome, State, Statement, Taker
 from bot.store.owner import Owner
-from bot.store.processes import Processes
-from bot.store.tables import JobRow
+from bot.store.processes import JUMP, Processes
+from bot.store.tables import JobRow, ProcessRow
 from bot.store.vault import Vault
 
 RETENTION = timedelta(days=1)
@@ -315,6 +316,12 @@ class Jobs:
         free = {"state": State.UNKNOWN, "holder": None, "due_at": case((JobRow.kind.is_not(None), now))}
         free["keep_until"] = case((JobRow.keep_until.is_not(None), now + LAST_ARRIVES))
         await self.database.execute(update(JobRow).where(JobRow.holder == self.processes.name).values(free))
+
+    async def was_ahead(self, now: datetime) -> bool:
+        """Whether the clock was ahead when something was done, or when a process was heard of last."""
+        done = exists().where(JobRow.state == State.DONE, JobRow.at > now + JUMP)
+        heard = exists().where(ProcessRow.seen_at > now + JUMP)
+        return bool(await self.database.read(lambda it: it.scalar(select(or_(done, heard)))))
 
     async def realign(self, now: datetime, furthest: Mapping[str, timedelta]) -> None:
         """Make due what a clock that was ahead has put off: for longer than jobs are, or than the `furthest`

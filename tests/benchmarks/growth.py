@@ -25,6 +25,7 @@ from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Installation
 from sqlalchemy import text
 
+from bot import telemetry
 from bot.access.access import Access
 from bot.access.accounts import Accounts
 from bot.access.projects import Projects
@@ -234,6 +235,7 @@ async def digests(directory: Path, most: int) -> None:
                 await worker.tasks.idle()
 
             began = time.perf_counter()
+            await tick(0)
             while (await store.jobs.due())[1]:
                 await tick(0)
             first = time.perf_counter() - began
@@ -321,6 +323,7 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}")
+    telemetry.configure("console", "error")  # copied jobs can't be decrypted
     for part in options.parts or PARTS:
         with TemporaryDirectory(prefix="issuebot-growth-") as directory:
             asyncio.run(PARTS[part](Path(directory), options.most))
