@@ -17,17 +17,22 @@ NOTICE = "digest notice"
 @dataclass(frozen=True, kw_only=True)
 class PendingNotice:
     """Who has notices pending: an owner, named as in `Owner.name`, of this kind; or with `channel` a channel,
-    and the owner of a digest there. Once a message begins, `digests` has what it tells of, and `mark` what it
-    is found by.
+    and the owner of a digest there.
     """
 
     owner: str
     channel: str | None = None
     notice: Notice = "stopped"
-    digests: Sequence[int] = ()
-    mark: str = ""
 
     @property
     def key(self) -> str:
         reader = f"{Owner.named(self.owner).team_id}:{self.channel}" if self.channel else self.owner
         return f"{NOTICE}:{self.notice}:{reader}"
+
+
+@dataclass(frozen=True)
+class SentNotice:
+    """What a message tells of that may have been sent, and the mark by which it is found."""
+
+    mark: str
+    digests: Sequence[int] = ()

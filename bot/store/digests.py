@@ -124,7 +124,6 @@ class DigestProgress(BaseModel):
     due: datetime
     asked: datetime | None = None
     notified: bool = False
-    sent: SentDigest | None = None
 
 
 class StoredDigests:

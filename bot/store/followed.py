@@ -19,7 +19,7 @@ from bot.store.tables import FollowedIssueRow, from_row
 FOLLOWER = "follower"
 """The kind of job that finds what changed of the issues that a user follows; its content says how far."""
 FOLLOWED = "followed"
-"""The kind of job that shows a change of a followed issue; its content is what is added to the thread."""
+"""The kind of job that shows a change of a followed issue, without content."""
 
 
 @dataclass(frozen=True, kw_only=True)

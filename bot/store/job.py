@@ -32,7 +32,8 @@ class Job:
     that was, if people share the work. `searched_to` is where an unfinished look-up goes on.
 
     The worker's jobs have what was put: its content, None if no key decrypts it, and the `age` since it was
-    due first. `attempts` counts how often a job was taken, `failures` how often in a row it was put off.
+    due first. `sending` is what the request does that an earlier attempt has begun. `attempts` counts how
+    often a job was taken, `failures` how often in a row it was put off.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Job:
     searched_to: str | None = None
     age: timedelta = timedelta(0)
     content: Any = None
+    sending: Any = None
     attempts: int = 0
     failures: int = 0
 

@@ -27,6 +27,7 @@ from sqlalchemy import (
     case,
     delete,
     exists,
+    false,
     func,
     literal,
     not_,
@@ -47,6 +48,8 @@ from bot.store.vault import Vault
 RETENTION = timedelta(days=1)
 """How long what was done is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
+
+NOTHING_TRIED: Mapping[str, Any] = {"tried_at": None, "searched_to": None, "sending": None}
 
 log = structlog.get_logger(__name__)
 
@@ -155,18 +158,18 @@ class Jobs:
         """The statement that lets any process do a job of this kind, from a time on or now.
 
         A job that is held is done again afterwards. `content` is anything that JSON can hold. It is
-        encrypted, and replaces what was put before, if it `replaces` what isn't done yet; except in a job
-        that may have been done: there the content says what that attempt did. The worker takes the job at
-        the next interval, or when it is woken.
+        encrypted, and replaces what was put before, unless it only `replaces` what is done. The worker takes
+        the job at the next interval, or when it is woken.
         """
         sealed = self._seal(key, content)
         when = self.processes.clock.scalar_subquery() if at is None else literal(at, UtcDateTime())
-        kept = JobRow.tried_at.is_not(None) if replaces else JobRow.state != State.DONE
+        waits = JobRow.state != State.DONE if not replaces else JobRow.tried_at.is_not(None)
+        kept = JobRow.state != State.DONE if not replaces else false()
         changed = {
             "kind": kind,
             "state": case((JobRow.state == State.DONE, State.DUE), else_=JobRow.state),
-            "at": case((kept, JobRow.at), else_=when),
-            "due_at": case((and_(kept, JobRow.due_at.is_not(None)), JobRow.due_at), else_=when),
+            "at": case((waits, JobRow.at), else_=when),
+            "due_at": case((and_(waits, JobRow.due_at.is_not(None)), JobRow.due_at), else_=when),
             "encrypted": case((kept, JobRow.encrypted), else_=sealed),
         }
         fresh = {"kind": kind, "state": State.DUE, "at": when, "due_at": when, "encrypted": sealed}
@@ -254,7 +257,7 @@ class Jobs:
         now, rows = await self.database.write(work)
         return sorted((self._taken(row, now) for row in rows), key=lambda job: job.age, reverse=True)
 
-    async def keep(self, job: Job, began: datetime, lease: timedelta, content: object = None) -> bool:
+    async def keep(self, job: Job, began: datetime, lease: timedelta, sending: object = None) -> bool:
         """Record that a request begins that must not be repeated, `began` by the clock that dates what it
         does, and what it does, if the job's content doesn't say that. Returns False if the job isn't this
         process's anymore. Until the `lease` ends nobody else gets it, even if this process dies: what was
@@ -264,8 +267,7 @@ class Jobs:
         def work(connection: Connection) -> bool:
             now = connection.execute(self.processes.clock).scalar_one()
             kept: dict[str, Any] = {"tried_at": began, "keep_until": now + lease}
-            if content is not None:
-                kept["encrypted"] = self._seal(job.key, content)
+            kept["sending"] = None if sending is None else self._seal(job.key, sending)
             return connection.execute(update(JobRow).where(self._taken_as(job)).values(kept)).rowcount > 0
 
         return await self.database.write(work)
@@ -274,14 +276,13 @@ class Jobs:
         """Record that the request that `keep` recorded did nothing, or that what it did is recorded by `also`
         in the same transaction. Returns False if the job isn't this process's anymore.
         """
-        return await self._change(job, {"tried_at": None, "keep_until": None, "searched_to": None}, also)
+        return await self._change(job, {**NOTHING_TRIED, "keep_until": None}, also)
 
     async def settled(self, job: Job, outcome: Outcome) -> None:
         """Record what became of a job that was taken. One that was put again meanwhile is due then."""
         again = JobRow.due_at.is_not(None)
         free: dict[str, Any] = {"holder": None, "keep_until": None}
-        nothing_tried = {"tried_at": None, "searched_to": None}
-        over = {**nothing_tried, "failures": 0}
+        over = {**NOTHING_TRIED, "failures": 0}
         match outcome:
             case Later(seconds, unknown, searched_to, content):
                 at = await self.processes.now() + min(timedelta(seconds=seconds), FURTHEST)
@@ -289,7 +290,7 @@ class Jobs:
                 free["failures"] = JobRow.failures + 1
                 free["state"] = case((JobRow.tried_at.is_not(None), State.UNKNOWN), else_=State.DUE)
                 if not unknown:
-                    free |= {"state": State.DUE, **nothing_tried}
+                    free |= {"state": State.DUE, **NOTHING_TRIED}
                 if content is not None:
                     free["encrypted"] = case((again, JobRow.encrypted), else_=self._seal(job.key, content))
                 await self._change(job, free, ())
@@ -407,21 +408,24 @@ class Jobs:
         return self.vault.encrypt(_bound(key), SecretStr(json.dumps(content)))
 
     def _taken(self, row: Row[Any], now: datetime) -> Job:
-        content = None
-        try:
-            content = json.loads(self.vault.decrypt(_bound(row.key), row.encrypted or "").get_secret_value())
-        except (StoredSecretError, ValueError):
-            log.warning("a job's content can't be decrypted", action="job.unreadable", kind=row.kind)
         return Job(
             row.key,
             won=True,
             tried_at=row.tried_at,
             searched_to=row.searched_to,
             age=max(now - row.at, timedelta(0)),
-            content=content,
+            content=self._opened(row, row.encrypted),
+            sending=self._opened(row, row.sending) if row.sending else None,
             attempts=row.attempts,
             failures=row.failures,
         )
+
+    def _opened(self, row: Row[Any], encrypted: str | None) -> Any:  # noqa: ANN401 - JSON
+        try:
+            return json.loads(self.vault.decrypt(_bound(row.key), encrypted or "").get_secret_value())
+        except (StoredSecretError, ValueError):
+            log.warning("a job's content can't be decrypted", action="job.unreadable", kind=row.kind)
+        return None
 
 
 def _bound(key: str) -> Owner:

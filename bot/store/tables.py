@@ -138,7 +138,7 @@ class JobRow(Table):
 
     Only what the worker may take has a `kind`: from `due_at` on, or if its holder dies, but not before
     `keep_until` if a request that began at `tried_at` may still arrive. `searched_to` is how far a look-up
-    came, Slack's `ts`. `encrypted` is the content.
+    came, Slack's `ts`. `encrypted` is the content, and `sending` what that request does, encrypted too.
     """
 
     __tablename__ = "jobs"
@@ -156,6 +156,7 @@ class JobRow(Table):
     keep_until: Mapped[datetime | None]
     searched_to: Mapped[str | None]
     encrypted: Mapped[str | None]
+    sending: Mapped[str | None]
 
     __table_args__ = (
         sa.Index("ix_jobs_due", "due_at", info={WHERE: sa.column("due_at").is_not(None)}),

@@ -86,7 +86,10 @@ KEYS_AND_TOKENS: tuple[Column[str], ...] = (
     *(INSTALLATIONS.c[name] for name in ENCRYPTED_TOKENS),
     table_of(LinkRow).c.encrypted_key,
 )
-ENCRYPTED = (*KEYS_AND_TOKENS, table_of(SavedInputRow).c.encrypted, table_of(JobRow).c.encrypted)
+ENCRYPTED = (
+    *(*KEYS_AND_TOKENS, table_of(SavedInputRow).c.encrypted),
+    *(table_of(JobRow).c.encrypted, table_of(JobRow).c.sending),
+)
 
 
 @dataclass(frozen=True)

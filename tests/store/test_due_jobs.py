@@ -128,7 +128,8 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     assert await dying.jobs.keep(held, processes.now, AGE, "the first request")
     await dying.jobs.settled(held, Later(0, searched_to="1.5"))
     held = await taken(dying.jobs)
-    assert (held.content, held.searched_to) == ("the first request", "1.5")
+    assert (held.content, held.sending) == ("what was put", "the first request")
+    assert held.searched_to == "1.5"
 
     assert await dying.jobs.go_on(held)
     processes.now += AGE
@@ -137,7 +138,7 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     await processes.pass_time(dead=[dying])
 
     after = await taken(other.jobs)
-    assert (after.content, after.tried_at, after.searched_to) == ("the second request", second, None)
+    assert (after.sending, after.tried_at, after.searched_to) == ("the second request", second, None)
 
 
 async def test_a_canceled_job_is_its_holders_no_more_even_once_it_is_taken_again(
@@ -167,7 +168,7 @@ async def test_what_may_have_been_done_is_not_canceled(processes: Processes) -> 
     await jobs.settled(held, Later(0))
 
     left = await taken(jobs)
-    assert (left.content, left.tried_at) == ("what was sent", processes.now)
+    assert (left.sending, left.tried_at) == ("what was sent", processes.now)
 
 
 async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None:

@@ -123,7 +123,7 @@ class DigestPoster:
             return digest_message.message(edition, self._wording) if edition else None
 
         with telemetry.DIGESTS_WAITING.track_inprogress():
-            return await self._posts.post(run.job, _post(run), message, content=covers, due_at=run.due_at)
+            return await self._posts.post(run.job, _post(run), message, sending=covers, due_at=run.due_at)
 
     async def look_up(self, run: DigestRun) -> LookUp:
         """Search the channel for the message of this due time."""

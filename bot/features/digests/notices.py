@@ -14,7 +14,7 @@ from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import Block, Message, context, section
 from bot.slack.text.mrkdwn import bold, escape
 from bot.slack.text.wording import Wording
-from bot.store.digest_notices import Notice, PendingNotice
+from bot.store.digest_notices import Notice, PendingNotice, SentNotice
 from bot.store.digests import Digest, StoredDigests
 from bot.store.job import Job, Later
 from bot.store.owner import Owner
@@ -34,26 +34,22 @@ class DigestNotices:
 
         A channel that is gone or shared outside gets no notice.
         """
-        last = PendingNotice(**job.content)
-        if job.tried_at is None:  # else they are those of the message that may have been sent
-            last = replace(last, digests=(), mark="")
-        begun = [replace(last, mark=last.mark or f"{MARK}:{secrets.token_hex(8)}")]
+        pending, owner = PendingNotice(**job.content), Owner.named(job.content["owner"])
+        begun = [SentNotice(**job.sending) if job.sending else SentNotice(f"{MARK}:{secrets.token_hex(8)}")]
 
         async def ready() -> Message | None:
-            digests = await self.digests.pending(last)
+            digests = await self.digests.pending(pending)
             begun.append(replace(begun[0], digests=[digest.id for digest in digests]))
-            return self._message(digests, last) if digests else None
+            return self._message(digests, pending) if digests else None
 
-        owner = Owner.named(last.owner)
-        post = Post(owner=owner, channel_id=last.channel or owner.user_id, mark=begun[0].mark)
-        sent = await self.posts.send(job, post, ready, content=lambda: asdict(begun[-1]))
+        post = Post(owner=owner, channel_id=pending.channel or owner.user_id, mark=begun[0].mark)
+        sent = await self.posts.send(job, post, ready, sending=lambda: asdict(begun[-1]))
         if isinstance(sent, Later):
             return sent
         if sent:
-            await self.digests.clear_notice(last, begun[-1].digests)
-            if await self.digests.pending(last):  # these stopped after the message had begun
-                again = replace(last, digests=(), mark="")
-                return Later(0, unknown=False, content=asdict(again))
+            await self.digests.clear_notice(pending, begun[-1].digests)
+            if await self.digests.pending(pending):  # these stopped after the message had begun
+                return Later(0, unknown=False)
         return None
 
     def _message(self, digests: Sequence[Digest], to: PendingNotice) -> Message:

@@ -129,7 +129,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
     async def ready(self, item: DigestRun) -> DigestRun | Outcome:
         run, now = item, self._clock.now()
-        if (sent := run.progress.sent) and run.job.tried_at:
+        if run.job.tried_at and (sent := _sent_of(run.job)):
             run = replace(run, due_at=sent.due_at, missed=sent.missed, asked=sent.asked)
             found = await self.poster.look_up(run)
             about = {"digest": run.digest.id, "found": type(found).__name__}
@@ -147,11 +147,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return Done()
         if not readable(run.digest):
             return await self._stop([run], Pause.SCHEDULE)
-        if (asked := run.progress.asked) and asked <= run.digest.period_from:
-            # It was posted, and the schedule changed meanwhile.
-            due = now - run.job.age if run.job.age else next_due(run.digest, now)
-            run, asked = replace(run, progress=DigestProgress(due=due)), None
-        if asked:
+        if asked := run.progress.asked:
             run = replace(run, due_at=asked, missed=0, asked=True)
         elif (due := min(run.progress.due, next_due(run.digest, now))) > now:
             return Again(due, DigestProgress(due=due).model_dump(mode="json"))
@@ -334,6 +330,14 @@ def _again(due: datetime) -> Again:
     return Again(due, DigestProgress(due=due).model_dump(mode="json"))
 
 
+def _sent_of(job: Job) -> SentDigest | None:
+    """What the message covers that may have been posted; None if no key decrypts it."""
+    try:
+        return SentDigest.model_validate(job.sending)
+    except ValidationError:
+        return None
+
+
 def _sending(run: DigestRun, content: Content) -> object:
     """What the job says of a message that is about to be posted."""
     sent = SentDigest(
@@ -344,4 +348,4 @@ def _sending(run: DigestRun, content: Content) -> object:
         covered_to=content.covered_to,
         seen=content.seen,
     )
-    return run.progress.model_copy(update={"sent": sent}).model_dump(mode="json")
+    return sent.model_dump(mode="json")

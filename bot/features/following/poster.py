@@ -56,9 +56,9 @@ class ThreadLine:
         return cls(f"issuebot_comment:{secrets.token_hex(8)}", comment=comment)
 
     @classmethod
-    def of(cls, content: Any) -> "ThreadLine | None":  # noqa: ANN401 - JSON
-        """The line that a job's content names, if it names one."""
-        return cls(**content) if content else None
+    def of(cls, sending: Any) -> "ThreadLine | None":  # noqa: ANN401 - JSON
+        """The line that a job was about to add, if it was."""
+        return cls(**sending) if sending else None
 
 
 class ThreadPoster:
@@ -96,7 +96,7 @@ class ThreadPoster:
             return message if await self._may_show(followed, seen, line.comment) else None
 
         post, now = _line(followed, line), datetime.now(UTC)
-        return await self.posts.post(job, post, ready, content=lambda: asdict(line), due_at=now)
+        return await self.posts.post(job, post, ready, sending=lambda: asdict(line), due_at=now)
 
     async def look_up(self, job: Job, followed: Followed, line: ThreadLine) -> LookUp:
         return await self.posts.look_up(job, _line(followed, line))

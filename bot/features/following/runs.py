@@ -169,7 +169,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
 
     async def ready(self, item: ChangedIssue) -> ChangedIssue | Outcome:
         """The same once it is known whether a line that was being added has arrived."""
-        if item.job.tried_at is None or (line := ThreadLine.of(item.job.content)) is None:
+        if item.job.tried_at is None or (line := ThreadLine.of(item.job.sending)) is None:
             return item
         found = await self.poster.look_up(item.job, item.followed, line)
         about = {"issue": item.followed.issue_id, "found": type(found).__name__}

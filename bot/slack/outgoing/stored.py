@@ -57,7 +57,7 @@ class StoredPosts:
         return sent if isinstance(sent, Later) else None
 
     async def send(
-        self, job: Job, post: Post, ready: Ready, *, content: Callable[[], object] = lambda: None
+        self, job: Job, post: Post, ready: Ready, *, sending: Callable[[], object] = lambda: None
     ) -> outcomes.Outcome | Later | None:
         """Post a job's message, unless an earlier attempt has; if that can't be told for a day, it is posted
         with MAY_BE_REPEATED. Otherwise as `post`.
@@ -66,7 +66,7 @@ class StoredPosts:
         if isinstance(found, outcomes.Posted | Later):
             return found
         repeated = isinstance(found, outcomes.Unsure)
-        return await self.post(job, post, ready, content=content, repeated=repeated)
+        return await self.post(job, post, ready, sending=sending, repeated=repeated)
 
     async def look_up(self, job: Job, post: Post) -> LookUp:
         """Whether an earlier attempt has posted a job's message; when to go on if that can't be told yet, and
@@ -90,18 +90,18 @@ class StoredPosts:
         post: Post,
         ready: Ready,
         *,
-        content: Callable[[], object] = lambda: None,
+        sending: Callable[[], object] = lambda: None,
         due_at: datetime = FIRST,
         repeated: bool = False,
     ) -> outcomes.Outcome | Later | None:
         """Post a job's message that isn't posted yet, in order of `due_at`; returns when to go on if it isn't
         sent yet, None if it must not be sent.
 
-        `ready` makes the message when its turn has come; None if it must not be sent anymore. `content` is
-        then what the job's content becomes, to know what was sent if this process dies. `repeated`: an
+        `ready` makes the message when its turn has come; None if it must not be sent anymore. `sending` is
+        then what the job records of it, to know what was sent if this process dies. `repeated`: an
         earlier attempt may have posted it, and it says so.
         """
-        kept = partial(self._kept, job, post.owner, ready, content, repeated=repeated)
+        kept = partial(self._kept, job, post.owner, ready, sending, repeated=repeated)
         delayed = None if repeated else partial(self.jobs.go_on, job)
         outcome = await self.outbox.send(post, kept, due_at=due_at, delayed=delayed)
         match outcome:
@@ -114,10 +114,10 @@ class StoredPosts:
         return outcome
 
     async def _kept(
-        self, job: Job, owner: Owner, ready: Ready, content: Callable[[], object], *, repeated: bool
+        self, job: Job, owner: Owner, ready: Ready, sending: Callable[[], object], *, repeated: bool
     ) -> Message | None:
         began, lease = await self.outbox.slack_time(owner), timedelta(seconds=self.timings.longest_post)
         message = await ready()
-        if message is None or not await self.jobs.keep(job, began, lease, content()):
+        if message is None or not await self.jobs.keep(job, began, lease, sending()):
             return None
         return replace(message, blocks=(*message.blocks, context(MAY_BE_REPEATED))) if repeated else message
