@@ -9,7 +9,16 @@ from bot.errors import BotError, NotLinked, Unauthorized, UnknownWord, UserError
 from bot.features.digests import buttons, channels, views
 from bot.features.digests import form as digest_form
 from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
-from bot.features.digests.commands import ME, AddDigest, ListDigests, OnDigest, read_command
+from bot.features.digests.commands import (
+    ME,
+    AddDigest,
+    DigestRequest,
+    ListDigests,
+    OnDigest,
+    digest_command,
+    project_of,
+    typed_digest,
+)
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.notices import DigestNotices
@@ -17,8 +26,8 @@ from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
-from bot.features.issues.field_inputs import fields_in_project
 from bot.features.parts import Parts
+from bot.features.reading import vocabulary_for
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
 from bot.slack.language.values import Help
@@ -73,7 +82,7 @@ class DigestHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         try:
-            request = await read_command(command.text, reply.owner, fields_in_project(self.parts, reply))
+            request = await self._read(reply, command.text)
         except UnknownWord as error:
             said, again = sentence(reply.wording.sentence(error)), await reply.corrected(error)
             said = replace(said, blocks=(*said.blocks, *([actions([again])] if again else [])))
@@ -98,6 +107,12 @@ class DigestHandlers:
                 await self._act(reply, act, number)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
+
+    async def _read(self, reply: Reply, typed: str, chosen: str | None = None) -> DigestRequest:
+        """The request in a text, for the `chosen` project if there is one."""
+        parsed = typed_digest(typed)
+        known = await vocabulary_for(self.parts, reply, parsed, project=chosen or project_of(parsed))
+        return digest_command(parsed, reply.owner, known, chosen)
 
     async def _show(
         self, reply: Reply, said: Message | None = None, *, personal: bool = False, replace: bool = False
@@ -256,16 +271,15 @@ class DigestHandlers:
     async def project_chosen(self, press: ButtonPress[buttons.ChooseDigestProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
         saved = await reply.saved(OpenFilledForm, press.button.saved)
-        fields, chosen = fields_in_project(self.parts, reply), f"#{press.button.project}"
         typed = saved.digest if saved else ""
-        request = await read_command(typed, reply.owner, fields, chosen)
+        request = await self._read(reply, typed, f"#{press.button.project}")
         if not isinstance(request, AddDigest):
             raise ActionExpired
         await self.add(reply, request, typed, replace_asked=True)
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
         await reply.open(loading("Digest"))
-        request = await read_command(press.button.digest, reply.owner, fields_in_project(self.parts, reply))
+        request = await self._read(reply, press.button.digest)
         if not isinstance(request, AddDigest):
             raise ActionExpired
         await self.open_add(reply, request)

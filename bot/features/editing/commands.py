@@ -1,32 +1,49 @@
 """Parses what follows an issue's number in `/issue 42 close` and `/issue close 42`."""
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from bot.errors import UserError, WrongField
 from bot.features.editing.editing import Edit, Step
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
-from bot.service.models import Ref
-from bot.slack.language import phrase_reader, values
+from bot.slack.language import values
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.tokens import Value, as_typed, split_first_line
+from bot.slack.language.reading import change
+from bot.slack.language.tokens import Value, Word, as_typed, split_first_line
 from bot.slack.language.values import Typist
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
 NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a field
 
 
-def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:
-    """The change to issue `number` in `/issue <text>`; empty for the form.
+@dataclass(frozen=True)
+class TypedChange:
+    """What was typed about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
 
-    `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
-    """
-    first_line, below = split_first_line(text)
-    typed = understand(first_line, OPTIONS, fields)
-    asked = _about(typed, number)
-    parsed = phrase_reader.change(asked, typist.today)
+    line: str
+    words: Sequence[Word]
+    parsed: Parsed
+    below: str
+
+
+def typed_change(text: str, number: int) -> TypedChange:
+    """The change to issue `number` in `/issue <text>`."""
+    line, below = split_first_line(text)
+    parsed = understand(line, OPTIONS)
+    return TypedChange(line, parsed.words, _about(parsed, number), below.strip())
+
+
+def edit_command(
+    typed: TypedChange,
+    typist: Typist,
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+) -> Edit:
+    """The change that was typed; empty for the form. Raises NotUnderstood, with the rest of the change."""
+    asked = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
+    parsed = change(asked, vocabulary, typist.today)
     cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
     given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
@@ -38,11 +55,11 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
     steps = [Step(step.text) for step in given.options.get("step", ())]
     words = " ".join(word.source for word in given.words)
-    left = " ".join(filter(None, [words, *given.left, below.strip()]))
+    left = " ".join(filter(None, [words, *given.left, typed.below]))
     guessed = {key for _, keys in parsed.phrases for key in keys}
     subject = " ".join(said for said, keys in parsed.phrases if SUBJECT.key in keys)
     if is_question(word for word in typed.words if word.source not in subject):
-        reader.problems.insert(0, Question(as_typed(first_line)))
+        reader.problems.insert(0, Question(as_typed(typed.line)))
     elif left and left == words and not steps and "status" not in parsed.options:
         found["status"] = left  # `42 in progress`
         guessed.add("status")

@@ -1,19 +1,21 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
+from bot.access.catalog import Part
+from bot.access.vocabulary import PARTS
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
 from bot.features.editing.buttons import OpenEdit, UndoChange
-from bot.features.editing.commands import edit_command
+from bot.features.editing.commands import edit_command, typed_change
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
 from bot.features.issues.buttons import EditIssue, SetStatus
-from bot.features.issues.field_inputs import hidden_fields, with_custom_fields
+from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
@@ -22,11 +24,17 @@ from bot.features.parts import Parts
 from bot.service.models import Issue, Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.language.marks import Vocabulary
+from bot.slack.language.options import Parsed
+from bot.slack.language.reading import needs
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button
 from bot.slack.surfaces.forms import FormResult
+
+EDITED: Mapping[str, Part] = {"person": "assignees", "version": "versions"}
+"""Where a change takes other names than a search."""
 
 
 class EditHandlers:
@@ -50,11 +58,9 @@ class EditHandlers:
         """`/issue 42 close due:friday`; without a change, the form."""
         reply.recovery = partial(self._way_on, reply, number, None)
 
-        async def fields_in(_project: str | None) -> list[Ref]:
-            editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), parts=())
-            return [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
-
-        edit = await with_custom_fields(partial(edit_command, text, number, await reply.typist()), fields_in)
+        typed = typed_change(text, number)
+        known = await self._vocabulary(reply, number, typed.parsed)
+        edit = edit_command(typed, await reply.typist(), known)
         if edit == Edit():
             await reply.open(forms.loading(edit_form.title(number)))
             await self._fill(reply, number, edit)
@@ -62,6 +68,18 @@ class EditHandlers:
         reply.recovery = partial(self._way_on, reply, number, edit)
         edited = await self.editing.apply(reply.owner, number, edit)
         await self._tell(reply, edited, hidden_fields([*edit.values, *edit.cleared], edited.issue))
+
+    async def _vocabulary(self, reply: Reply, number: int, parsed: Parsed) -> Vocabulary:
+        """The names that the words may be, in the issue's project, and its custom fields."""
+        kinds = needs(parsed.words, "change")
+        if not (kinds or parsed.unknown):
+            return Vocabulary()
+        parts = {kind: EDITED.get(kind, PARTS[kind]) for kind in kinds}
+        editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), tuple(parts.values()))
+        lists = {**editable.catalog.lists, "statuses": editable.every_status}
+        names = {kind: tuple(ref.name for ref in lists[part]) for kind, part in parts.items()}
+        fields = [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
+        return Vocabulary(names, fields)
 
     async def _way_on(self, reply: Reply, number: int, edit: Edit | None, error: BotError) -> Block | None:
         """The buttons below an error: the form with what was understood, or else the issue."""

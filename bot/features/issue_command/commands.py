@@ -1,7 +1,6 @@
 """Parses `/issue`."""
 
 import re
-from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from textwrap import shorten
@@ -10,13 +9,13 @@ from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
-from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.doubts import is_several
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.language.phrase_reader import TAIL, HalfPhrase, Names, is_search, needs, subject
 from bot.slack.language.questions import Question, asks, reject_question, without_question
+from bot.slack.language.reading import HalfPhrase, is_search, subject
 from bot.slack.language.tokens import as_typed, split_first_line
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
@@ -62,11 +61,18 @@ class UnknownSubcommand(UserError):
 
 
 @dataclass(frozen=True)
+class TypedIssue:
+    """`/issue new …`, which `new_issue` reads with the names that its project has."""
+
+    parsed: Parsed
+    below: str
+
+
+@dataclass(frozen=True)
 class CreateIssue:
-    """`/issue new` with a subject; `unnamed` are the kinds of names that phrases at its end may hold."""
+    """`/issue new` with a subject."""
 
     draft: Draft
-    unnamed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -147,7 +153,7 @@ class SaveTemplate:
 
 TemplateRequest = ListTemplates | OpenTemplateForm | OnTemplate | SaveTemplate
 IssueRequest = (
-    CreateIssue
+    TypedIssue
     | OpenForm
     | OneIssue
     | SearchIssues
@@ -160,34 +166,28 @@ IssueRequest = (
 )
 
 
-def issue_command(
-    text: str, typist: Typist, fields: Collection[Ref] = (), names: Names | None = None
-) -> IssueRequest:
-    """The request in `/issue <text>`; `fields` are the project's custom fields, and `names` those that
-    phrases in a new issue's subject may hold.
-
-    Raises UserError, and NotUnderstood for a new issue.
-    """
+def issue_command(text: str, typist: Typist) -> IssueRequest:
+    """The request in `/issue <text>`. Raises UserError."""
     if comment := _comment(text, typist.base_url):
         return comment
     first_line, below = split_first_line(text)
-    parsed = understand(first_line, OPTIONS, fields)
+    parsed = understand(first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
-        return _new(rest if subcommand else parsed, below, typist, names)
+        return TypedIssue(rest if subcommand else parsed, below)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
     if found := _follow(parsed) or _other(subcommand, rest, below, typist):
         return found
     with suppress(HalfPhrase):
-        if subcommand in LIST or is_search(parsed, typist.today):
+        if subcommand in LIST or is_search(parsed, typist.today, Vocabulary()):
             sought = text.split(maxsplit=1)[1:] if subcommand in SEARCH else [text]
             return SearchIssues("".join(sought))
     typed = rest if subcommand in SHOW and rest.words else parsed
     if number := values.issue_number(typed.words[0].text):
         match [word.text.lower() for word in typed.words[1:]]:
-            case _ if parsed.options or parsed.problems or below:
+            case _ if parsed.options or parsed.problems or parsed.unknown or below:
                 pass
             case [] | ["show"]:
                 return OneIssue(number)
@@ -198,7 +198,7 @@ def issue_command(
         return ChangeIssue(number, text)
     typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
-        draft = _draft(parsed, below, typist)
+        draft = _draft(parsed.with_fields(), below, typist)
     except NotUnderstood as error:
         draft = error.draft
     near = similar(subcommand, SUBCOMMANDS, 1, SURE)
@@ -226,17 +226,20 @@ def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRe
     if subcommand not in TEMPLATES:
         return None
     reject_question(rest.text, rest.words)
-    return _of_templates(_draft(rest, below, typist))
+    return _of_templates(_draft(rest.with_fields(), below, typist))
 
 
-def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> CreateIssue | OpenForm:
-    """A new issue, with the phrases at the end of its subject as fields."""
-    read = subject(parsed, names or {}, typist.today)
-    draft = _draft(read, below, typist)
-    unnamed = needs(read.words[-TAIL:], "new") if names is None else frozenset[str]()
+def new_issue(
+    typed: TypedIssue,
+    typist: Typist,
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+) -> CreateIssue | OpenForm:
+    """A new issue, with the phrases at the end of its subject as fields. Raises NotUnderstood."""
+    parsed = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
+    draft = _draft(subject(parsed, vocabulary, typist.today), typed.below, typist)
     if draft.subject and not without_question(draft.subject):
         raise Question(draft.subject)
-    return CreateIssue(draft, unnamed) if draft.subject else OpenForm(draft)
+    return CreateIssue(draft) if draft.subject else OpenForm(draft)
 
 
 def _comment(text: str, base_url: str | None) -> AddComment | None:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
-from bot.access.vocabulary import vocabulary
 from bot.errors import BotError
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
@@ -14,12 +13,13 @@ from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands
 from bot.features.issues.creating import IssueCreator
-from bot.features.issues.field_inputs import fields_in_project, hidden_fields, with_custom_fields
+from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
+from bot.features.reading import vocabulary_for
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers
@@ -41,7 +41,12 @@ class IssueCommand:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.recovery = partial(self._way_on, reply)
-        match await self._request(command.text, reply):
+        typist = await reply.typist()
+        request: commands.IssueRequest | commands.CreateIssue = commands.issue_command(command.text, typist)
+        if isinstance(request, commands.TypedIssue):
+            known = await vocabulary_for(self.parts, reply, request.parsed, "new")
+            request = commands.new_issue(request, typist, known)
+        match request:
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
@@ -61,7 +66,12 @@ class IssueCommand:
                 await (follow.follow if on else follow.unfollow)(reply, number)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
-            case request:
+            case (
+                commands.ListTemplates()
+                | commands.OpenTemplateForm()
+                | commands.OnTemplate()
+                | commands.SaveTemplate()
+            ):
                 await self._of_templates(request, reply)
 
     async def _of_templates(self, request: commands.TemplateRequest, reply: Reply) -> None:
@@ -75,16 +85,6 @@ class IssueCommand:
                 await templates.on_named(reply, name, project, remove=remove)
             case commands.SaveTemplate(number, name):
                 await templates.save_issue(reply, number, name)
-
-    async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
-        parse = partial(commands.issue_command, typed, await reply.typist())
-        fields = fields_in_project(self.parts, reply)
-        request = await with_custom_fields(parse, fields)
-        if not (isinstance(request, commands.CreateIssue) and request.unnamed):
-            return request
-        about = (reply.owner, request.draft.project, reply.channel, request.unnamed)
-        names = await vocabulary(self.parts, *about)
-        return await with_custom_fields(partial(parse, names=names), fields)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
         form = FormOpening(self.parts)

@@ -13,10 +13,11 @@ from bot.slack.language import values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import hours
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import Parsed
-from bot.slack.language.phrase_reader import HalfPhrase, is_search
 from bot.slack.language.questions import asks
+from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
 from bot.slack.text.mrkdwn import decode
@@ -117,7 +118,7 @@ def _only_search_phrases(text: str, today: Today) -> bool:
     """Whether the whole text is phrases or filters of a search, which tells of half a phrase."""
     try:
         parsed = Parsed(words(text), {})
-        phrases = is_search(parsed, today)
+        phrases = is_search(parsed, today, Vocabulary())
     except UnclosedQuote:
         return False
     except HalfPhrase:

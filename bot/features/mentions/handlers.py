@@ -4,7 +4,6 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from bot.access.vocabulary import vocabulary
 from bot.errors import NotLinked
 from bot.features.files.jobs import FileJobs, name_of
 from bot.features.help import views as help_views
@@ -16,12 +15,13 @@ from bot.features.mentions.commands import Nothing, Run, Unclear, Wordless, mean
 from bot.features.new_issue.form import TITLE
 from bot.features.new_issue.opening import FormOpening
 from bot.features.parts import Parts
+from bot.features.reading import vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
 from bot.slack.language.keys import reject_key
 from bot.slack.language.options import Parsed
-from bot.slack.language.phrase_reader import HalfPhrase, is_search, needs
+from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
@@ -71,11 +71,10 @@ class MentionHandlers:
     async def _is_search(self, reply: Reply, text: str) -> bool:
         """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
         with suppress(NotLinked, UnclosedQuote, HalfPhrase):
-            typed = words(text)
-            if len(typed) <= SHORT:
-                kinds = needs(typed, "search")
-                names = await vocabulary(self.parts, reply.owner, None, reply.channel, kinds)
-                return is_search(Parsed(typed, {}), (await reply.typist()).today, names)
+            parsed = Parsed(words(text), {})
+            if len(parsed.words) <= SHORT:
+                known = await vocabulary_for(self.parts, reply, parsed, "search")
+                return is_search(parsed, (await reply.typist()).today, known)
         return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:

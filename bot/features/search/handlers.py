@@ -4,19 +4,18 @@ from functools import partial, reduce
 from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName, meant
-from bot.access.vocabulary import vocabulary
 from bot.errors import BotError, UserError
 from bot.features.help import views as help_views
-from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
+from bot.features.reading import vocabulary_for
 from bot.features.search import buttons, views
-from bot.features.search.commands import issues_command
+from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.keys import types_key
-from bot.slack.language.phrase_reader import HalfPhrase, Names
+from bot.slack.language.options import understand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
@@ -100,20 +99,10 @@ class SearchHandlers:
     async def _request(self, reply: Reply, page: buttons.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         as_phrases = WORDS not in page.changes
-        parse = partial(issues_command, page.query, await reply.typist(), phrases=as_phrases)
-        fields = fields_in_project(self.parts, reply)
         reply.recovery = partial(self._way_on, page)
-        request = await with_custom_fields(parse, fields)
-        names: Names = {}
-        kinds = request.unnamed if isinstance(request, Query) else frozenset[str]()
-        for more in (kinds & {"project"}, kinds - {"project"}):  # the project that is named has its own names
-            if more and isinstance(request, Query):
-                project, channel = request.project, reply.channel
-                names = {**names, **await vocabulary(self.parts, reply.owner, project, channel, more)}
-                request = await with_custom_fields(partial(parse, names=names), fields)
-        if isinstance(request, Query) and request.half:
-            raise HalfPhrase(request.text)
-        return request
+        parsed, typist = understand(page.query, OPTIONS), await reply.typist()
+        known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
+        return issues_command(parsed, typist, known, phrases=as_phrases)
 
     async def _way_on(self, page: buttons.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""

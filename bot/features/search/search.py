@@ -64,9 +64,9 @@ class Query:
     everything: str = field(default="", compare=False)  # all words, also those of phrases
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
     """Phrases in the text, as typed, and the filters that each stands for."""
-    unnamed: frozenset[str] = field(default=frozenset(), compare=False)
-    """The kinds of names that the text may hold besides."""
-    half: bool = field(default=False, compare=False)  # whether the text is half a phrase
+    alone: tuple[str, ...] = field(default=(), compare=False)  # the person's name that stands alone
+    counted: bool = False  # whether how many there are is asked
+    most: int = field(default=PAGE, compare=False)  # how many are wanted at once
 
 
 Change = str

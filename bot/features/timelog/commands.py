@@ -9,12 +9,12 @@ from decimal import Decimal
 
 from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.slack.language import dates, phrase_reader, values
+from bot.slack.language import dates, reading, values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import hours
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed, understand
-from bot.slack.language.phrase_reader import Names
 from bot.slack.language.phrases import AND
 from bot.slack.language.questions import Question, is_question
 from bot.slack.language.tokens import Word, as_typed, corrected
@@ -51,14 +51,18 @@ _WITH_UNIT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
-def timelog_command(text: str, typist: Typist, names: Names | None = None) -> TimelogRequest:
-    """The request in `/timelog <text>`; `names` are those of projects.
+def timelog_command(
+    text: str,
+    typist: Typist,
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+) -> TimelogRequest:
+    """The request in `/timelog <text>`; the vocabulary is of projects.
 
     Raises UserError for a link elsewhere, and for words after `edit`.
     """
     if typist.base_url:
         values.own_text(text, typist.base_url)
-    parsed = understand(text, OPTIONS)
+    parsed = understand(text, OPTIONS).with_fields()
     words = [word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
     if words[:1] == ["edit"] and not alone:
@@ -72,7 +76,7 @@ def timelog_command(text: str, typist: Typist, names: Names | None = None) -> Ti
     else:
         try:
             said = next((n for n, word in enumerate(words) if word not in LOG), 0)
-            request, wrong = _time(phrase_reader.time(parsed.after(said), names or {}, typist.today), typist)
+            request, wrong = _time(reading.time(parsed.after(said), vocabulary, typist.today), typist)
         except UserError as error:
             return Misread(TimeDraft(comment=text), error)
     draft = request if isinstance(request, TimeDraft) else TimeDraft()
@@ -249,7 +253,7 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
 
 def may_name_project(text: str) -> bool:
     """Whether the words may name a project."""
-    return "project" in phrase_reader.needs(understand(text, OPTIONS).words, "time")
+    return "project" in reading.needs(understand(text, OPTIONS).words, "time")
 
 
 def beside_duration(text: str, typist: Typist) -> Iterator[str]:

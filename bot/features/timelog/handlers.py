@@ -35,6 +35,7 @@ from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once, claimed
@@ -82,7 +83,7 @@ class TimelogHandlers:
         request = timelog_command(command.text, typist)
         if isinstance(request, TimeDraft) and request.issue is None and may_name_project(command.text):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
-            request = timelog_command(command.text, typist, names)
+            request = timelog_command(command.text, typist, Vocabulary(names))
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
             read = partial(commands.with_project, command.text, typist)
             said = commands.beside_duration(command.text, typist)

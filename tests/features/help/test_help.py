@@ -9,6 +9,7 @@ from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Bare, tracker_command
+from bot.slack.language.options import understand
 from bot.slack.language.values import Typist
 from bot.store.owner import Owner
 from tests.support.person import Person
@@ -44,7 +45,7 @@ def examples(name: str) -> list[str]:
 
 def test_every_example_parses() -> None:
     typist = Typist(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
-    searches = [issues_command(typed, typist) for typed in examples("issues")]
+    searches = [issues_command(understand(typed, OPTIONS), typist) for typed in examples("issues")]
     assert [found for found in searches if not isinstance(found, Query)] == []
 
     logged = [timelog_command(typed, typist) for typed in examples("timelog")]

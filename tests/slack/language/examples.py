@@ -7,10 +7,18 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bot.features.digests.buttons import Act
-from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command, typed_digest
 from bot.features.digests.plans import Typed
-from bot.features.issue_command.commands import AttachFiles, CreateIssue, OpenForm, issue_command
+from bot.features.issue_command.commands import (
+    AttachFiles,
+    CreateIssue,
+    OpenForm,
+    TypedIssue,
+    issue_command,
+    new_issue,
+)
 from bot.features.issues.fields import Draft
+from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command
@@ -29,7 +37,7 @@ from bot.features.tracker.commands import (
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
-from bot.slack.language.options import parse
+from bot.slack.language.options import parse, understand
 from bot.slack.language.tokens import SlackUser
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.store.owner import Owner
@@ -56,12 +64,17 @@ def options(text: str) -> tuple[str, dict[str, list[object]]]:
     return parsed.text, {key: [v.user or v.text for v in values] for key, values in parsed.options.items()}
 
 
+def issue(text: str) -> object:
+    request = issue_command(text, TYPIST)
+    return new_issue(request, TYPIST) if isinstance(request, TypedIssue) else request
+
+
 READERS: dict[str, Callable[[str], object]] = {
-    "/issue": lambda text: issue_command(text, TYPIST),
-    "/issues": lambda text: issues_command(text, TYPIST),
+    "/issue": issue,
+    "/issues": lambda text: issues_command(understand(text, FILTERS), TYPIST),
     "/tracker": lambda text: tracker_command(text, ANA),
     "/timelog": lambda text: timelog_command(text, TYPIST),
-    "/digest": lambda text: digest_command(text, ANA),
+    "/digest": lambda text: digest_command(typed_digest(text), ANA),
     "options": options,
     "a duration": lambda text: str(hours(text)),
     "a day": lambda text: day(text, TYPIST.today),
