@@ -13,6 +13,8 @@ from bot.slack.language.phrases import Where
 from bot.slack.language.reading import needs
 from bot.slack.outgoing.replies import Reply
 
+EVERY_PROJECT = ("all", "any", "*")
+
 
 async def vocabulary_for(
     parts: Parts, reply: Reply, parsed: Parsed, where: Where | None = None, project: str | None = None
@@ -25,7 +27,8 @@ async def vocabulary_for(
     """
     kinds = needs(parsed.words, where) if where else frozenset[str]()
     if not project and "project" in parsed.options:
-        project = parsed.options["project"][0].text
+        typed = parsed.options["project"][0].text
+        project = "any" if typed.lower() in EVERY_PROJECT else typed
     kinds -= {"project"} if project else set()
     about, names = (parts, reply.owner), {}
     if "project" in kinds:

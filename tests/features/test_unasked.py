@@ -4,7 +4,6 @@ Each row is what is typed, and what its answer says. `{n}` is an open issue that
 """
 
 import re
-import sqlite3
 
 import pytest
 
@@ -13,6 +12,7 @@ from tests.features.mentions.talking import Talker
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of
+from tests.support.written import written
 
 QUESTION = "looks like a question"
 UNCLEAR = "I don't recognize that command.*Create issue “"
@@ -220,16 +220,6 @@ ASKED = {
     "/timelog 1.5 on {n}": "Logged 1h 30m on",
 }
 """What is asked for, and written."""
-
-
-def written(office: Office) -> str:
-    """Everything that a person can write with the bot, in the tracker and in the bot's database."""
-    data = office.tracker.data
-    with sqlite3.connect(office.directory / "bot.db") as bot:
-        tables = ("channel_defaults", "channel_emoji", "issue_templates", "digests")
-        rows = [bot.execute(f"SELECT * FROM {table}").fetchall() for table in tables]  # noqa: S608
-        rows += [bot.execute("SELECT count(*) FROM followed_issues").fetchall()]
-    return repr((data.issues, data.time_entries, data.projects, data.users.keys(), rows))
 
 
 TABLES = {

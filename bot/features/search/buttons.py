@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from bot.slack.surfaces.buttons import BUTTON_VALUE, ActionExpired, Button, Number
 
-CHANGE = r"^(closed|projects|filters|words|drop=.+|"
-CHANGE += r"(project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
+CHANGE = r"^(closed|projects|filters|words|reported|drop=.+|"
+CHANGE += r"(text|project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
 
 
 class ResultsPage(Button):
@@ -73,6 +73,18 @@ class DropPhrase(ResultsPage):
     action = "search.drop"
 
 
+class SearchReported(ResultsPage):
+    """Searches for what a person reported in place of what is assigned to them."""
+
+    action = "search.reported"
+
+
+class SearchNearest(ResultsPage):
+    """Searches for a word that issues have in place of a misspelled one."""
+
+    action = "search.nearest"
+
+
 class FilterInstead(ResultsPage):
     """Searches by another name in a filter."""
 
@@ -80,7 +92,14 @@ class FilterInstead(ResultsPage):
 
 
 class OpenSearchForm(Button):
+    """Opens the form with the filters of a search, if it comes from one."""
+
     action = "home.search"
+    project: Number | None = None
+    project_name: Annotated[str, Field(pattern="^[^:]*$")] = ""
+    status: str = "open"
+    mine: bool = False
+    text: str = ""
 
 
 class ShowMyIssues(Button):

@@ -6,7 +6,8 @@ from typing import Literal, TypeVar
 
 from bot.access.people import Who
 from bot.errors import UserError
-from bot.features.search.search import Query
+from bot.features.reading import EVERY_PROJECT
+from bot.features.search.search import PAGE, Query
 from bot.service.conventions import SortField
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language import values
@@ -26,7 +27,6 @@ OPTIONS = (
     *("project", "subproject", "tracker", "status", "to", "author", "priority", "category", "version"),
     *("parent", "created", "updated", "closed", "start", "due", "query", "sort", "id", CUSTOM_FIELD),
 )
-MOST = 10  # how many results `newest 50` shows: a page
 SORTS: dict[str, SortField] = {
     "id": "id",
     "project": "project",
@@ -58,7 +58,6 @@ ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
     **dict.fromkeys(("nobody", "none"), "nobody"),
     **dict.fromkeys(("anybody", "any"), "anybody"),
 }
-EVERY_PROJECT = ("all", "any", "*")
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
@@ -119,7 +118,7 @@ def issues_command(
         phrases=parsed.phrases,
         alone=parsed.alone[:1],
         counted="count" in parsed.options,
-        most=min(max(values.numbers(parsed, "most"), default=MOST), MOST),
+        most=min(max(values.numbers(parsed, "most"), default=PAGE), PAGE),
     )
 
 

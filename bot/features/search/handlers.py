@@ -1,7 +1,6 @@
 """The `/issues` command, its page buttons and the search form."""
 
 from functools import partial, reduce
-from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName, meant
 from bot.errors import BotError, UserError
@@ -32,7 +31,13 @@ PAGES = (
         buttons.ClearFilters,
         buttons.FilterInstead,
     ),
-    *(buttons.SearchWords, buttons.DropPhrase, buttons.SearchInstead),
+    *(
+        buttons.SearchReported,
+        buttons.SearchNearest,
+        buttons.SearchWords,
+        buttons.DropPhrase,
+        buttons.SearchInstead,
+    ),
 )
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
@@ -75,9 +80,10 @@ class SearchHandlers:
         else:
             await reply.privately(found, replace=True)
 
-    async def open_form(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
-        """Open the search form from the global shortcut or the Home tab."""
-        await reply.show(views.search_form())
+    async def open_form(self, asked: Shortcut | ButtonPress[buttons.OpenSearchForm], reply: Reply) -> None:
+        """Open the search form from the global shortcut or the Home tab, or with the filters of a search."""
+        filters = asked.button if isinstance(asked, ButtonPress) else buttons.OpenSearchForm()
+        await reply.show(views.search_form(filters))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""

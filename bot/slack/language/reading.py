@@ -219,6 +219,7 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
         unexplained |= not (explained or known in CALENDAR or known[0].isdigit())
         if where == "change" and known in ("rename", "subject"):  # a new subject is all that follows
             break
+    unexplained |= bool(words) and not any(plain(word) in table.first for word in words)  # `search`
     if unexplained and separated:
         found = found.union(*(row.kinds for row in table.slots))
     return frozenset(found)
