@@ -8,6 +8,9 @@ from heapq import nsmallest
 COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
 SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
 _LONG, _COMPARED = 7, 400
+DESTRUCTIVE = frozenset(
+    {"delete", "remove", "stop", "clear", "off", "unlink", "logout", "signout", "disconnect"}
+)
 _COMMAS = 3  # how many names take commas
 ENOUGH = 3  # how many characters of a name are enough in a guess
 GOVERNING = frozenset(
@@ -43,6 +46,12 @@ def slip(wanted: str, names: Iterable[str]) -> str | None:
     ]
     near = ((_distance(wanted, name), name) for name in likely[:_COMPARED])
     return min(((off, name) for off, name in near if 0 < off <= most), default=(0, None))[1]
+
+
+def word_meant(typed: str, words: Iterable[str]) -> str | None:
+    """The word of a command that a slip of the finger hides, never one that takes something away."""
+    found = None if typed.lower() in GOVERNING else slip(typed.lower(), words)
+    return None if found in DESTRUCTIVE else found
 
 
 def _distance(one: str, other: str) -> int:

@@ -1,9 +1,9 @@
 """What people type without having read anything is done, or led on with a button; it seldom ends in words.
 
-`said/first.toml` is what the readers were built from, and `said/second.toml` what somebody else wrote later. Each
+`said/first.toml` is what the readers were built from, `said/second.toml` what somebody else wrote later. Each
 row is what is typed, what its answer says, and `writes` if it changes something. `{n}` is an open issue in the
-channel's project and `{m}` another one; a text without a slash is a direct message, and one after `thread:` a
-mention in a thread about `{n}`.
+channel's project, `{m}` another one. A text without a slash is a direct message, one after `thread:` a mention in
+a thread about `{n}`.
 """
 
 import re
@@ -82,7 +82,8 @@ async def test_what_people_say_is_done_or_led_on(office: Office, ana: Person, ha
         said = typed.replace("{n}", str(issue.id)).replace("{m}", str(other.id))
         text, leads = await answered(office, ana, said, issue.id)
         changed = written(office) != before
-        if not re.search(says, text, re.DOTALL) or (changed and not writes):
+        meant = says.replace("{n}", str(issue.id)).replace("{m}", str(other.id))
+        if not re.search(meant, text, re.DOTALL) or (changed and not writes):
             written_too = ": written" if changed and not writes else ""
             wrong.append(f"{typed}{written_too}: {' '.join(text.split())[:300]}")
         done = changed or (DONE.search(text) and "No issues found" not in text)
@@ -90,7 +91,6 @@ async def test_what_people_say_is_done_or_led_on(office: Office, ana: Person, ha
 
     print(half, dict(outcomes), len(wrong))  # noqa: T201 - the figures
     assert not wrong, "\n".join(wrong)
-    done, answered_well = AT_LEAST[half]
-    total = outcomes.total()
-    assert outcomes["done"] >= done * total, outcomes
-    assert outcomes["done"] + outcomes["led on"] >= answered_well * total, outcomes
+    least, total = AT_LEAST[half], outcomes.total()
+    assert outcomes["done"] >= least[0] * total, outcomes
+    assert outcomes["done"] + outcomes["led on"] >= least[1] * total, outcomes

@@ -19,6 +19,7 @@ UNCLEAR = "I don't recognize that command.*Create issue “"
 UNSURE = "I can't tell.*Open form"
 FORM = "Here's the form.*Open form"
 REFUSED = "Open form"
+BOTH = "Change .* and .*Change both"
 ANOTHER_THING = {
     "add a comment to {n}": FORM,
     "add comment": FORM,
@@ -156,9 +157,9 @@ NUMBERS = {
     "log {n} 1h or 2h": UNSURE,
     "{n}/13 close": UNCLEAR,
     "{n}#13 close": UNCLEAR,
-    "close {n} and 13": REFUSED,
-    "close {n}, 13": REFUSED,
-    "close #{n} #13": REFUSED,
+    "close {n} and 13": BOTH,
+    "close {n}, 13": BOTH,
+    "close #{n} #13": BOTH,
     "follow {n} or 13": REFUSED,
     "note: {n} users reported this": UNCLEAR,
     "note {n} users reported this": UNCLEAR,

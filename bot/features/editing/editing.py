@@ -10,7 +10,7 @@ from bot.access.accounts import Session
 from bot.access.catalog import PARTS, Catalog, CustomField, Part
 from bot.access.name_matching import UnknownName, listed, pick
 from bot.access.people import People
-from bot.errors import BotError, Refused, UnknownWord, UserError, WrongField
+from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.issues.fields import (
     CHANGEABLE,
     FIELDS,
@@ -36,14 +36,10 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import ENOUGH, SURE, series, similar
+from bot.spelling import ENOUGH, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
-VERBS = (  # what may be typed about an issue that isn't a status
-    *("assign", "unassign", "close", "reopen", "comment", "note", "attach", "show", "edit"),
-    *("follow", "unfollow", "watch", "unwatch"),
-)
 
 
 class Step(StrEnum):
@@ -90,7 +86,7 @@ class Editable:
         if "tracker" in edit.values:  # the service tells the statuses of the tracker that the issue has
             catalog = replace(catalog, lists={**catalog.lists, "statuses": self.every_status})
         found, errors = await resolved(edit, people, session, catalog)
-        errors = [self._explained(error, edit) for error in errors]
+        errors = [self._explained(error) for error in errors]
         told = {error.field for error in errors}
         errors += [error for error in self._unsure(edit, found) if error.field not in told]
         values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
@@ -130,18 +126,14 @@ class Editable:
         parts = (part.strip() for part in field.value.split(","))
         return CustomFieldInput(id=field.id, value=tuple(filter(None, parts)))
 
-    def _explained(self, error: WrongField, edit: Edit) -> WrongField:
-        """The error about a status that exists, but not for this user and this issue, or that is a verb."""
+    def _explained(self, error: WrongField) -> WrongField:
+        """The error about a status that exists, but not for this user and this issue."""
         if not (error.field == "status" and isinstance(error.error, UnknownName)):
             return error
         try:
             status = pick("status", error.error.wanted, self.every_status)
         except UserError:
-            word = error.error.wanted.split()[0]
-            near = similar(word.lower(), VERBS, 1, SURE)
-            if error.error.near or not near or "status" not in edit.guessed:
-                return error
-            return WrongField("status", UnknownWord(f"issue {self.issue.id}", word, near[0]))
+            return error
         return self._not_allowed(status)
 
     def closing(self, edit: Edit) -> bool:

@@ -16,10 +16,10 @@ from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.questions import Question, asks, reject_question, without_question
 from bot.slack.language.reading import HalfPhrase, is_search, subject
-from bot.slack.language.tokens import as_typed, split_first_line
+from bot.slack.language.tokens import as_typed, split_first_line, words
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
-from bot.spelling import SURE, similar
+from bot.spelling import word_meant
 
 OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
 TEMPLATES = ("template", "templates")
@@ -31,12 +31,18 @@ _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 SEARCH = ("search", "find")
 LIST = (*SEARCH, "list", "mine", "my")
+FEW, MAX_AT_ONCE = 3, 10
 SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
     rf"\s*(?:(?:(?:add|create|post|leave|write)\s+{BEFORE})?(?:comment|note)\s+(?:(?:on|to|for|issue)\s+)*+"
     r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
 )
+
+
+class Undeletable(UserError):
+    says = "I can't delete issues. Close #{number} instead, or delete it in {service}."
+    number: int
 
 
 class UnknownSubcommand(UserError):
@@ -95,6 +101,19 @@ class ChangeIssue:
 
     number: int
     text: str
+
+
+@dataclass(frozen=True)
+class ChangeIssues:
+    """`/issue 12, 13 close`: the same change to several issues, which is asked about first."""
+
+    numbers: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class UndoLast:
+    """`/issue undo`: undo the last change, as its button does."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +177,8 @@ IssueRequest = (
     | OneIssue
     | SearchIssues
     | ChangeIssue
+    | ChangeIssues
+    | UndoLast
     | AttachFiles
     | AddComment
     | TemplateRequest
@@ -184,26 +205,48 @@ def issue_command(text: str, typist: Typist) -> IssueRequest:
         if subcommand in LIST or is_search(parsed, typist.today, Vocabulary()):
             sought = text.split(maxsplit=1)[1:] if subcommand in SEARCH else [text]
             return SearchIssues("".join(sought))
-    typed = rest if subcommand in SHOW and rest.words else parsed
-    if number := values.issue_number(typed.words[0].text):
+    if found := _several(first_line, parsed) or _about_one(text, parsed, has_more=bool(below)):
+        return found
+    typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
+    try:
+        draft = _draft(parsed.with_fields(), below, typist)
+    except NotUnderstood as error:
+        draft = error.draft
+    near = word_meant(subcommand, SUBCOMMANDS)
+    meant = UnknownWord("issue", subcommand, near) if near else None
+    raise UnknownSubcommand(typed_text or "…", draft, meant)
+
+
+def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> OneIssue | AttachFiles | ChangeIssue | None:
+    """What is done with an issue whose number comes first or second."""
+    verb, rest = parsed.words[0].text.lower() if parsed.words else "", parsed.after(1)
+    named = next(filter(None, (values.issue_number(word.text) for word in rest.words)), None)
+    if named and verb in REMOVE_TEMPLATE and len(parsed.words) <= FEW:
+        raise Undeletable(named)
+    typed = rest if verb in SHOW and rest.words else parsed
+    if number := values.issue_number(typed.words[0].text) if typed.words else None:
         match [word.text.lower() for word in typed.words[1:]]:
-            case _ if parsed.options or parsed.problems or parsed.unknown or below:
+            case _ if parsed.options or parsed.problems or parsed.unknown or has_more:
                 pass
             case [] | ["show"]:
                 return OneIssue(number)
             case ["attach"]:
                 return AttachFiles(number)
         return ChangeIssue(number, text)
-    if rest.words and (number := values.issue_number(rest.words[0].text)):
-        return ChangeIssue(number, text)
-    typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
-    try:
-        draft = _draft(parsed.with_fields(), below, typist)
-    except NotUnderstood as error:
-        draft = error.draft
-    near = similar(subcommand, SUBCOMMANDS, 1, SURE)
-    meant = UnknownWord("issue", subcommand, near[0]) if near else None
-    raise UnknownSubcommand(typed_text or "…", draft, meant)
+    second = values.issue_number(rest.words[0].text) if rest.words else None
+    return ChangeIssue(second, text) if second else None
+
+
+def _several(line: str, parsed: Parsed) -> ChangeIssues | SearchIssues | None:
+    """The same change to several issues; without one, they are searched for."""
+    if parsed.problems:
+        return None
+    numbers, others = values.several_issues(words(line))
+    if len(numbers) < 2:  # noqa: PLR2004 - several
+        return None
+    if {word.text.lower() for word in others}.issubset((*SHOW, "issue", "issues")):
+        return SearchIssues(" ".join(map(str, numbers)))
+    return ChangeIssues(numbers[:MAX_AT_ONCE], " ".join(word.source for word in others))
 
 
 def _follow(parsed: Parsed) -> FollowIssue | None:
@@ -219,8 +262,8 @@ def _follow(parsed: Parsed) -> FollowIssue | None:
 
 
 def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRequest | None:
-    if subcommand == "help" and not rest.words:
-        return Help()
+    if subcommand in ("help", "undo") and not rest.words:
+        return Help() if subcommand == "help" else UndoLast()
     if subcommand == "attach":
         return AttachFiles(values.issue_number(rest.text))
     if subcommand not in TEMPLATES:

@@ -19,7 +19,7 @@ from bot.slack.language.phrases import AND
 from bot.slack.language.questions import Question, is_question
 from bot.slack.language.tokens import Word, as_typed, corrected
 from bot.slack.language.values import Help, Typist, ZoneUnknown
-from bot.spelling import GOVERNING, SURE, similar
+from bot.spelling import GOVERNING, word_meant
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def timelog_command(
             draft, wrong = TimeDraft(comment=parsed.text), _unsure()
         elif is_question(parsed.words):
             wrong = Question(as_typed(text))
-    if alone and draft.comment and (near := similar(words[0], (*EDIT, "help"), 1, SURE)):
-        wrong = UnknownWord("timelog", words[0], near[0])
+    if alone and draft.comment and (near := word_meant(words[0], (*EDIT, "help"))):
+        wrong = UnknownWord("timelog", words[0], near)
     if parsed.problems:
         comment = " ".join(filter(None, (draft.comment, *parsed.left)))
         return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
