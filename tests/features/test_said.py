@@ -1,9 +1,9 @@
 """What people type without having read anything is done, or led on with a button; it seldom ends in words.
 
-`said/first.toml` is what the readers were built from, `said/second.toml` what somebody else wrote later. Each
-row is what is typed, what its answer says, and `writes` if it changes something. `{n}` is an open issue in the
-channel's project, `{m}` another one. A text without a slash is a direct message, one after `thread:` a mention in
-a thread about `{n}`.
+`said/first.toml` is what the readers were built from, `said/second.toml` what somebody else wrote later.
+A row is what is typed, what its answer says, and `writes` if it changes something. `{n}` is an open issue in
+the channel's project, `{m}` another one. A text without a slash is a direct message, one after `thread:` is a
+mention in a thread about `{n}`.
 """
 
 import re

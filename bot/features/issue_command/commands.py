@@ -2,26 +2,27 @@
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import shorten
 
 from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.issues.field_inputs import OptionReader
-from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
+from bot.features.issues.fields import FIELDS, SUBJECT, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.language import values
+from bot.slack.language.dates import NUMBERS
 from bot.slack.language.doubts import is_several
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.questions import Question, asks, reject_question, without_question
 from bot.slack.language.reading import HalfPhrase, is_search, subject
-from bot.slack.language.tokens import as_typed, split_first_line, words
+from bot.slack.language.tokens import Atom, Value, as_typed, split_first_line, words
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import word_meant
 
-OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
+OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
 TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
 COMMENT = ("comment", "note")
@@ -31,6 +32,7 @@ _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 SEARCH = ("search", "find")
 LIST = (*SEARCH, "list", "mine", "my")
+NOUNS_OF_SEVERAL = ("issues", "tickets", "bugs", "tasks")
 FEW, MAX_AT_ONCE = 3, 10
 SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
@@ -278,11 +280,37 @@ def new_issue(
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> CreateIssue | OpenForm:
     """A new issue, with the phrases at the end of its subject as fields. Raises NotUnderstood."""
-    parsed = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
+    parsed = _below_another(typed.parsed.with_fields(vocabulary.fields, vocabulary.problem))
     draft = _draft(subject(parsed, vocabulary, typist.today), typed.below, typist)
     if draft.subject and not without_question(draft.subject):
         raise Question(draft.subject)
     return CreateIssue(draft) if draft.subject else OpenForm(draft)
+
+
+def _below_another(parsed: Parsed) -> Parsed:
+    """The same with the parent in `subtask of 12: …` as an option."""
+    said = [word.text.lower() for word in parsed.words[:4]]
+    if said[:1] not in (["subtask"], ["sub-task"], ["child"]) or said[1:2] not in (
+        ["of"],
+        ["for"],
+        ["under"],
+    ):
+        return parsed
+    at = 3 if said[2:3] in (["issue"], ["ticket"]) else 2
+    number = values.issue_number(said[at]) if at < len(said) else None
+    if number is None or "parent" in parsed.options:
+        return parsed
+    parent = {"parent": (Value((Atom(str(number)),)),)}
+    return replace(parsed.after(at + 1), options={**parsed.options, **parent})
+
+
+def several_subjects(typed: TypedIssue) -> tuple[str, ...]:
+    """The subjects in `3 tickets: a, b, c`; none if that isn't what was typed."""
+    said = [word.text.lower() for word in typed.parsed.words[:2]]
+    if typed.below or said[1:2] not in ([f"{noun}:"] for noun in NOUNS_OF_SEVERAL):
+        return ()
+    found = [part.strip() for part in typed.parsed.after(2).text.split(",")]
+    return tuple(found) if said[0] in (str(len(found)), *NUMBERS[len(found) - 1 : len(found)]) else ()
 
 
 def _comment(text: str, base_url: str | None) -> AddComment | None:
@@ -330,7 +358,7 @@ def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:
     reader = OptionReader(parsed, typist)
     found = reader.fields(FIELDS.values())
     project, template, custom = reader.text("project"), reader.text("template"), reader.custom_fields()
-    title = " ".join(parsed.text.split())
+    title = " ".join(filter(None, [reader.text(SUBJECT.key), *parsed.text.split()]))
     phrases = tuple(said for said, _ in parsed.phrases)
     description = [found.get("desc"), as_typed(below).strip(), " ".join(parsed.left)]
     if len(title) > SUBJECT_LENGTH:

@@ -14,7 +14,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands, views
-from bot.features.issue_command.buttons import ChangeSeveral
+from bot.features.issue_command.buttons import ChangeSeveral, CreateSeveral
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood
@@ -22,19 +22,20 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import open_buttons
 from bot.features.new_issue.duplicates import Duplicates
-from bot.features.new_issue.opening import FormOpening
+from bot.features.new_issue.opening import FormOpening, OpenDraft
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary_for
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers
 from bot.features.templates.templates import Templates
+from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, SlashCommand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Block, actions
+from bot.slack.surfaces.blocks import Block, actions, shortened
 from bot.spelling import series
 
 
@@ -43,13 +44,19 @@ class IssueCommand:
     parts: Parts
 
     def feature(self) -> Feature:
-        return Feature(commands={"issue": self.command}, buttons={ChangeSeveral: self.change_several})
+        return Feature(
+            commands={"issue": self.command},
+            buttons={ChangeSeveral: self.change_several, CreateSeveral: self.create_several},
+        )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.recovery = partial(self._way_on, reply)
         typist = await reply.typist()
         request: commands.IssueRequest | commands.CreateIssue = commands.issue_command(command.text, typist)
         if isinstance(request, commands.TypedIssue):
+            if subjects := commands.several_subjects(request):
+                await self._ask_for(reply, subjects, request.parsed.text)
+                return
             known = await vocabulary_for(self.parts, reply, request.parsed, "new")
             request = commands.new_issue(request, typist, known)
         match request:
@@ -118,6 +125,19 @@ class IssueCommand:
             notes += [f"I set fields from {read}. To change them, select Edit."] if draft.phrases else []
             await IssueHandlers(self.parts).tell(reply, made, notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
+
+    async def _ask_for(self, reply: Reply, subjects: Sequence[str], text: str) -> None:
+        """Ask before several issues are created."""
+        drafts = tuple(Draft(subject=shortened(subject, SUBJECT_LENGTH)) for subject in subjects)
+        one = await reply.save(OpenDraft(draft=Draft(subject=shortened(text, SUBJECT_LENGTH))))
+        await reply.privately(views.asked_for(await reply.save(CreateSeveral(drafts=drafts)), one))
+
+    async def create_several(self, press: ButtonPress[CreateSeveral], reply: Reply) -> None:
+        """*Create 3 issues*: each as `/issue new` does, once."""
+        done = UserError("You've already created these issues.")
+        async with claimed(self.parts.store.jobs, f"several:{press.button.id}", done):
+            for draft in press.button.drafts:
+                await self._create(reply, draft)
 
     async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
         """Ask before the same change is made to several issues."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.features.issue_command.buttons import ChangeSeveral
+from bot.features.issue_command.buttons import ChangeSeveral, CreateSeveral
 from bot.features.issues.views import title
+from bot.features.new_issue.opening import OpenDraft
 from bot.features.search.views import search_button
 from bot.service.models import Issue
 from bot.slack.surfaces.blocks import Message, actions, button, section
@@ -19,6 +20,15 @@ def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Me
     said = f"Change {named}? “{line(saved.text)}”"
     change = button(f"Change {both}", saved, style="primary")
     return Message(said, (section(said), actions([change, _show(saved)])))
+
+
+def asked_for(saved: CreateSeveral, one: OpenDraft) -> Message:
+    """Asks before several issues are created."""
+    count = counted(len(saved.drafts), "issue")
+    said = f"Create {count}?"
+    listed = "\n".join(f"• {line(draft.subject)}" for draft in saved.drafts)
+    several = button(f"Create {count}", saved, style="primary")
+    return Message(said, (section(f"{said}\n{listed}"), actions([several, button("Create one issue", one)])))
 
 
 def changed(results: Mapping[int, str], saved: ChangeSeveral) -> Message:

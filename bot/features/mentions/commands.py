@@ -53,7 +53,23 @@ class Unclear:
     long: bool = False
 
 
-Meant = Run | Nothing | Wordless | Unclear
+@dataclass(frozen=True)
+class OfThread:
+    """A change to the issue that a thread is about: the command and its text after the issue's number."""
+
+    command: str
+    text: str
+
+
+@dataclass(frozen=True)
+class IssueOfThread:
+    """A new issue from a thread's first message, of this type and for this person."""
+
+    tracker: str = ""
+    person: str = ""
+
+
+Meant = Run | Nothing | Wordless | Unclear | OfThread | IssueOfThread
 COMMANDS = ("issue", "issues", "timelog", "digest", "tracker")
 SYNONYMS = {"digests": "digest", "ticket": "issue", "tickets": "issues"}
 CHANGE = frozenset(
@@ -61,9 +77,14 @@ CHANGE = frozenset(
         *("show", "view", "open", "edit", "change", "update", "set", "comment", "note", "attach"),
         *("close", "closed", "done", "resolve", "reopen", "assign", "unassign"),
         *("follow", "unfollow", "watch", "unwatch", "mark", "move", "give", "take", "raise", "lower"),
+        *("delete", "remove", "resolved"),
     )
 )
 """Verbs before an issue's number."""
+OF_THREAD = CHANGE - {"show", "view", "open", "edit", "change", "update"} | {"comment:", "note:"}
+MAKE = frozenset({"make", "turn", "create", "file", "raise", "open", "log", "add"})
+IT = frozenset({"it", "this", "that"})
+_NOTHING = IT | {"into", "a", "an", "as", "from", "out", "of", "new", "thread", "message", "issue", "ticket"}
 LISTS = {"projects": "tracker", "digests": "digest", "templates": "issue"}
 LIST = frozenset({"list", "show"})
 SEARCH = frozenset({"search", "find"})
@@ -97,7 +118,7 @@ _LINKING = frozenset({"on", "for", "to", "in", "issue"})
 _DURATION_WORDS = 4
 
 
-def meant(text: str, base_url: str, today: Today, prefix: str = "") -> Meant:
+def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread: bool = False) -> Meant:
     """What a message means, without the bot's mention; `base_url` is the service's."""
     if not text:
         return Nothing()
@@ -109,6 +130,8 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "") -> Meant:
         return _unclear(rest if word in GENERAL else text, long=True)
     if (command := SYNONYMS.get(word, word)) in COMMANDS and not first.endswith(":"):
         return Run(command, rest)
+    if in_thread and (of_thread := _of_thread(word, text, rest, base_url)):
+        return of_thread
     about = _about_new(word, rest, today, base_url) if word in GENERAL else None
     about = about or _about_time(word, text, rest, base_url) or _about_issue(word, first, rest, base_url)
     return about or _about_others(word, text, rest, today) or _unclear(text)
@@ -124,6 +147,25 @@ def _only_search_phrases(text: str, today: Today) -> bool:
     except HalfPhrase:
         return True
     return phrases or all(_FILTER.fullmatch(word.source) for word in parsed.words)
+
+
+def _of_thread(word: str, text: str, rest: str, base_url: str) -> OfThread | IssueOfThread | None:
+    """What is done with the issue that a thread is about, or with the thread's first message."""
+    typed = rest.lower().rstrip(".!").split()
+    if word in MAKE and IT.intersection(typed) and not asks(text):
+        first, _, person = " ".join(typed).partition(" for ")
+        tracker = [one for one in first.split() if one not in _NOTHING]
+        if len(tracker) <= 1 and not any(_number(one, base_url) for one in typed):
+            return IssueOfThread("".join(tracker), person)
+    if any(_number(one, base_url) for one in text.split()):
+        return None
+    if word in OF_THREAD or f"{word}:" in OF_THREAD:
+        said = rest.split(" ", 1)
+        rest = said[1] if said[1:] and said[0].lower() in IT else "" if said[0].lower() in IT else rest
+        return OfThread("issue", f"{word} {rest}".strip())
+    count = next(_durations(text.split()), 0)
+    spent = count or (word in LOG and next(_durations(rest.split()), 0))
+    return OfThread("timelog", text if count else rest) if spent else None
 
 
 def _about_new(word: str, rest: str, today: Today, base_url: str) -> Run | None:

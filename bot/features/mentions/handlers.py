@@ -11,15 +11,25 @@ from bot.features.issues.fields import Draft
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.mentions import views
 from bot.features.mentions.buttons import OpenDraftThere, RunCommand
-from bot.features.mentions.commands import Nothing, Run, Unclear, Wordless, meant
+from bot.features.mentions.commands import (
+    IssueOfThread,
+    Meant,
+    Nothing,
+    OfThread,
+    Run,
+    Unclear,
+    Wordless,
+    meant,
+)
 from bot.features.new_issue.form import TITLE
-from bot.features.new_issue.opening import FormOpening
+from bot.features.new_issue.opening import FormOpening, draft_from_message
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
 from bot.slack.language.keys import reject_key
+from bot.slack.language.marks import SELF
 from bot.slack.language.options import Parsed
 from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
@@ -49,7 +59,8 @@ class MentionHandlers:
         reject_key(message.text)
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()
-        match meant(text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix):
+        found = await self._meant(message, reply, text)
+        match found:
             case Run(command, rest):
                 if files:
                     await reply.privately(sentence(views.FILES_LEFT))
@@ -58,6 +69,8 @@ class MentionHandlers:
                 if not files and await self._is_search(reply, text):
                     return _payload(reply, "issues", text)
                 await self._ask(reply, message, unclear)
+            case IssueOfThread():
+                await self._ask_of_thread(reply, message, found)
             case Nothing() | Wordless() if files:
                 await self._ask(reply, message, Unclear(name_of(files[0])))
             case Nothing() if reply.place.thread_ts:
@@ -67,6 +80,32 @@ class MentionHandlers:
             case Wordless():
                 await reply.privately(views.wordless())
         return None
+
+    async def _meant(self, message: UserMessage, reply: Reply, text: str) -> Meant:
+        """What a message means, in a thread about an issue also without its number."""
+        read = partial(
+            meant, text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix
+        )
+        found = read(in_thread=bool(reply.place.thread_ts))
+        if not isinstance(found, OfThread):
+            return found
+        with suppress(NotLinked):
+            if about := await self.issues.about(reply, message.event):
+                return Run(found.command, f"{about.id} {found.text}")
+        return read()
+
+    async def _ask_of_thread(self, reply: Reply, message: UserMessage, wanted: IssueOfThread) -> None:
+        """*Create issue “…”* from a thread's first message, with the type and the person that were named."""
+        read = await self.issues.thread(reply, str(reply.place.thread_ts))
+        first = next((each for each in read if each["ts"] != message.event["ts"]), None)
+        if first is None:
+            await self._offer_thread(reply, message)
+            return
+        draft = await draft_from_message(reply, first)
+        named = {"tracker": wanted.tracker, "to": "me" if wanted.person in SELF else wanted.person}
+        draft = draft.model_copy(update={"values": {**draft.values, **{k: v for k, v in named.items() if v}}})
+        create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
+        await reply.privately(views.unclear(views.OF_THREAD, draft.subject, create, None))
 
     async def _is_search(self, reply: Reply, text: str) -> bool:
         """Whether a short text is nothing but phrases of a search, with the names that the user may use."""

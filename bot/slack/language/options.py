@@ -160,7 +160,8 @@ def checked(parsed: Parsed) -> Parsed:
 def understand(text: str, known: Collection[str], *, equals: bool = True) -> Parsed:
     """Words and options, with the problems in them and the keys that may be names of custom fields.
 
-    `equals`: whether `key=value` is an option, too. An option without a value counts as text.
+    `equals`: whether `key=value` is an option, too. An option without a value counts as text, unless the text
+    begins with one: then each takes what follows up to the next, as in `title: Cart is empty, type: bug`.
     """
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
@@ -172,6 +173,7 @@ def understand(text: str, known: Collection[str], *, equals: bool = True) -> Par
         problems.append(error)
         typed_words = deque(_with_quotes_closed(text))
     excludes = any(key.startswith("-") for key in known)
+    labeled = bool(typed_words) and _is_label(typed_words[0], known)
     while typed_words:
         word = typed_words.popleft()
         option = _option(word, known if equals else ())
@@ -180,6 +182,8 @@ def understand(text: str, known: Collection[str], *, equals: bool = True) -> Par
             continue
         typed, value = option
         key = _known_as(typed, known)
+        if key is not None and labeled and not value.text:
+            value = _labeled(typed_words, known)
         if key is not None and value.text:
             if key in _DATES and key not in options:
                 value = _whole_date(value, typed_words)
@@ -200,6 +204,21 @@ def understand(text: str, known: Collection[str], *, equals: bool = True) -> Par
             unknown.append((typed, word, value))
     values = {key: tuple(values) for key, values in options.items()}
     return Parsed(tuple(plain), values, tuple(problems), unknown=tuple(unknown), known=known)
+
+
+def _is_label(word: Word, known: Collection[str]) -> bool:
+    option = _option(word, ())
+    return option is not None and not option[1].text and _known_as(option[0], known) is not None
+
+
+def _labeled(following: deque[Word], known: Collection[str]) -> Value:
+    """The words up to the next label, without the comma before it."""
+    atoms: list[Atom] = []
+    while following and not _is_label(following[0], known):
+        atoms += ([Atom(" ")] if atoms else []) + [*following.popleft().atoms]
+    if atoms and not atoms[-1].quoted and not atoms[-1].user:
+        atoms[-1] = Atom(atoms[-1].text.rstrip(",;"))
+    return Value(tuple(atoms))
 
 
 def _with_quotes_closed(text: str) -> tuple[Word, ...]:
