@@ -89,6 +89,7 @@ LISTS = {"projects": "tracker", "digests": "digest", "templates": "issue"}
 LIST = frozenset({"list", "show"})
 SEARCH = frozenset({"search", "find"})
 LOG = frozenset({"log", "time", "track", "spent"})
+ABOUT_TIME = frozenset({"how", "who", "delete", "edit", "undo", "remove"})
 ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "connect", "disconnect"})
 ACCOUNT = frozenset({"projects", "project", "default", "user"})
 TEMPLATES = frozenset({"template", "templates"})
@@ -208,6 +209,9 @@ def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:
 
 
 def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
+    said = set(text.lower().rstrip("?!.").split())
+    if (word in ABOUT_TIME and said & {"log", "logged", "entry"}) or text.lower().startswith("how much time"):
+        return Run("timelog", text)
     if word in LOG:
         spent = rest[len(_leading(_LOGGED, rest)) :]
         known = _number(_split(spent)[0], base_url) or any(_durations(spent.split()))

@@ -12,8 +12,8 @@ from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
-from bot.slack.language.durations import hours
-from bot.slack.language.marks import Vocabulary
+from bot.slack.language.durations import hours, without_spans
+from bot.slack.language.marks import CALENDAR, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND
 from bot.slack.language.questions import Question, is_question
@@ -28,6 +28,18 @@ class EditLastEntry:
 
 
 @dataclass(frozen=True)
+class ShowTotals:
+    """`/timelog today`, `how much did I log this week`: what the user logged."""
+
+
+@dataclass(frozen=True)
+class WhoLogged:
+    """`who logged time on 12`: the issue has the sum."""
+
+    issue: int
+
+
+@dataclass(frozen=True)
 class Misread:
     """A text that can't be logged as typed: what is wrong, and a draft of what was understood."""
 
@@ -35,16 +47,25 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | Help  # a draft opens the form
+TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | WhoLogged | Help
+"""A draft opens the form."""
 Read = tuple[TimeDraft, UserError | None]  # what was understood, and what is wrong with the rest
 
 OPTIONS = ("project", "activity", "on")
+MORE_DAYS = ("and", "to", "until", "till", "through", "-", "–", "&", "or")
 EDIT = ("edit", "change", "delete", "remove", "undo")
-LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book")
+LAST = frozenset({"last", "my", "the", "it", "entry", "time", "one", "latest", "that"})
+TOTALS = frozenset(
+    {
+        *("how", "much", "many", "hours", "time", "did", "have", "i", "log", "logged", "spent", "today"),
+        *("this", "week", "my", "total", "totals", "sum", "so", "far", "what", "show", "me", "the", "on"),
+    }
+)
+LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book", "please", "pls")
 LINKING = ("for", "on", "to", "in", "issue")
 """Words between a duration and its issue, as in `2 hours on issue 42`."""
 ALSO = AND | {"or", "/"}
-MAX_DURATION_WORDS = 4  # as in `1 h 30 min`
+MAX_DURATION_WORDS = 5  # as in `2 hours and 15 minutes`
 
 MAX_WORDS_BEFORE = 5  # how many words may stand before a duration
 _WITH_UNIT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?)(?![a-z])")
@@ -62,36 +83,79 @@ def timelog_command(
     """
     if typist.base_url:
         values.own_text(text, typist.base_url)
+    text = without_spans(text)
     parsed = understand(text, OPTIONS).with_fields()
-    words = [word.text.lower() for word in parsed.words]
+    words = [plain(word) or word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
+    if words and not parsed.options and (asked := _about_logged(words)):
+        return asked
     if words[:1] == ["edit"] and not alone:
         raise UserError("To change or delete your last entry, type `{/timelog} edit` on its own.")
-    request: TimelogRequest
-    wrong, said = None, 0
-    if alone and words[0] in EDIT:
-        request = EditLastEntry()
-    elif alone and words == ["help"]:
-        request = Help()
-    else:
-        try:
-            said = next((n for n, word in enumerate(words) if word not in LOG), 0)
-            request, wrong = _time(reading.time(parsed.after(said), vocabulary, typist.today), typist)
-        except UserError as error:
-            return Misread(TimeDraft(comment=text), error)
-    draft = request if isinstance(request, TimeDraft) else TimeDraft()
+    if alone and words[0] in (*EDIT, "help"):
+        return Help() if words[0] == "help" else EditLastEntry()
+    said = next((n for n, word in enumerate(words) if word not in LOG), 0)
+    try:
+        request, wrong = _time(reading.time(parsed.after(said), vocabulary, typist.today), typist)
+    except UserError as error:
+        return Misread(TimeDraft(comment=text), error)
+    draft, unsure = request, None
     if isinstance(request, TimeToLog):
         alternative = request.comment.lower().startswith("or ")
         if alternative or is_doubtful(parsed.after(said).plain):
-            draft, wrong = TimeDraft(comment=parsed.text), _unsure()
+            draft, unsure = TimeDraft(comment=parsed.text), _unsure()
         elif is_question(parsed.words):
-            wrong = Question(as_typed(text))
+            unsure = Question(as_typed(text))
+        else:
+            unsure = _more_than_comment(request, words, typist, on="on" in parsed.options)
     if alone and draft.comment and (near := word_meant(words[0], (*EDIT, "help"))):
         wrong = UnknownWord("timelog", words[0], near)
     if parsed.problems:
         comment = " ".join(filter(None, (draft.comment, *parsed.left)))
         return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
+    wrong = unsure or wrong
     return Misread(draft, wrong) if wrong else request
+
+
+def _about_logged(words: Sequence[str]) -> TimelogRequest | None:
+    """What asks about time that was logged: `delete last`, `how much did I log today`, `who logged on 12`."""
+    if words[0] in EDIT and words[1:] and LAST.issuperset(words[1:]):
+        return EditLastEntry()
+    if {"today", "week", "total", "totals"}.intersection(words) and TOTALS.issuperset(words):
+        return ShowTotals()
+    issue = values.issue_number(words[-1])
+    return WhoLogged(issue) if words[0] == "who" and issue else None
+
+
+def _more_than_comment(
+    request: TimeToLog, words: Sequence[str], typist: Typist, *, on: bool
+) -> UserError | None:
+    """Why what is left may be more than a comment: another day, another person, or more of the same."""
+    comment = request.comment.lower().split()
+    if request.quoted:
+        return None
+    if not comment:
+        return _either_day(words, typist)
+    first, second = comment[0].rstrip(","), comment[1] if comment[1:] else ""
+    another = first in ("and", "each", "&", "plus", "daily", "every")
+    someone = first == "for" and not comment[2:] and (second.startswith("@") or second.isalpha())
+    period = "-" in first and all(part in CALENDAR for part in first.split("-"))
+    days = (first in CALENDAR or dates.is_date(first)) and second in ("", *MORE_DAYS)
+    until = first in MORE_DAYS and (second in CALENDAR or dates.is_date(second))
+    if another or someone or ((period or days or until) and not on):
+        return UserError(
+            "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
+            "yourself, or put the comment in quotes.",
+            text=request.comment,
+        )
+    return None
+
+
+def _either_day(words: Sequence[str], typist: Typist) -> UserError | None:
+    """The error for a weekday that is today's, without a word that says which one."""
+    today = dates.WEEKDAYS[typist.today().weekday()]
+    if words[-1] not in (today, today[:3]) or (words[1:] and words[-2] in ("on", "last", "this")):
+        return None
+    return UserError("Is that today or last {day}? Type `on:today` or `last {day}`.", day=today.title())
 
 
 def _unsure() -> UserError:
@@ -123,8 +187,8 @@ def _on_issue(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
     if parsed.words[1:] and parsed.words[0].text.lower() in LINKING:
         parsed = parsed.after(1)
     number = values.issue_number(parsed.words[0].text)
-    if number is None:
-        found, count = _duration(parsed.words, typist.locale)
+    found, count = _duration(parsed.words, typist.locale)
+    if number is None or count > 1:
         rest, on, wrong = _day_of(parsed.after(count), draft, typist.today)
         known = {"hours": found, "spent_on": on or draft.spent_on, "comment": _comment(rest)}
         return _with_uncertain_day(draft.model_copy(update=known), rest, typist), wrong

@@ -15,6 +15,7 @@ from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
+from bot.features.issues.views import opening
 from bot.features.parts import Parts
 from bot.features.timelog import buttons, commands, views
 from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
@@ -105,6 +106,13 @@ class TimelogHandlers:
                 await self.open_form(reply, draft)
             case EditLastEntry():
                 await self.open_entry(reply, None)
+            case commands.ShowTotals():
+                await reply.privately(views.logged_so_far(await self._totals(reply)))
+            case commands.WhoLogged(issue):
+                reply.recovery = opening(issue, reply.wording)
+                raise UserError(
+                    "I can't list other people's time. Issue #{issue} shows the sum.", issue=issue
+                )
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 

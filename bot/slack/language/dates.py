@@ -118,12 +118,12 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
             ):
                 continue
             typed = bare(_normal(" ".join(word.text for word in phrase)))
-            if found := _said(typed, today, alone=count == len(words), sure=sure):
+            if found := _said(typed, today, alone=count == len(words), first=at == 0, sure=sure):
                 return SaidDay(found, at, count)
     return None
 
 
-def _said(typed: str, today: Today, *, alone: bool, sure: bool) -> date | None:
+def _said(typed: str, today: Today, *, alone: bool, first: bool, sure: bool) -> date | None:
     """The day that the whole phrase names."""
     named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
     near = _NEAR_DAY.fullmatch(named)
@@ -131,6 +131,8 @@ def _said(typed: str, today: Today, *, alone: bool, sure: bool) -> date | None:
         form.fullmatch(named) for form in (_ISO, _NUMERIC, _AGO)
     )
     dated = alone or named != typed
+    first = first or named != typed
+    certain = certain or (bool(_DOTTED.fullmatch(named)) and (alone or first))
     certain = certain or named in _NAMED or (dated and _weekday(named) is not None)
     certain = certain or ((dated or not sure) and _is_month_day(named))
     try:
