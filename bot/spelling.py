@@ -74,6 +74,11 @@ def _likely(wanted: str, names: Iterable[str]) -> list[str]:
     return nsmallest(COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name)))
 
 
+def squashed(name: str) -> str:
+    """A name as people shorten it: `Web Shop` as `webshop`."""
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
 def prose_kind(kind: str) -> str:
     """What sentences call a kind of names: `tracker` is also the product."""
     return "issue type" if kind == "tracker" else kind

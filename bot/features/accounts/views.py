@@ -20,6 +20,12 @@ NOT_A_KEY = "That isn't an API key. Copy it exactly as your account page shows i
 NEXT = "After you link, I'll run: "
 
 
+class UnlinkAccount(Button):
+    """Unlinks the account, after a question."""
+
+    action = "link.delete"
+
+
 class LinkAccount(Button):
     """Opens the form for an API key; `saved` is the ID of the request to resume after linking."""
 
@@ -97,6 +103,17 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
         else f"Try `{wording.command('issues')} to:me`, or `{wording.command('issue')}` to create an issue."
     )
     return forms.notice("Account linked", f"{_linked_as(user)}\n{next_step}")
+
+
+def unlink_question(wording: Wording) -> Message:
+    """Asks before the account is unlinked, and says what stops."""
+    said = (
+        f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key. Your digests, "
+        "the issues you follow, and direct messages stop until you link it again."
+    )
+    return Message(
+        said, (section(said), actions([button("Unlink account", UnlinkAccount(), style="danger")]))
+    )
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:

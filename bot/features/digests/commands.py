@@ -62,11 +62,16 @@ class AddDigest:
 
 @dataclass(frozen=True)
 class OnDigest:
-    """`/digest pause [3]` and the like; `id` is None if none was typed. `personal`: `/digest me pause`."""
+    """`/digest pause [3]` and the like; `id` is None if none was typed. `personal`: `/digest me pause`.
 
-    act: Act
+    `named` is the project of the digest, and `schedule` the new one in `change to 10am`.
+    """
+
+    act: Act | None
     id: int | None = None
     personal: bool = False
+    named: str = ""
+    schedule: str = ""
 
 
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
@@ -83,7 +88,11 @@ _ACTS = {
     "resume": Act.RESUME,
     **dict.fromkeys(("remove", "delete", "stop"), Act.REMOVE),
     **dict.fromkeys(("take", "takeover"), Act.TAKE_OWNERSHIP),
+    "preview": None,
 }
+_THE_ONE = frozenset(
+    {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
+)
 _KNOWN = ("add", "me", *_ALONE, *_ACTS)
 _KIND_WORDS: Mapping[str, Kind] = {
     "new": "new",
@@ -112,7 +121,7 @@ def typed_digest(text: str) -> Parsed:
     return replace(parsed, words=words)
 
 
-def project_of(typed: Parsed) -> str | None:
+def typed_project(typed: Parsed) -> str | None:
     """The project that a new digest names before its schedule."""
     parsed = typed.after(1) if typed.plain.lower().startswith("add") else typed
     return Parsed(parsed.words[: _schedule_at(parsed.words)], {}).plain or None
@@ -179,13 +188,19 @@ def _custom_fields(parsed: Parsed, _: str = CUSTOM_FIELD) -> tuple[FieldValue, .
 def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
-    if not parsed.words:
-        return OnDigest(_ACTS[word])
-    number = _NUMBER.fullmatch(parsed.plain)
+    said = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
+    text, act = " ".join(said), _ACTS[word]
+    if not text:
+        return OnDigest(act)
+    if act is Act.CHANGE and said[0].lower() == "to" and said[1:]:
+        return OnDigest(act, schedule=" ".join(said[1:]))
+    number = _NUMBER.fullmatch(text)
+    if number is None and text[:1].isalpha():
+        return OnDigest(act, named=text)
     if number is None or not int(number[1]):
-        act = "take over" if word == "take" else word
-        raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=act)
-    return OnDigest(_ACTS[word], int(number[1]))
+        verb = "take over" if word == "take" else word
+        raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=verb)
+    return OnDigest(act, int(number[1]))
 
 
 def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest:
@@ -266,7 +281,7 @@ def _schedule_at(words: Sequence[Word]) -> int:
 
 def _starts_schedule(word: Word) -> bool:
     """A quoted word is part of the project's name."""
-    return not word.quoted and word.text.lower() in schedules.KEYWORDS
+    return not word.quoted and schedules.starts(word.text.lower())
 
 
 def _looks_like_schedule(word: Word) -> bool:

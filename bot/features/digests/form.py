@@ -8,7 +8,15 @@ from pydantic import Field
 
 from bot.errors import NotLinked, UserError, WrongField
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
-from bot.features.digests.commands import MORE, more_filters, more_typed
+from bot.features.digests.commands import (
+    MORE,
+    DigestRequest,
+    digest_command,
+    more_filters,
+    more_typed,
+    typed_digest,
+    typed_project,
+)
 from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
 from bot.features.digests.schedules import DAYS, LONGEST, Schedule, ScheduleError, parse, zone_named
 from bot.features.parts import Parts
@@ -195,6 +203,13 @@ def marked(view: JSON, metadata: DigestMetadata) -> JSON:
 def project_of(view: View) -> int | None:
     """The project that is chosen in the form, or of the digest that it changes."""
     return forms.Values(view.json).number("project") or DigestMetadata.of(view).project
+
+
+async def read_command(parts: Parts, reply: Reply, typed: str, chosen: str | None = None) -> DigestRequest:
+    """The request in a text, for the `chosen` project if there is one."""
+    parsed = typed_digest(typed)
+    known = await vocabulary_for(parts, reply, parsed, project=chosen or typed_project(parsed))
+    return digest_command(parsed, reply.owner, known, chosen)
 
 
 async def read(access: Parts, reply: Reply, view: View, before: Plan | None = None) -> WantedPlan:

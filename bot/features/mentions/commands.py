@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.errors import UserError
+from bot.features.digests import schedules
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.incoming.interaction import COMMAND_LENGTH
@@ -89,9 +90,10 @@ LISTS = {"projects": "tracker", "digests": "digest", "templates": "issue"}
 LIST = frozenset({"list", "show"})
 SEARCH = frozenset({"search", "find"})
 LOG = frozenset({"log", "time", "track", "spent"})
+SENDS = frozenset({"send", "message", "dm", "remind", "tell", "give"})
 ABOUT_TIME = frozenset({"how", "who", "delete", "edit", "undo", "remove"})
 ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "connect", "disconnect"})
-ACCOUNT = frozenset({"projects", "project", "default", "user"})
+ACCOUNT = frozenset({"projects", "project", "default", "user", "who", "who's", "settings"})
 TEMPLATES = frozenset({"template", "templates"})
 GREETINGS = frozenset({"hi", "hello", "hey", "thanks", "thank you", "?", "what can you do"})
 FEW = 3  # how many words may follow a noun of `/tracker`, since more are a sentence
@@ -238,8 +240,11 @@ def _about_others(word: str, text: str, rest: str, today: Today) -> Run | None:
         return Run("issues", text)
     if word == "help" and said.removeprefix("/") in COMMANDS:
         return Run(said.removeprefix("/"), "help")
-    few = word in ACCOUNT and (word == "projects" or rest) and len(rest.split()) <= FEW
-    if (word in ALONE and not rest) or few:
+    if word in SENDS and (at := next((n for n, one in enumerate(said.split()) if schedules.starts(one)), 0)):
+        return Run("digest", f"me {' '.join(rest.split()[at:])}")
+    few = word in ACCOUNT and (word in ("projects", "settings") or rest) and len(rest.split()) <= FEW
+    alone = not rest or said.rstrip("!.?") in ("my account", "me", "please")
+    if (word in ALONE and alone) or few:
         return Run("tracker", f"{word} {rest}".strip())
     return Run("tracker", "help") if text.lower().rstrip("!?. ") in GREETINGS else None
 

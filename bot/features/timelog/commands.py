@@ -32,10 +32,10 @@ class ShowTotals:
     """`/timelog today`, `how much did I log this week`: what the user logged."""
 
 
-@dataclass(frozen=True)
-class WhoLogged:
-    """`who logged time on 12`: the issue has the sum."""
+class WhoLogged(UserError):
+    """`who logged time on 12`."""
 
+    says = "I can't list other people's time. Issue #{issue} shows the sum."
     issue: int
 
 
@@ -47,7 +47,7 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | WhoLogged | Help
+TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | Help
 """A draft opens the form."""
 Read = tuple[TimeDraft, UserError | None]  # what was understood, and what is wrong with the rest
 
@@ -123,7 +123,9 @@ def _about_logged(words: Sequence[str]) -> TimelogRequest | None:
     if {"today", "week", "total", "totals"}.intersection(words) and TOTALS.issuperset(words):
         return ShowTotals()
     issue = values.issue_number(words[-1])
-    return WhoLogged(issue) if words[0] == "who" and issue else None
+    if words[0] == "who" and issue:
+        raise WhoLogged(issue)
+    return None
 
 
 def _more_than_comment(

@@ -81,6 +81,7 @@ class TimelogHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         typist = await reply.typist()
+        reply.recovery = partial(self._way_on, reply)
         request = timelog_command(command.text, typist)
         if isinstance(request, TimeDraft) and request.issue is None and may_name_project(command.text):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
@@ -93,6 +94,10 @@ class TimelogHandlers:
                 await self._answer(reply, guess)
                 return
         await self._answer(reply, request)
+
+    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+        issue = error.issue if isinstance(error, commands.WhoLogged) else None
+        return await opening(issue, reply.wording)(error) or await reply.correction(error)
 
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
@@ -108,15 +113,8 @@ class TimelogHandlers:
                 await self.open_entry(reply, None)
             case commands.ShowTotals():
                 await reply.privately(views.logged_so_far(await self._totals(reply)))
-            case commands.WhoLogged(issue):
-                reply.recovery = opening(issue, reply.wording)
-                raise UserError(
-                    "I can't list other people's time. Issue #{issue} shows the sum.", issue=issue
-                )
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
-
-    # Logging without the form
 
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
@@ -152,7 +150,6 @@ class TimelogHandlers:
         await reply.privately(views.day_ahead(ahead, for_today))
 
     async def fill_pressed(self, press: ButtonPress[buttons.FillTimeForm], reply: Reply) -> None:
-        """*Open form*: the form with what was typed before, and what was wrong with it."""
         await self.open_form(reply, press.button.time, press.button.said)
 
     async def log_anyway_pressed(self, press: ButtonPress[buttons.LogTimeAnyway], reply: Reply) -> None:
@@ -163,8 +160,6 @@ class TimelogHandlers:
         if logged:
             await self._confirm(reply, logged)
         await posting.dismiss(reply.slack, reply.place)
-
-    # Answers
 
     async def confirmation(
         self, reply: Reply, did: str, spent: Spent, *, shareable: bool = True, note: str = ""
@@ -289,8 +284,6 @@ class TimelogHandlers:
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
         return FormResult.told("Time logged", await self.confirmation(reply, views.LOGGED, logged.spent))
-
-    # Sharing
 
     async def share_pressed(self, press: ButtonPress[buttons.ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""
