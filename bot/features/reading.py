@@ -1,6 +1,8 @@
 """Reads the names that a typed text may hold: once for a command, and only the lists that it may need."""
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeVar
 
 from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.access.vocabulary import vocabulary
@@ -13,6 +15,8 @@ from bot.slack.language.phrases import Where
 from bot.slack.language.reading import needs
 from bot.slack.outgoing.replies import Reply
 
+T = TypeVar("T")
+MANY = 2_000  # how many names are looked through at once
 EVERY_PROJECT = ("all", "any", "*")
 
 
@@ -39,6 +43,12 @@ async def vocabulary_for(
         _fields(parts, reply, project) if parsed.unknown else _none(),
     )
     return Vocabulary({**names, **more}, fields, problem)
+
+
+async def read_with(vocabulary: Vocabulary, read: Callable[[], T]) -> T:
+    """What `read` returns; in a thread if there are many names, so that nobody else waits."""
+    many = sum(map(len, vocabulary.names.values())) > MANY
+    return await asyncio.to_thread(read) if many else read()
 
 
 async def _none() -> tuple[list[Ref], UserError | None]:

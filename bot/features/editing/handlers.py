@@ -23,6 +23,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
+from bot.features.reading import read_with
 from bot.service.models import Issue, Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
@@ -84,7 +85,7 @@ class EditHandlers:
 
     async def _read(self, reply: Reply, typed: TypedChange) -> Edit:
         known = await self._vocabulary(reply, typed.number, typed.parsed)
-        return edit_command(typed, await reply.typist(), known)
+        return await read_with(known, partial(edit_command, typed, await reply.typist(), known))
 
     async def undo_last(self, reply: Reply) -> None:
         """`/issue undo`: what *Undo* on the last confirmation does."""

@@ -24,7 +24,7 @@ from bot.features.issues.views import open_buttons
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening, OpenDraft
 from bot.features.parts import Parts
-from bot.features.reading import vocabulary_for
+from bot.features.reading import read_with, vocabulary_for
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers
@@ -58,7 +58,7 @@ class IssueCommand:
                 await self._ask_for(reply, subjects, request.parsed.text)
                 return
             known = await vocabulary_for(self.parts, reply, request.parsed, "new")
-            request = commands.new_issue(request, typist, known)
+            request = await read_with(known, partial(commands.new_issue, request, typist, known))
         match request:
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)

@@ -24,7 +24,7 @@ from bot.features.mentions.commands import (
 from bot.features.new_issue.form import TITLE
 from bot.features.new_issue.opening import FormOpening, draft_from_message
 from bot.features.parts import Parts
-from bot.features.reading import vocabulary_for
+from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
@@ -113,7 +113,8 @@ class MentionHandlers:
             parsed = Parsed(words(text), {})
             if len(parsed.words) <= SHORT:
                 known = await vocabulary_for(self.parts, reply, parsed, "search")
-                return is_search(parsed, (await reply.typist()).today, known)
+                today = (await reply.typist()).today
+                return await read_with(known, partial(is_search, parsed, today, known))
         return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:

@@ -7,7 +7,7 @@ from bot.errors import BotError, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
-from bot.features.reading import vocabulary_for
+from bot.features.reading import read_with, vocabulary_for
 from bot.features.search import buttons, views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
@@ -108,7 +108,7 @@ class SearchHandlers:
         reply.recovery = partial(self._way_on, page)
         parsed, typist = understand(page.query, OPTIONS), await reply.typist()
         known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
-        return issues_command(parsed, typist, known, phrases=as_phrases)
+        return await read_with(known, partial(issues_command, parsed, typist, known, phrases=as_phrases))
 
     async def _way_on(self, page: buttons.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""

@@ -80,6 +80,7 @@ class Marks:
         self._names = vocabulary.names
         self._folded: dict[str, dict[str, str]] = {}
         self._texts: dict[str, str] = {}
+        self._words: dict[str, frozenset[str]] = {}
         self._found: dict[tuple[str, int, bool], tuple[str, int] | None] = {}
 
     def at(self, kind: str, at: int, *, leads: bool) -> tuple[str, int] | None:
@@ -107,6 +108,8 @@ class Marks:
 
     def _named(self, kind: str, at: int, *, leads: bool) -> tuple[str, int] | None:
         best, names = None, "person" if kind == "owner" else "priority" if kind == "urgent" else kind
+        if not leads and kind == names and self._unknown(kind, self.plain[at] or ""):
+            return None
         for typed, count in self._runs(at):
             folded = typed.casefold()
             if kind == "owner" and (match := _POSSESSIVE.fullmatch(folded)):
@@ -152,6 +155,12 @@ class Marks:
                 found = {plural(name): called for name, called in found.items()} | found
             self._folded[kind] = found
         return self._folded[kind]
+
+    def _unknown(self, kind: str, word: str) -> bool:
+        """Whether no name of this kind has that word."""
+        if kind not in self._words:
+            self._words[kind] = frozenset(word.rstrip(END) or word for word in self._text(kind).split())
+        return word.removeprefix("@") not in self._words[kind]
 
     def _text(self, kind: str) -> str:
         """The names in one text, with a space before and after each of their words."""
