@@ -90,6 +90,25 @@ LISTS = {"projects": "tracker", "digests": "digest", "templates": "issue"}
 LIST = frozenset({"list", "show"})
 SEARCH = frozenset({"search", "find"})
 LOG = frozenset({"log", "time", "track", "spent"})
+QUESTIONS = frozenset(
+    {
+        *("how", "what", "what's", "when", "who", "why", "where", "which", "can", "could", "should", "would"),
+        *("is", "are", "did", "does", "do", "will", "has", "have", "was", "am"),
+    }
+)
+REPLIES = frozenset(
+    {"yes", "no", "ok", "okay", "sure", "yep", "nope", "done", "cool", "great", "fine", "nice"}
+)
+LEADS = (
+    ("Log time", frozenset({"time", "hours", "log", "logged", "timesheet"}), Run("timelog", "")),
+    ("Digests", frozenset({"digest", "digests", "notify", "notifications", "summary"}), Run("digest", "")),
+    ("My account", frozenset({"account", "key", "login", "link", "linked", "password"}), Run("tracker", "")),
+    (
+        "My issues",
+        frozenset({"issue", "issues", "ticket", "tickets", "my", "assigned"}),
+        Run("issues", "mine"),
+    ),
+)
 SENDS = frozenset({"send", "message", "dm", "remind", "tell", "give"})
 ABOUT_TIME = frozenset({"how", "who", "delete", "edit", "undo", "remove"})
 ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "connect", "disconnect"})
@@ -138,6 +157,25 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
     about = _about_new(word, rest, today, base_url) if word in GENERAL else None
     about = about or _about_time(word, text, rest, base_url) or _about_issue(word, first, rest, base_url)
     return about or _about_others(word, text, rest, today) or _unclear(text)
+
+
+def is_reply(text: str) -> bool:
+    """Whether a message asks or answers something, so that it is hardly an issue."""
+    said = text.lower().strip(" .!,")
+    return asks(text) or said in REPLIES or said.split()[:1] in ([word] for word in QUESTIONS)
+
+
+def leading(text: str, base_url: str) -> Iterator[tuple[str, Run]]:
+    """The commands that may answer a question, each with what its button says."""
+    if not is_reply(text):
+        return
+    words_in = [word.strip("?!.,") for word in text.lower().split()]
+    number = next(filter(None, (_number(word, base_url) for word in words_in)), None)
+    if number:
+        yield f"Show #{number}", Run("issue", str(number))
+    for label, words_of, run in LEADS:
+        if words_of.intersection(words_in):
+            yield label, run
 
 
 def _only_search_phrases(text: str, today: Today) -> bool:
@@ -212,7 +250,8 @@ def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:
 
 def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
     said = set(text.lower().rstrip("?!.").split())
-    if (word in ABOUT_TIME and said & {"log", "logged", "entry"}) or text.lower().startswith("how much time"):
+    how = word != "how" or said & {"much", "many"}
+    if word in ABOUT_TIME and how and said & {"log", "logged", "entry"}:
         return Run("timelog", text)
     if word in LOG:
         spent = rest[len(_leading(_LOGGED, rest)) :]

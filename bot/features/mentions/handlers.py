@@ -19,6 +19,8 @@ from bot.features.mentions.commands import (
     Run,
     Unclear,
     Wordless,
+    is_reply,
+    leading,
     meant,
 )
 from bot.features.new_issue.form import TITLE
@@ -132,7 +134,12 @@ class MentionHandlers:
         elif not unclear.long:
             quoted = unclear.subject.replace('"', " ").removesuffix("…")
             search = await reply.save(RunCommand(payload=_payload(reply, "issues", f'"{quoted}"')))
-        await reply.privately(views.unclear(said, unclear.subject, create, search))
+        leads = [
+            (label, await reply.save(RunCommand(payload=_payload(reply, run.command, run.text))))
+            for label, run in leading(message.text, reply.wording.base_url)
+        ]
+        certain = not (leads or is_reply(message.text))
+        await reply.privately(views.unclear(said, unclear.subject, create, search, leads, certain=certain))
 
     async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
         """What can be done with the thread, as which its first message is saved, if the bot can read it."""

@@ -30,12 +30,12 @@ from bot.slack.surfaces.blocks import (
     Block,
     Element,
     Message,
-    actions,
     button,
     context,
     divider,
     option,
     plain,
+    rows,
     section,
 )
 from bot.slack.surfaces.buttons import OPTION_VALUE
@@ -46,7 +46,7 @@ from bot.spelling import series
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
 PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
-TEXT, ROW = 200, 5
+TEXT = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {
     "tracker_ids": "Tracker",
@@ -93,8 +93,8 @@ def results(
         drops = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
         each = series([f"“{line(said)}”" for said in drops])
         text = f"No issues found. There are some without {each}." if drops else "No issues found."
-        rows = _rows([*offers, button("New search", _form_of(searched))])
-        return Message(text, (section(text), description, *map(actions, rows)))
+        below = rows([*offers, button("New search", _form_of(searched))])
+        return Message(text, (section(text), description, *below))
     total = found.page.total_count
     first, last = found.offset + 1, found.offset + len(issues)
     text = f"{total} issue{'' if total == 1 else 's'}"
@@ -112,19 +112,8 @@ def results(
     if last < total and issues:
         before = (*page.before, found.offset)[-TRAIL:]
         buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
-    blocks += map(actions, _rows([*buttons, *offers]))
+    blocks += rows([*buttons, *offers])
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
-
-
-def _rows(buttons: Sequence[Element]) -> list[list[Element]]:
-    """The buttons in rows, in each of which an action occurs once."""
-    rows: list[list[Element]] = []
-    for one in buttons:
-        taken = {other["action_id"] for other in rows[-1]} if rows else set()
-        if not rows or one["action_id"] in taken or len(rows[-1]) == ROW:
-            rows.append([])
-        rows[-1].append(one)
-    return rows
 
 
 def _form_of(searched: Resolved) -> OpenSearchForm:

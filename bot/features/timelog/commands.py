@@ -15,7 +15,7 @@ from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import hours, without_spans
 from bot.slack.language.marks import CALENDAR, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
-from bot.slack.language.phrases import AND
+from bot.slack.language.phrases import AND, NEGATIONS
 from bot.slack.language.questions import Question, is_question
 from bot.slack.language.tokens import Word, as_typed, corrected
 from bot.slack.language.values import Help, Typist, ZoneUnknown
@@ -210,6 +210,8 @@ def _on_project(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
 def _with_duration(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
     spent, count = _duration(parsed.words, typist.locale)
     at = _duration_within(parsed.words) if spent is None else 0
+    if any(plain(word) in NEGATIONS for word in parsed.words[:at]):
+        return draft.model_copy(update={"comment": _comment(parsed)}), _unsure()
     if at:  # the comment comes first
         spent, count = _duration(parsed.words[at:], typist.locale)
         parsed = parsed.without(at, count)

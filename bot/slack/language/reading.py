@@ -342,6 +342,7 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """
     reader, typed = Reader("change", parsed.words, vocabulary, today), parsed.options.keys()
     found = [one for one in reader.phrases() if not typed & one.options.keys()]
+    found = [one for one in found if not _negated(one, reader.plain)]
     left = _left(parsed.words, found)
     runs: list[list[int]] = []
     for n in left:
@@ -351,6 +352,12 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
             runs.append([n])
     kept = [n for run in runs for n in _stripped(run, reader.plain)]
     return _with(parsed, [parsed.words[n] for n in kept], found)
+
+
+def _negated(phrase: Phrase, plain: Sequence[str | None]) -> bool:
+    """Whether a negation after a phrase's first word turns it around; a new subject may have one."""
+    within = plain[phrase.at + 1 : phrase.at + phrase.count]
+    return "subject" not in phrase.options and not NEGATIONS.isdisjoint(within)
 
 
 def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
