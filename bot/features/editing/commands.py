@@ -8,6 +8,7 @@ from bot.features.editing.editing import Edit, Step
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
 from bot.slack.language import values
+from bot.slack.language.durations import without_and
 from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import NEGATIONS
@@ -55,7 +56,7 @@ class TypedChange:
 def typed_change(text: str, number: int) -> TypedChange:
     """The change to issue `number` in `/issue <text>`."""
     line, below = split_first_line(text)
-    parsed = understand(line, OPTIONS)
+    parsed = understand(without_and(line), OPTIONS)
     return TypedChange(number, line, parsed.words, _about(parsed, number), below.strip())
 
 

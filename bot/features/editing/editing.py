@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from bot.access.access import Access
 from bot.access.accounts import Session
@@ -259,6 +260,7 @@ class Edited:
     already: tuple[Changed, ...] = ()
     left: tuple[BotError, ...] = ()
     mine: bool = False  # whether it is assigned to the user now
+    final: bool = False  # whether the workflow has no way back to the status before
 
     @property
     def assigned(self) -> bool:
@@ -329,9 +331,15 @@ class Editing:
             raise EditConflict(labels, editable, wanted, changed)
         if refused := editable.refused(wanted):
             raise await self._cause(session, editable, edit, refused)
+        issues = Issues(self.access)
+        with_statuses = partial(issues.detailed, include=STATUSES) if "status" in wanted.values else None
         try:
-            after = await Issues(self.access).update(
-                session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
+            after = await issues.update(
+                session,
+                before,
+                wanted.request(),
+                lambda issue: wanted.new_to(issue).names != wanted.names,
+                read=with_statuses,
             )
         except Refused as error:
             project_id, assignee = editable.catalog.project_id, wanted.values.get("to")
@@ -345,7 +353,8 @@ class Editing:
         changed = _changes(taken, after, values, held(after))
         because = await self._because(session, number, not_taken)
         left, mine = (because,) if because else (), assigned_to(session, after)
-        return Edited(before, after, changed, not_taken, left=left, mine=mine)
+        final = any(change.name == "status" for change in changed) and _is_final(before, after)
+        return Edited(before, after, changed, not_taken, left=left, mine=mine, final=final)
 
     async def _cause(self, session: Session, editable: Editable, edit: Edit, error: WrongField) -> WrongField:
         """The error, or what subtasks keep the issue from being closed."""
@@ -436,6 +445,12 @@ def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit,
     )
     in_form = set(map(_in_form, names))
     return back, {name: mark for name, mark in marks(after).items() if name in in_form}
+
+
+def _is_final(before: Issue, after: Issue) -> bool:
+    """Whether the service tells that the user can't set the status back."""
+    allowed = {status.id for status in after.allowed_statuses}
+    return bool(allowed and before.status and before.status.id not in allowed)
 
 
 def _in_form(name: str) -> str:

@@ -37,6 +37,7 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button, shortened
 from bot.slack.surfaces.forms import FormResult
 
+GUESSED = ("status", "assignee")  # fields whose names may be words of a comment
 COMMENT_SHOWN, LAST_CHANGE = 50, "last change"
 EDITED: Mapping[str, Part] = {"version": "versions"}
 """Where a change takes other names than a search."""
@@ -70,7 +71,7 @@ class EditHandlers:
             await reply.open(forms.loading(edit_form.title(number)))
             await self._fill(reply, number, edit)
             return
-        comment = typed.comment if "status" in edit.guessed else ""
+        comment = typed.comment if edit.guessed else ""
         reply.recovery = partial(self._way_on, reply, number, edit, comment=comment)
         edited = await self.editing.apply(reply.owner, number, edit)
         await self._tell(reply, edited, hidden_fields([*edit.values, *edit.cleared], edited.issue))
@@ -241,7 +242,7 @@ class EditHandlers:
 def _may_be_comment(error: BotError) -> bool:
     """Whether words were left over, or taken for the name of a status that there isn't."""
     errors = error.errors if isinstance(error, NotUnderstood) else (error,)
-    unknown = (one.error if isinstance(one, WrongField) and one.field == "status" else one for one in errors)
+    unknown = (one.error if isinstance(one, WrongField) and one.field in GUESSED else one for one in errors)
     return any(isinstance(one, NotAChange | UnknownName | UnknownWord) for one in unknown)
 
 
@@ -257,5 +258,5 @@ async def undo_button(reply: Reply, before: Issue, after: Issue, names: Collecti
 
 
 async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:
-    names = [change.name for change in edited.changed]
+    names = [] if edited.final else [change.name for change in edited.changed]
     return await undo_button(reply, edited.before, edited.issue, names) if names else []

@@ -30,6 +30,9 @@ def edited(
     if missed := _missed(edited, wording):
         lead = f"{escape(wording.service)} didn't save everything:\n" if edited.changed else ""
         blocks.append(section(f"{lead}{_listed(missed)}"))
+    if edited.final and edited.before.status:
+        before = line(edited.before.status.name)
+        blocks.append(context(f"The workflow doesn't let you set it back to {before}, so there's no Undo."))
     if edited.left:
         blocks.append(section(_listed([prose(wording.sentence(error)) for error in edited.left])))
     blocks += [context(prose(note)) for note in notes]

@@ -93,7 +93,7 @@ LOG = frozenset({"log", "time", "track", "spent"})
 QUESTIONS = frozenset(
     {
         *("how", "what", "what's", "when", "who", "why", "where", "which", "can", "could", "should", "would"),
-        *("is", "are", "did", "does", "do", "will", "has", "have", "was", "am"),
+        *("status", "is", "are", "did", "does", "do", "will", "has", "have", "was", "am"),
     }
 )
 REPLIES = frozenset(
@@ -109,6 +109,7 @@ LEADS = (
         Run("issues", "mine"),
     ),
 )
+DIGEST_VERBS = frozenset({"stop", "pause", "resume", "remove", "delete", "preview", "change", "edit"})
 SENDS = frozenset({"send", "message", "dm", "remind", "tell", "give"})
 ABOUT_TIME = frozenset({"how", "who", "delete", "edit", "undo", "remove"})
 ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "connect", "disconnect"})
@@ -147,6 +148,9 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
     if not any(character.isalnum() for character in _EMOJI.sub("", text)):
         return Nothing() if text == "?" else Wordless()
     first, rest = _split(text)
+    while rest and first.lower().rstrip(",!") in ("please", "pls", "hey", "hi", "ok", "okay"):
+        text = rest
+        first, rest = _split(text)
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
     if len(text) > COMMAND_LENGTH:
         return _unclear(rest if word in GENERAL else text, long=True)
@@ -250,6 +254,9 @@ def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:
 
 def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
     said = set(text.lower().rstrip("?!.").split())
+    if word == "i" and rest.lower().startswith(("spent ", "worked ", "logged ")):
+        word, _, rest = rest.partition(" ")
+        return _about_time("log", text, rest, base_url)
     how = word != "how" or said & {"much", "many"}
     if word in ABOUT_TIME and how and said & {"log", "logged", "entry"}:
         return Run("timelog", text)
@@ -279,6 +286,8 @@ def _about_others(word: str, text: str, rest: str, today: Today) -> Run | None:
         return Run("issues", text)
     if word == "help" and said.removeprefix("/") in COMMANDS:
         return Run(said.removeprefix("/"), "help")
+    if word in DIGEST_VERBS and {"digest", "digests"}.intersection(said.split()):
+        return Run("digest", f"{word} {rest}")
     if word in SENDS and (at := next((n for n, one in enumerate(said.split()) if schedules.starts(one)), 0)):
         return Run("digest", f"me {' '.join(rest.split()[at:])}")
     few = word in ACCOUNT and (word in ("projects", "settings") or rest) and len(rest.split()) <= FEW

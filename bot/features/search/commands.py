@@ -14,7 +14,7 @@ from bot.slack.language import values
 from bot.slack.language.dates import Towards, days, times
 from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, nearest
-from bot.slack.language.phrases import AND
+from bot.slack.language.phrases import AND, NOUNS
 from bot.slack.language.reading import HalfPhrase, is_half, search
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.spelling import series
@@ -124,7 +124,7 @@ def issues_command(
 
 def _numbers(parsed: Parsed) -> tuple[int, ...]:
     """The issues' numbers, if the words are nothing else: `12`, `12, 13 and 14`."""
-    words = [word for word in parsed.words if plain(word) not in AND]
+    words = [word for word in parsed.words if plain(word) not in AND | NOUNS]
     found = [None if word.quoted else values.issue_number(word.text) for word in words]
     return () if None in found else tuple(number for number in found if number)
 

@@ -76,6 +76,7 @@ to drop such as `drop=due today`, `reported` for whom it is assigned to, or anot
 such as `tracker:bgu=Bug` or `text:vuocher=voucher`.
 """
 WORDS = "words"
+LONG = 5  # how many letters a word has that may be misspelled
 MAX_DROPS = 3  # how many phrases, and how many words, are tried to be left out
 
 
@@ -212,8 +213,8 @@ class Search:
         here = IssueFilters(project_id=filters.project_id, status="any", sort=LATEST_FIRST)
         with suppress(ServiceError):
             latest = (await self.client.list_issues(session.key, here, limit=SUBJECTS)).items
-            known = {word for issue in latest for word in re.findall(r"\w{4,}", issue.subject.casefold())}
-            near = ((word, slip(word.casefold(), known)) for word in typed[:MAX_DROPS])
+            known = {word for issue in latest for word in re.findall(r"\w{5,}", issue.subject.casefold())}
+            near = ((word, slip(word.casefold(), known)) for word in typed[:MAX_DROPS] if len(word) >= LONG)
             return [f"text:{word}={meant}" for word, meant in near if meant and "=" not in word]
         return []
 

@@ -6,13 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 
 from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
-from bot.slack.language.durations import hours, without_spans
+from bot.slack.language.durations import hours, without_and, without_spans
 from bot.slack.language.marks import CALENDAR, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
@@ -59,6 +60,7 @@ TOTALS = frozenset(
     {
         *("how", "much", "many", "hours", "time", "did", "have", "i", "log", "logged", "spent", "today"),
         *("this", "week", "my", "total", "totals", "sum", "so", "far", "what", "show", "me", "the", "on"),
+        *("entries", "list"),
     }
 )
 LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book", "please", "pls")
@@ -83,7 +85,7 @@ def timelog_command(
     """
     if typist.base_url:
         values.own_text(text, typist.base_url)
-    text = without_spans(text)
+    text = without_spans(without_and(text))
     parsed = understand(text, OPTIONS).with_fields()
     words = [plain(word) or word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
@@ -118,9 +120,9 @@ def timelog_command(
 
 def _about_logged(words: Sequence[str]) -> TimelogRequest | None:
     """What asks about time that was logged: `delete last`, `how much did I log today`, `who logged on 12`."""
-    if words[0] in EDIT and words[1:] and LAST.issuperset(words[1:]):
+    if words[0] in EDIT and words[1:] and (LAST.issuperset(words[1:]) or words[1] == "last"):
         return EditLastEntry()
-    if {"today", "week", "total", "totals"}.intersection(words) and TOTALS.issuperset(words):
+    if {"today", "week", "total", "totals", "entries"}.intersection(words) and TOTALS.issuperset(words):
         return ShowTotals()
     issue = values.issue_number(words[-1])
     if words[0] == "who" and issue:
@@ -138,12 +140,17 @@ def _more_than_comment(
     if not comment:
         return _either_day(words, typist)
     first, second = comment[0].rstrip(","), comment[1] if comment[1:] else ""
-    another = first in ("and", "each", "&", "plus", "daily", "every")
+    another = first in ("and", "each", "&", "plus", "daily", "every", "per")
+    more = any(one.endswith(",") and _WITH_UNIT.match(two) for one, two in pairwise(comment))
     someone = first == "for" and not comment[2:] and (second.startswith("@") or second.isalpha())
     period = "-" in first and all(part in CALENDAR for part in first.split("-"))
-    days = (first in CALENDAR or dates.is_date(first)) and second in ("", *MORE_DAYS)
+    first = first.strip("()")
+    near = second in ("", *MORE_DAYS) or second in CALENDAR
+    days = ("/" in first and first.replace("/", "").isdigit()) or (
+        near and (first in CALENDAR or dates.is_date(first))
+    )
     until = first in MORE_DAYS and (second in CALENDAR or dates.is_date(second))
-    if another or someone or ((period or days or until) and not on):
+    if another or more or someone or ((period or days or until) and not on):
         return UserError(
             "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
             "yourself, or put the comment in quotes.",
@@ -175,6 +182,11 @@ def _time(parsed: Parsed, typist: Typist) -> Read:
             draft = draft.model_copy(update={"spent_on": dates.spent_day(on, typist.today)})
         except UserError as error:
             wrong = error
+    said = None
+    with suppress(UserError):  # a date at the end is told where it is read
+        said = None if on or not parsed.words[1:] else dates.said_day(parsed.words, typist.today)
+    if said and said.at == 0 and parsed.words[said.count :]:
+        draft, parsed = draft.model_copy(update={"spent_on": said.day}), parsed.after(said.count)
     if not parsed.words:
         return draft, wrong
     about = _on_project if draft.project else _on_issue
@@ -288,7 +300,7 @@ def _duration_ahead(words: Sequence[Word], typist: Typist) -> tuple[Decimal, int
         linking = _linking(words[count:])
         mistakable = values.issue_number(duration) if count == 1 else duration[-1].isdigit()
         about, *after = words[count + linking : count + linking + 2]
-        issue = _ISSUE.fullmatch(about.text)
+        issue = _ISSUE.fullmatch(about.text.rstrip(":,"))
         if issue is None or (mistakable and not linking):
             continue
         certain = linking or about.text.startswith("#")
@@ -310,7 +322,7 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
 
     A duration of several words ends with a unit or at the end of the text: `1h 30 tickets` is one hour.
     """
-    plain = [word.text for word in words[:MAX_DURATION_WORDS]]
+    plain = [word.text.rstrip(",") for word in words[:MAX_DURATION_WORDS]]
     for count in range(len(plain), 0, -1):
         if count > 1 and count < len(words) and plain[count - 1][-1:].isdigit():
             continue

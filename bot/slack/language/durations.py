@@ -17,7 +17,9 @@ _IN_WORDS = re.compile(
     r"(?:a\s+)?(half)(?:\s+an?)?\s+hour|(?:a\s+)?(quarter)\s+(?:of\s+)?an\s+hour)"
 )
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
-_HOURS_AND = re.compile(rf"([0-9]\s?{_HOURS})\s+and\s+([0-9]{{1,2}}\s?{_MINS}\b)", re.IGNORECASE)
+_HOURS_AND = re.compile(
+    rf"\b([0-9]{{1,3}})\s?{_HOURS}\s+(?:and\s+)?([0-9]{{1,2}})\s?{_MINS}\b", re.IGNORECASE
+)
 _FROM_TO = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?[-–]([0-9]{1,2})(?::([0-9]{2}))?")
 # Languages with a decimal comma (CLDR); Mexico and Slack's Latin America use a point.
 _COMMA_LANGUAGES = frozenset(
@@ -71,6 +73,10 @@ def _from_to(typed: str) -> Decimal | None:
 
 
 def without_spans(text: str) -> str:
-    """The text with spans such as `9-11:30` as hours, and without `and` in a duration."""
-    text = _HOURS_AND.sub(r"\1 \2", text)
+    """The text with spans such as `9-11:30` as hours."""
     return _FROM_TO.sub(lambda found: f"{span}h" if (span := _from_to(found[0])) else found[0], text)
+
+
+def without_and(text: str) -> str:
+    """The text with a duration such as `2 hours and 15 minutes` as `2h 15m`."""
+    return _HOURS_AND.sub(r"\1h \2m", text)

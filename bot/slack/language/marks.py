@@ -249,6 +249,7 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "day": _day,
     "dates": _dates,
     "times": _times,
+    "period": lambda typed, today: None if typed in CALENDAR else _times(typed, today),  # April is a name
     "percent": _fits(_PERCENT),
     "number": _fits(_NUMBER),
     "month": lambda typed, _: typed if _MONTHS.intersection(typed.split()[-1:]) else None,

@@ -32,7 +32,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("i'm|i working on", "to:me", SEARCH),
     ("am i working on", "to:me", SEARCH),
     ("take|grab it|this?", "to:me", CHANGE),
-    ("assign|assigned it|this? to {person!}", "to:{person}", EVERYWHERE),
+    ("assign|assigned|reassign it|this? to {person!}", "to:{person}", EVERYWHERE),
     ("assign {person!}", "to:{person}", CHANGE),
     ("assignee is? {person!}", "to:{person}", SEARCH),
     ("give|hand it|this? over? to {person!}", "to:{person}", CHANGE),
@@ -82,7 +82,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("mark|set it|this? as? done|closed|complete|completed|finished|fixed", "step:close", CHANGE),
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open it|this? again?", "step:reopen", CHANGE),
-    ("mark|move|set|put it|this? as|to|in|into {value}", "status:{value}", CHANGE),
+    ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
     ("in|with? category is? {category}", "category:{category}", SEARCH),
     ("no|without category", "category:none", SEARCH),
     ("in|for? version|milestone|release is? {version}", "version:{version}", SEARCH),
@@ -109,11 +109,15 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
     ("since|after {times}", "created:>={times}", SEARCH),
     ("from|in the? {month}", "created:{month}", SEARCH),
+    ("from|during {times}", "created:{times}", SEARCH),
+    ("~{period}", "created:{period}", SEARCH),
     # Order
     ("how many", "count:yes", SEARCH),
     ("number|count of", "count:yes", SEARCH),
     ("sorted|sort|ordered|order by {sorted}", "sort:{sorted}", SEARCH),
     ("newest|latest|last {number}", "sort:created:desc most:{number}", SEARCH),
+    ("latest|last {number} updated|changed", "sort:updated:desc most:{number}", SEARCH),
+    ("recently closed|resolved|finished", "status:closed sort:closed:desc", SEARCH),
     ("oldest|first {number}", "sort:created:asc most:{number}", SEARCH),
     ("top {number}", "sort:priority:desc most:{number}", SEARCH),
     ("newest|latest first?", "sort:created:desc", SEARCH),
@@ -137,14 +141,14 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
             ("parent", "parent issue?", "value"),
             ("start", "start date?", "value"),
             ("due", "due|deadline date?", "value"),
-            ("estimate", "estimate|estimated|hours time|hours?", "value"),
+            ("estimate", "estimate|estimated time|hours?", "value"),
             ("done", "done", "value"),
             ("done", "% done", "value"),
             ("tracker", "tracker|type", "value"),
         )
     ),
     ("set|change|update|edit the? subject|title|name to|as|= {rest}", "subject:{rest}", CHANGE),
-    ("subject {title}", "subject:{title}", CHANGE),
+    ("subject|title {title}", "subject:{title}", CHANGE),
 )
 """What is said, the options that it stands for, and where.
 
@@ -161,7 +165,7 @@ FILLERS = frozenset(
         *("what", "what's", "whats", "everything", "anything", "things", "stuff", "have", "i", "for"),
         *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we", "our", "us"),
         *("who", "can", "you", "could", "tell", "need", "want", "any", "about", "currently", "right", "now"),
-        *("but", "at", "moment", "to", "look", "up", "team", "my", "on"),
+        *("but", "at", "moment", "to", "look", "up", "team", "my", "on", "or", "yet", "working", "doing"),
     }
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
@@ -183,6 +187,12 @@ NEGATIONS = frozenset(
     }
 )
 """Words before a phrase that turn it around: it is none then."""
+VAGUE = (
+    FILLERS
+    | NEGATIONS
+    | {"since", "from", "in", "first", "last", "top", "latest", "newest", "oldest", "after"}
+)
+"""What begins phrases, but isn't half of one alone."""
 STATES = frozenset({"new", "resolved", "finished", "completed", "done", "fixed"})
 """Words of phrases that may be the name of a status, too."""
 AND = frozenset({"and", "&", ",", "then"})

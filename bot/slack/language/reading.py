@@ -20,6 +20,7 @@ from bot.slack.language.phrases import (
     SEPARATORS,
     STATES,
     TALK,
+    VAGUE,
     VERBS,
     Where,
 )
@@ -85,9 +86,8 @@ class _Table:
                 (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
         for rows in self.first.values():
             rows.sort(key=lambda row: (row.words[-1][0] == "{", -len(row.words)))
-        self.halves = {
-            row.words[:-1] for rows in self.first.values() for row in rows if row.words[-1][0] == "{"
-        }
+        halves = (row.words[:-1] for rows in self.first.values() for row in rows if row.words[-1][0] == "{")
+        self.halves = {half for half in halves if not VAGUE.issuperset(half)}
 
 
 def _variants(word: str) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ SEARCHES = {
     "by me": "author=me",
     "created by okafor": "author=okafor",
     "tickets I created": "author=me",
-    "reported by ana ruiz last week": "author=ana ruiz | last week",
+    "reported by ana ruiz last week": "author=ana ruiz created=last week",
     "urgent": "priority=Urgent",
     "high priority bugs": "priority=High tracker=Bug",
     "priority high": "priority=High",
