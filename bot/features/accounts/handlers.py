@@ -33,7 +33,7 @@ class AccountHandlers:
     def feature(self) -> Feature:
         doing = "Checking your key with {service}…"
         return Feature(
-            buttons={LinkAccount: self.link_pressed, views.UnlinkAccount: self.unlink_pressed},
+            buttons={LinkAccount: self.link_pressed},
             forms={
                 "link": Form(self.submit_link, doing, repeatable=True),
                 "link.anyway": Form(self.submit_anyway, doing, repeatable=True),
@@ -84,10 +84,8 @@ class AccountHandlers:
     async def ask_to_unlink(self, reply: Reply) -> None:
         """`/tracker logout`: asks first, since people may expect less of it."""
         await self.store.links.required(reply.owner)
-        await reply.privately(views.unlink_question(reply.wording))
-
-    async def unlink_pressed(self, _: ButtonPress[views.UnlinkAccount], reply: Reply) -> None:
-        await self.unlink(reply)
+        if unlink := await reply.running("Unlink account", "unlink"):
+            await reply.privately(views.unlink_question(reply.wording, unlink))
 
     async def unlink(self, reply: Reply) -> None:
         if await self.store.links.delete(reply.owner):

@@ -8,7 +8,17 @@ from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, Message, actions, button, button_row, context, section
+from bot.slack.surfaces.blocks import (
+    JSON,
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    button_row,
+    context,
+    section,
+)
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import bold, escape, line, link, prose
@@ -18,12 +28,6 @@ KEY = "key"
 LINK = "Link account"
 NOT_A_KEY = "That isn't an API key. Copy it exactly as your account page shows it."
 NEXT = "After you link, I'll run: "
-
-
-class UnlinkAccount(Button):
-    """Unlinks the account, after a question."""
-
-    action = "link.delete"
 
 
 class LinkAccount(Button):
@@ -105,15 +109,13 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     return forms.notice("Account linked", f"{_linked_as(user)}\n{next_step}")
 
 
-def unlink_question(wording: Wording) -> Message:
+def unlink_question(wording: Wording, unlink: Element) -> Message:
     """Asks before the account is unlinked, and says what stops."""
     said = (
         f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key. Your digests, "
         "the issues you follow, and direct messages stop until you link it again."
     )
-    return Message(
-        said, (section(said), actions([button("Unlink account", UnlinkAccount(), style="danger")]))
-    )
+    return Message(said, (section(said), actions([unlink])))
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:

@@ -1,6 +1,5 @@
 """What the buttons of questions about `/issue` carry."""
 
-from bot.features.issues.fields import Draft
 from bot.slack.surfaces.buttons import Number
 from bot.slack.surfaces.drafts import SavedDraft
 
@@ -11,10 +10,3 @@ class ChangeSeveral(SavedDraft):
     action = "issue.change_several"
     issues: tuple[Number, ...]
     text: str
-
-
-class CreateSeveral(SavedDraft):
-    """Creates an issue with each of these subjects."""
-
-    action = "issue.create_several"
-    drafts: tuple[Draft, ...]

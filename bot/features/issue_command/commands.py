@@ -309,7 +309,7 @@ def several_subjects(typed: TypedIssue) -> tuple[str, ...]:
     said = [word.text.lower() for word in typed.parsed.words[:2]]
     if typed.below or said[1:2] not in ([f"{noun}:"] for noun in NOUNS_OF_SEVERAL):
         return ()
-    found = [part.strip() for part in typed.parsed.after(2).text.split(",")]
+    found = [part.strip() for part in typed.parsed.after(2).text.split(",")][:MAX_AT_ONCE]
     return tuple(found) if said[0] in (str(len(found)), *NUMBERS[len(found) - 1 : len(found)]) else ()
 
 

@@ -14,7 +14,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands, views
-from bot.features.issue_command.buttons import ChangeSeveral, CreateSeveral
+from bot.features.issue_command.buttons import ChangeSeveral
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood
@@ -46,7 +46,7 @@ class IssueCommand:
     def feature(self) -> Feature:
         return Feature(
             commands={"issue": self.command},
-            buttons={ChangeSeveral: self.change_several, CreateSeveral: self.create_several},
+            buttons={ChangeSeveral: self.change_several},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
@@ -127,17 +127,10 @@ class IssueCommand:
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 
     async def _ask_for(self, reply: Reply, subjects: Sequence[str], text: str) -> None:
-        """Ask before several issues are created."""
-        drafts = tuple(Draft(subject=shortened(subject, SUBJECT_LENGTH)) for subject in subjects)
+        """Ask whether several issues are meant: a button creates each."""
         one = await reply.save(OpenDraft(draft=Draft(subject=shortened(text, SUBJECT_LENGTH))))
-        await reply.privately(views.asked_for(await reply.save(CreateSeveral(drafts=drafts)), one))
-
-    async def create_several(self, press: ButtonPress[CreateSeveral], reply: Reply) -> None:
-        """*Create 3 issues*: each as `/issue new` does, once."""
-        done = UserError("You've already created these issues.")
-        async with claimed(self.parts.store.jobs, f"several:{press.button.id}", done):
-            for draft in press.button.drafts:
-                await self._create(reply, draft)
+        each = [await reply.running(f"Create “{subject}”", f"new {subject}") for subject in subjects]
+        await reply.privately(views.asked_for(subjects, list(filter(None, each)), one))
 
     async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
         """Ask before the same change is made to several issues."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.features.issue_command.buttons import ChangeSeveral, CreateSeveral
+from bot.features.issue_command.buttons import ChangeSeveral
 from bot.features.issues.views import title
 from bot.features.new_issue.opening import OpenDraft
 from bot.features.search.views import search_button
 from bot.service.models import Issue
-from bot.slack.surfaces.blocks import Message, actions, button, section
+from bot.slack.surfaces.blocks import Element, Message, actions, button, rows, section
 from bot.slack.text.mrkdwn import line, prose
 from bot.slack.text.wording import Wording
 from bot.spelling import counted, series
@@ -22,13 +22,11 @@ def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Me
     return Message(said, (section(said), actions([change, _show(saved)])))
 
 
-def asked_for(saved: CreateSeveral, one: OpenDraft) -> Message:
-    """Asks before several issues are created."""
-    count = counted(len(saved.drafts), "issue")
-    said = f"Create {count}?"
-    listed = "\n".join(f"• {line(draft.subject)}" for draft in saved.drafts)
-    several = button(f"Create {count}", saved, style="primary")
-    return Message(said, (section(f"{said}\n{listed}"), actions([several, button("Create one issue", one)])))
+def asked_for(subjects: Sequence[str], each: Sequence[Element], one: OpenDraft) -> Message:
+    """Asks which of several issues to create; `each` are the buttons for them."""
+    said = f"Are these {counted(len(subjects), 'issue')}?"
+    listed = "\n".join(f"• {line(subject)}" for subject in subjects)
+    return Message(said, (section(f"{said}\n{listed}"), *rows([*each, button("Create one issue", one)])))
 
 
 def changed(results: Mapping[int, str], saved: ChangeSeveral) -> Message:

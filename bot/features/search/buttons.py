@@ -73,20 +73,8 @@ class DropPhrase(ResultsPage):
     action = "search.drop"
 
 
-class SearchReported(ResultsPage):
-    """Searches for what a person reported in place of what is assigned to them."""
-
-    action = "search.reported"
-
-
-class SearchNearest(ResultsPage):
-    """Searches for a word that issues have in place of a misspelled one."""
-
-    action = "search.nearest"
-
-
 class FilterInstead(ResultsPage):
-    """Searches by another name in a filter."""
+    """Searches by another name in a filter, for another role of a person, or for the nearest word."""
 
     action = "search.filter"
 

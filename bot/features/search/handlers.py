@@ -32,8 +32,6 @@ PAGES = (
         buttons.FilterInstead,
     ),
     *(
-        buttons.SearchReported,
-        buttons.SearchNearest,
         buttons.SearchWords,
         buttons.DropPhrase,
         buttons.SearchInstead,

@@ -17,8 +17,6 @@ from bot.features.search.buttons import (
     PreviousPage,
     ResultsPage,
     SearchInstead,
-    SearchNearest,
-    SearchReported,
     SearchWords,
 )
 from bot.features.search.search import WORDS, Change, Resolved, Results
@@ -139,9 +137,9 @@ def _offer(change: Change, page: ResultsPage, words: str) -> Element:
     if name == "drop":
         return button(f"Without “{cut(value, WORDS_SHOWN)}”", DropPhrase(**vars(again)))
     if name == "reported":
-        return button("Reported by them", SearchReported(**vars(again)))
+        return button("Reported by them", FilterInstead(**vars(again)))
     if name.startswith("text:"):
-        return button(f"Search for “{cut(value, WORDS_SHOWN)}”", SearchNearest(**vars(again)))
+        return button(f"Search for “{cut(value, WORDS_SHOWN)}”", FilterInstead(**vars(again)))
     if name == WORDS:
         return button(f"Search for “{cut(words, WORDS_SHOWN)}”", SearchWords(**vars(again)))
     label, kind = OFFERS[name]

@@ -161,8 +161,10 @@ def _more_than_comment(
 
 def _either_day(words: Sequence[str], typist: Typist) -> UserError | None:
     """The error for a weekday that is today's, without a word that says which one."""
+    if words[-1] not in CALENDAR or (words[1:] and words[-2] in ("on", "last", "this")):
+        return None
     today = dates.WEEKDAYS[typist.today().weekday()]
-    if words[-1] not in (today, today[:3]) or (words[1:] and words[-2] in ("on", "last", "this")):
+    if words[-1] not in (today, today[:3]):
         return None
     return UserError("Is that today or last {day}? Type `on:today` or `last {day}`.", day=today.title())
 
