@@ -56,7 +56,7 @@ class TypedChange:
 def typed_change(text: str, number: int) -> TypedChange:
     """The change to issue `number` in `/issue <text>`."""
     line, below = split_first_line(text)
-    parsed = understand(without_and(line), OPTIONS)
+    parsed = understand(without_and(line).replace(" %", "%"), OPTIONS)
     return TypedChange(number, line, parsed.words, _about(parsed, number), below.strip())
 
 

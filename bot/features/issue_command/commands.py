@@ -243,7 +243,7 @@ def _several(line: str, parsed: Parsed) -> ChangeIssues | SearchIssues | None:
     """The same change to several issues; without one, they are searched for."""
     if parsed.problems:
         return None
-    numbers, others = values.several_issues(words(line))
+    numbers, others = values.several_issues(words(line.replace(" %", "%")))
     if len(numbers) < 2:  # noqa: PLR2004 - several
         return None
     if {word.text.lower() for word in others}.issubset((*SHOW, "issue", "issues")):

@@ -106,7 +106,7 @@ _SYNONYMS = {
     **dict.fromkeys(("signout", "disconnect", "logoff"), "logout"),
     **dict.fromkeys(("me", "who", "who's", "account", "status"), "whoami"),
     **dict.fromkeys(("list", "ls"), "projects"),
-    "channel": "default",
+    **dict.fromkeys(("channel", "use"), "default"),
     **dict.fromkeys(("reaction", "reactions"), "emoji"),
     **dict.fromkeys(("users", "person", "people"), "user"),
 }
@@ -128,9 +128,9 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Bare.ACCOUNT
-    typed = parsed.words[0].text.lower()
+    typed = parsed.words[0].text.lower().rstrip("?!.,")
     command = _SYNONYMS.get(typed, typed)
-    if typed == "settings" and not parsed.words[1:]:
+    if parsed.plain.lower().rstrip("?!.") in ("settings", "my account", "my settings"):
         return Bare.ACCOUNT
     if (
         typed.startswith("who")

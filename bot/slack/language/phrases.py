@@ -26,7 +26,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("unassigned|unowned", "to:nobody", SEARCH),
     ("not assigned", "to:nobody", SEARCH),
     ("no|without an? assignee|owner", "to:nobody", SEARCH),
-    ("unassign|unassigned it|this?", "to:none", CHANGE),
+    ("unassign|unassigned it|this|me?", "to:none", CHANGE),
     ("no|without|clear|remove the? assignee", "to:none", CHANGE),
     ("mine|my", "to:me", SEARCH),
     ("i'm|i working on", "to:me", SEARCH),
@@ -63,6 +63,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("make|set it|this? to? immediate", "priority:immediate", CHANGE),
     ("make it|this? {word} priority|prio", "priority:{word}", CHANGE),
     ("{word} priority|prio", "priority:{word}", CHANGE),
+    ("priority|prio is? {urgent}", "priority:{urgent}", ("search", "change")),
     ("priority|prio is? {priority!}", "priority:{priority}", ("search", "new")),
     ("raise|lower|bump|increase|decrease the? priority|prio to? {value}", "priority:{value}", CHANGE),
     # Trackers, statuses, categories and versions
