@@ -34,6 +34,8 @@ async def vocabulary_for(
         typed = parsed.options["project"][0].text
         project = "any" if typed.lower() in EVERY_PROJECT else typed
     kinds -= {"project"} if project else set()
+    if not (kinds or parsed.unknown):
+        return Vocabulary()
     about, names = (parts, reply.owner), {}
     if "project" in kinds:
         names = await vocabulary(*about, None, reply.channel, ["project"])

@@ -6,6 +6,7 @@ the channel's project, `{m}` another one. A text without a slash is a direct mes
 mention in a thread about `{n}`.
 """
 
+import json
 import re
 import tomllib
 from collections import Counter
@@ -37,7 +38,10 @@ def rows(half: str) -> list[Row]:
 
 
 async def answered(office: Office, ana: Person, typed: str, about: int) -> tuple[str, bool]:
-    """What the answer says, with the form that opened, and whether it has a button or a field."""
+    """What the answer says, with the form that opened, and whether it has a button or a field.
+
+    A message has one green button at most.
+    """
     await office.idle()
     channel = DM if typed[:1] != "/" and not typed.startswith(THREAD) else None
     thread = await ana.say(f"This is #{about} again") if typed.startswith(THREAD) else None
@@ -53,6 +57,8 @@ async def answered(office: Office, ana: Person, typed: str, about: int) -> tuple
     fresh = [m for m in await ana.messages(channel) if (m["ts"], str(m)) not in before]
     views = (await ana.state())["views"]
     shown: list[JSON] = [*(m for m in fresh if m["user"] != ana.user_id), *views[-1:]]
+    greens = [json.dumps(one.get("blocks")).count('"style": "primary"') for one in shown]
+    assert max(greens, default=0) <= 1, typed
     leads = any("action_id" in str(one.get("blocks")) for one in shown)
     for view in views:
         await ana.close(view)

@@ -11,7 +11,7 @@ from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.language.dates import is_date
 from bot.slack.language.tokens import Atom, UnclosedQuote, Value, Word, words
-from bot.spelling import series, similar
+from bot.spelling import series, similar, slip
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31})([:=])(.*)", re.DOTALL)
@@ -59,7 +59,11 @@ class UnknownOption(UserError):
 
     @property
     def correction(self) -> tuple[str, str] | None:
-        return (f"{self.key}:", f"{self.nearest}:") if self.nearest and self.nearest != _BY_ID else None
+        near = self.nearest if self.nearest and self.nearest != _BY_ID else ""
+        meant = near and (
+            near.startswith(self.key) or _SYNONYMS.get(self.key) == near or slip(self.key, [near])
+        )
+        return (f"{self.key}:", f"{near}:") if meant else None
 
     @property
     def instead(self) -> str:

@@ -3,15 +3,19 @@
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
+from time import thread_time
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.errors import UserError
 from bot.features.editing.commands import edit_command, typed_change
+from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.timelog.commands import timelog_command
 from bot.features.timelog.timelog import TimeToLog
+from bot.slack.language import reading
 from bot.slack.language.marks import Vocabulary, mark
+from bot.slack.language.options import understand
 from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.tokens import words
 from bot.slack.language.values import Typist
@@ -50,6 +54,20 @@ def test_spans_between_separators_are_read_back(spans: list[tuple[str, str]], da
     found = [(span.kind, span.value.casefold()) for span in mark(words(text), Vocabulary(NAMES), MONDAY)]
 
     assert found == [(kind, said.casefold()) for kind, said in spans]
+
+
+def test_a_search_is_read_at_once_with_a_thousand_people_and_projects() -> None:
+    people = [f"Person{n} Family{n * 7 % 1000}" for n in range(1000)]
+    projects = [name for n in range(1000) for name in (f"Warehouse {n} of the region", f"warehouse-{n}")]
+    names = Vocabulary({**NAMES, "person": people, "project": projects})
+    typed = "urgent bugs assigned to person42 in warehouse 12 of the region due this week login page"
+    taken = []
+    for _ in range(5):
+        started = thread_time()
+        reading.search(understand(typed, FILTERS), names, MONDAY)
+        taken.append(thread_time() - started)
+
+    assert min(taken) < 0.01
 
 
 @settings(max_examples=200)
