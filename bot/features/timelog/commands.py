@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
@@ -18,7 +18,7 @@ from bot.slack.language.marks import CALENDAR, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.tokens import Word, as_typed, corrected
+from bot.slack.language.tokens import Atom, Value, Word, as_typed
 from bot.slack.language.values import Help, Typist, ZoneUnknown
 from bot.spelling import GOVERNING, word_meant
 
@@ -74,8 +74,30 @@ _WITH_UNIT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?
 _ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
 
 
+@dataclass(frozen=True)
+class TypedTime:
+    """What follows `/timelog`, as a text and in words."""
+
+    text: str
+    parsed: Parsed
+
+    def on_project(self, said: Sequence[Word], project: int) -> "TypedTime":
+        """The same with the words `said` as the project, unless they are there twice."""
+        words, count = self.parsed.words, len(said)
+        at = [n for n in range(len(words) - count + 1) if words[n : n + count] == said]
+        if len(at) != 1:
+            return self
+        named = {"project": (Value((Atom(f"#{project}"),)),)}
+        parsed = self.parsed.without(at[0], count)
+        return replace(self, parsed=replace(parsed, options={**parsed.options, **named}))
+
+
+def typed_time(text: str) -> TypedTime:
+    return TypedTime(text, understand(without_spans(without_and(text)), OPTIONS).with_fields())
+
+
 def timelog_command(
-    text: str,
+    typed: TypedTime,
     typist: Typist,
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> TimelogRequest:
@@ -83,10 +105,9 @@ def timelog_command(
 
     Raises UserError for a link elsewhere, and for words after `edit`.
     """
+    text, parsed = typed.text, typed.parsed
     if typist.base_url:
         values.own_text(text, typist.base_url)
-    text = without_spans(without_and(text))
-    parsed = understand(text, OPTIONS).with_fields()
     words = [plain(word) or word.text.lower() for word in parsed.words]
     alone = len(words) == 1 and not parsed.options
     if words and not parsed.options and (asked := _about_logged(words)):
@@ -333,14 +354,14 @@ def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
     return None, 0
 
 
-def may_name_project(text: str) -> bool:
+def may_name_project(typed: TypedTime) -> bool:
     """Whether the words may name a project."""
-    return "project" in reading.needs(understand(text, OPTIONS).words, "time")
+    return "project" in reading.needs(typed.parsed.words, "time")
 
 
-def beside_duration(text: str, typist: Typist) -> Iterator[str]:
+def beside_duration(typed: TypedTime, typist: Typist) -> Iterator[tuple[Word, ...]]:
     """The words right before or after the duration that may name a project, the longest run first."""
-    words = understand(text, OPTIONS).words
+    words = typed.parsed.words
     words = words[next((n for n, word in enumerate(words) if word.text.lower() not in LOG), 0) :]
     spent, count = _duration(words, typist.locale)
     within = _duration_within(words) if spent is None else 0
@@ -350,13 +371,7 @@ def beside_duration(text: str, typist: Typist) -> Iterator[str]:
         said = " ".join(word.text for word in run)
         plain = not any(atom.quoted or atom.user for word in run for atom in word.atoms)
         if plain and len(said) > 1 and said.lower() not in GOVERNING and not ALSO.intersection(after):
-            yield said
-
-
-def with_project(text: str, typist: Typist, said: str, project: int) -> TimelogRequest:
-    """The request in a text whose words `said` are a project, unless they are there twice."""
-    named = corrected(text, said, f"project:#{project}")
-    return timelog_command(named or text, typist)
+            yield run
 
 
 def _comment(parsed: Parsed) -> str:

@@ -80,16 +80,21 @@ class TimelogHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        typist = await reply.typist()
+        typed, typist = commands.typed_time(command.text), await reply.typist()
         reply.recovery = partial(self._way_on, reply)
-        request = timelog_command(command.text, typist)
-        if isinstance(request, TimeDraft) and request.issue is None and may_name_project(command.text):
+        request = timelog_command(typed, typist)
+        if isinstance(request, TimeDraft) and request.issue is None and may_name_project(typed):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
-            request = timelog_command(command.text, typist, Vocabulary(names))
+            request = timelog_command(typed, typist, Vocabulary(names))
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
-            read = partial(commands.with_project, command.text, typist)
-            said = commands.beside_duration(command.text, typist)
-            guess = await self.guesses.meant(reply.owner, reply.channel, request, said, read)
+            said = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed, typist)}
+            guess = await self.guesses.meant(
+                reply.owner,
+                reply.channel,
+                request,
+                said,
+                lambda words, project: timelog_command(typed.on_project(said[words], project), typist),
+            )
             with suppress(Forbidden):  # where the user can't log time, the words are a comment
                 await self._answer(reply, guess)
                 return

@@ -21,7 +21,7 @@ from bot.features.issues.fields import Draft
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import (
     Bare,
@@ -73,7 +73,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "/issue": issue,
     "/issues": lambda text: issues_command(understand(text, FILTERS), TYPIST),
     "/tracker": lambda text: tracker_command(text, ANA),
-    "/timelog": lambda text: timelog_command(text, TYPIST),
+    "/timelog": lambda text: timelog_command(typed_time(text), TYPIST),
     "/digest": lambda text: digest_command(typed_digest(text), ANA),
     "options": options,
     "a duration": lambda text: str(hours(text)),

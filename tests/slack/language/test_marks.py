@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.errors import UserError
 from bot.features.editing.commands import edit_command, typed_change
 from bot.features.search.commands import OPTIONS as FILTERS
-from bot.features.timelog.commands import timelog_command
+from bot.features.timelog.commands import timelog_command, typed_time
 from bot.features.timelog.timelog import TimeToLog
 from bot.slack.language import reading
 from bot.slack.language.marks import Vocabulary, mark
@@ -96,11 +96,11 @@ def test_a_question_logs_no_time(text: str, data: st.DataObject) -> None:
     typed[at] = f"{typed[at]}?"
 
     with suppress(UserError):
-        assert not isinstance(timelog_command(" ".join(typed), TYPIST), TimeToLog)
+        assert not isinstance(timelog_command(typed_time(" ".join(typed)), TYPIST), TimeToLog)
 
 
 @given(st.sampled_from(["42 1h", "1h on 42", "2h 42 yesterday"]), st.sampled_from(["not", "don't", "never"]))
 def test_a_negation_before_time_logs_none(text: str, negation: str) -> None:
     for typed in (f"{negation} {text}", f"{negation} log {text}", text.replace(" ", f" {negation} ", 1)):
         with suppress(UserError):
-            assert not isinstance(timelog_command(typed, TYPIST), TimeToLog), typed
+            assert not isinstance(timelog_command(typed_time(typed), TYPIST), TimeToLog), typed
