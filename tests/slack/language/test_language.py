@@ -72,6 +72,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "add web daily 9 -traker:bug": "`-tracker:`",
         "puase 3": "Did you mean `/digest pause`?",
         "xyzzy": "Try `/digest help`",
+        "remov 3": "Try `/digest help`",  # never offered for a slip
         "list all": "Type `/digest list` on its own",
         "pause 3 4": "`/digest pause 3`",
         "now 0": "`/digest now 3`",
