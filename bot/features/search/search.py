@@ -201,9 +201,8 @@ class Search:
 
         # All are resolved before any is sent, so that one check of the key covers them.
         wider = await asyncio.gather(*map(filters_of, changes))
-        near, found = await asyncio.gather(
-            self._nearest(session, filters, typed), asyncio.gather(*map(finds, wider))
-        )
+        looking = self._nearest(session, filters, typed)
+        near, found = await asyncio.gather(looking, asyncio.gather(*map(finds, wider)))
         return (*near, *(change for change, some in zip(changes, found, strict=True) if some))
 
     async def _nearest(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
