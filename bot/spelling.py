@@ -7,6 +7,10 @@ from heapq import nsmallest
 
 COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
 SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
+_LONG, _COMPARED = 7, 400
+DESTRUCTIVE = frozenset(
+    {"delete", "remove", "stop", "clear", "off", "unlink", "logout", "signout", "disconnect"}
+)
 _COMMAS = 3  # how many names take commas
 ENOUGH = 3  # how many characters of a name are enough in a guess
 GOVERNING = frozenset(
@@ -31,10 +35,48 @@ def similar(wanted: str, names: Iterable[str], most: int, cutoff: float = 0.6) -
     return [name for start in found for name in starts[start]][:most]
 
 
+def slip(wanted: str, names: Iterable[str]) -> str | None:
+    """The name that a slip of the finger made `wanted` of: one letter off, or two in seven."""
+    wanted, letters = wanted[:LONGEST], set(wanted[:LONGEST])
+    most = 1 if len(wanted) < _LONG else 2
+    likely = [
+        name
+        for name in names
+        if abs(len(name) - len(wanted)) <= most and len(letters.symmetric_difference(name)) <= 2 * most
+    ]
+    near = ((_distance(wanted, name), name) for name in likely[:_COMPARED])
+    return min(((off, name) for off, name in near if 0 < off <= most), default=(0, None))[1]
+
+
+def word_meant(typed: str, words: Iterable[str]) -> str | None:
+    """The word of a command that a slip of the finger hides, never one that takes something away."""
+    found = None if typed.lower() in GOVERNING else slip(typed.lower(), words)
+    return None if found in DESTRUCTIVE else found
+
+
+def _distance(one: str, other: str) -> int:
+    """How many letters differ, are missing, or are swapped with the next one."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        before, last, row = row, before, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
 def _likely(wanted: str, names: Iterable[str]) -> list[str]:
     """The names with the most characters in common with `wanted`, at a fraction of a comparison's price."""
     characters, length = set(wanted), len(wanted)
     return nsmallest(COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name)))
+
+
+def squashed(name: str) -> str:
+    """A name as people shorten it: `Web Shop` as `webshop`."""
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def prose_kind(kind: str) -> str:

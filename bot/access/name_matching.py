@@ -8,7 +8,7 @@ from functools import cached_property
 from bot.errors import UserError
 from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
-from bot.spelling import GOVERNING, counted, prose_kind, series, similar
+from bot.spelling import GOVERNING, counted, prose_kind, series, similar, slip
 
 TOLD = 3  # how many wrong names of one list are told
 LISTED = 8
@@ -31,7 +31,8 @@ class UnknownName(UserError):
 
     @property
     def correction(self) -> tuple[str, str] | None:
-        return (self.wanted, self.near[0].name) if self.near else None
+        near = self.near[0].name if self.near else ""
+        return (self.wanted, near) if slip(self.wanted.strip().casefold(), [near.casefold()]) else None
 
     @property
     def none(self) -> str:

@@ -31,6 +31,8 @@ async def vocabulary(
 
     What the service doesn't answer is left out. Raises NotLinked.
     """
+    if not kinds:
+        return {}
     link = await access.store.links.required(owner)
     # What is done with the names verifies the key.
     session = Session(owner, link.key, link.user_id, link.name)
@@ -54,5 +56,6 @@ async def vocabulary(
             catalog = await access.catalogs.of(session, here.id if here else None, parts.values())
             found.update({k: tuple(ref.name for ref in catalog.lists[p]) for k, p in parts.items()})
 
-    await asyncio.gather(names(), *([projects()] if "project" in kinds else []))
+    reads = [projects()] if "project" in kinds else []
+    await asyncio.gather(*reads, *([names()] if PARTS.keys() & set(kinds) else []))
     return found

@@ -69,6 +69,7 @@ EDITS_ISSUES, EDITS_OWN_ISSUES = frozenset({"edit_issues"}), frozenset({"edit_ow
 # Limits, as in docs/service.md
 PAGE = 100
 SUBJECT_LENGTH = 255
+CLOSED_PROJECT = 5
 DESCRIPTION_BYTES = 60_000  # Redmine on MySQL stores 65,535 bytes of UTF-8, with two for each line break
 COMMENT_LENGTH = 1024
 FILE_TEXT_LENGTH = 255  # file names and descriptions

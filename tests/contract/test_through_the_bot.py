@@ -111,7 +111,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "/issue {vault}": ("vault", HIDDEN),
     "/issue new No project:vault": ("", NO_PROJECT.format("vault")),
     "/issue new No project:attic": ("", NO_PROJECT.format("attic")),
-    "/issue new No project:museum": ("", "Tracker rejected that: Project cannot be blank"),
+    "/issue new No project:museum": ("", "is closed, so it takes no new issues"),
     "/issues project:vault": ("", NO_PROJECT.format("vault")),
     "/tracker project vault": ("", NO_PROJECT.format("vault")),
     "/timelog {vault} 20m activity:design No": ("vault", HIDDEN),

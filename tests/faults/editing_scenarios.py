@@ -74,3 +74,10 @@ press(
     said="Undid the change to ",
     refused="doesn't let me change issues",
 )
+press(
+    "change two issues",
+    "issue.change_several",
+    answer(f"/issue {{issue}},{NUMBER} done:50%"),
+    "Change both",
+    **CHANGED,
+)

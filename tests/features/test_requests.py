@@ -107,7 +107,7 @@ AT_FIRST_AND_LATER = {
     # An address that is missing is asked twice before that is believed.
     "/issues project:webshop priority:high": (5, 1),
     "/issues urgent bugs assigned to ben in webshop zebra": (8, 2),  # the last one offers wider searches
-    "/issues project:webshop tracker:bug category:checkout to:ben zebra": (6, 2),
+    "/issues project:webshop tracker:bug category:checkout to:ben zebra": (5, 2),
     "/tracker project webshop": (2, 1),
     # Whether everyone can see the project, so that it may be announced, is read beside the create.
     "/issue new Rounds project:webshop to:me priority:high": (4, 2),

@@ -4,7 +4,6 @@ Each row is what is typed, and what its answer says. `{n}` is an open issue that
 """
 
 import re
-import sqlite3
 
 import pytest
 
@@ -13,12 +12,14 @@ from tests.features.mentions.talking import Talker
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import text_of
+from tests.support.written import written
 
 QUESTION = "looks like a question"
 UNCLEAR = "I don't recognize that command.*Create issue “"
 UNSURE = "I can't tell.*Open form"
 FORM = "Here's the form.*Open form"
 REFUSED = "Open form"
+BOTH = "Change .* and .*Change both"
 ANOTHER_THING = {
     "add a comment to {n}": FORM,
     "add comment": FORM,
@@ -27,7 +28,6 @@ ANOTHER_THING = {
     "add time to {n}": FORM,
     "add 2h": FORM,
     "add 2h to webshop": FORM,
-    "add half an hour to {n}": FORM,
     "add 2h delay to the retries": UNCLEAR,
     "create a digest for webshop": FORM,
     "create a new weekly digest": "Which day.*Open form",
@@ -156,9 +156,9 @@ NUMBERS = {
     "log {n} 1h or 2h": UNSURE,
     "{n}/13 close": UNCLEAR,
     "{n}#13 close": UNCLEAR,
-    "close {n} and 13": REFUSED,
-    "close {n}, 13": REFUSED,
-    "close #{n} #13": REFUSED,
+    "close {n} and 13": BOTH,
+    "close {n}, 13": BOTH,
+    "close #{n} #13": BOTH,
     "follow {n} or 13": REFUSED,
     "note: {n} users reported this": UNCLEAR,
     "note {n} users reported this": UNCLEAR,
@@ -194,6 +194,7 @@ ASKED = {
     "add a comment to {n}: works for me": "Commented on.*“works for me”",
     "add comment on #{n} I can reproduce this": "Commented on.*“I can reproduce this”",
     "add 2h to {n}": "Logged 2h on",
+    "add half an hour to {n}": "Logged 30m on",
     "add 1h 30m to {n} pairing": "Logged 1h 30m on.*pairing",
     "1:30 #{n}": "Logged 1h 30m on",
     "create a digest for webshop daily 9:00": "Web Shop",
@@ -220,16 +221,6 @@ ASKED = {
     "/timelog 1.5 on {n}": "Logged 1h 30m on",
 }
 """What is asked for, and written."""
-
-
-def written(office: Office) -> str:
-    """Everything that a person can write with the bot, in the tracker and in the bot's database."""
-    data = office.tracker.data
-    with sqlite3.connect(office.directory / "bot.db") as bot:
-        tables = ("channel_defaults", "channel_emoji", "issue_templates", "digests")
-        rows = [bot.execute(f"SELECT * FROM {table}").fetchall() for table in tables]  # noqa: S608
-        rows += [bot.execute("SELECT count(*) FROM followed_issues").fetchall()]
-    return repr((data.issues, data.time_entries, data.projects, data.users.keys(), rows))
 
 
 TABLES = {

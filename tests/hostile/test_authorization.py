@@ -85,7 +85,13 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
     posts = [f":{TEAM}:{user_id}" for user_id in (ANA.user_id, *PRESSERS.values())]
     followed = f"{ISSUE}:0:{target.elsewhere}:{target.thread}"
     resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
-    drafts = ("digest.open_form", "issue.open_draft", "issue.open_edit", "comment.open_saved")
+    drafts = (
+        "digest.open_form",
+        "issue.open_draft",
+        "issue.open_edit",
+        "comment.open_saved",
+        "issue.change_several",
+    )
     related = ("related.everywhere", "related.create", "related.find", "mention.create", "mention.run")
     shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
     about = ("time.open", "time.issue", "comment.open")

@@ -29,7 +29,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 
 
 async def test_sentences_use_the_command_prefix(ana: Person) -> None:
-    assert "`/acme-tracker connect`" in (await ana.ask("/acme-tracker nonsense"))["text"]
+    assert "`/acme-tracker connect`" in (await ana.ask("/acme-tracker conect"))["text"]
     assert "/acme-issues to:me" in text_of(await ana.ask("/acme-tracker help"))
 
 

@@ -81,6 +81,12 @@ class AccountHandlers:
         await reply.show(form, for_anyone=True)
         return None
 
+    async def ask_to_unlink(self, reply: Reply) -> None:
+        """`/tracker logout`: asks first, since people may expect less of it."""
+        await self.store.links.required(reply.owner)
+        if unlink := await reply.running("Unlink account", "unlink"):
+            await reply.privately(views.unlink_question(reply.wording, unlink))
+
     async def unlink(self, reply: Reply) -> None:
         if await self.store.links.delete(reply.owner):
             stopped = await self.store.digests.stop_all(reply.owner, Pause.KEY)

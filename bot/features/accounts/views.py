@@ -8,7 +8,17 @@ from bot.service.conventions import account_url
 from bot.service.models import User
 from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, Message, actions, button, button_row, context, section
+from bot.slack.surfaces.blocks import (
+    JSON,
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    button_row,
+    context,
+    section,
+)
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import bold, escape, line, link, prose
@@ -97,6 +107,15 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
         else f"Try `{wording.command('issues')} to:me`, or `{wording.command('issue')}` to create an issue."
     )
     return forms.notice("Account linked", f"{_linked_as(user)}\n{next_step}")
+
+
+def unlink_question(wording: Wording, unlink: Element) -> Message:
+    """Asks before the account is unlinked, and says what stops."""
+    said = (
+        f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key. Your digests, "
+        "the issues you follow, and direct messages stop until you link it again."
+    )
+    return Message(said, (section(said), actions([unlink])))
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:

@@ -1,23 +1,22 @@
 """Parses `/digest`, and words the command that adds a digest."""
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TypeVar
 
-from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import Act
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.schedules import Schedule
-from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.keys import reject_key
-from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, parse, understand
+from bot.slack.language.marks import Vocabulary
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, understand
 from bot.slack.language.questions import reject_question
 from bot.slack.language.tokens import UnclosedQuote, Word
 from bot.slack.language.values import Help
@@ -63,11 +62,16 @@ class AddDigest:
 
 @dataclass(frozen=True)
 class OnDigest:
-    """`/digest pause [3]` and the like; `id` is None if none was typed. `personal`: `/digest me pause`."""
+    """`/digest pause [3]` and the like; `id` is None if none was typed. `personal`: `/digest me pause`.
 
-    act: Act
+    `named` is the project of the digest, and `schedule` the new one in `change to 10am`.
+    """
+
+    act: Act | None
     id: int | None = None
     personal: bool = False
+    named: str = ""
+    schedule: str = ""
 
 
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
@@ -84,7 +88,11 @@ _ACTS = {
     "resume": Act.RESUME,
     **dict.fromkeys(("remove", "delete", "stop"), Act.REMOVE),
     **dict.fromkeys(("take", "takeover"), Act.TAKE_OWNERSHIP),
+    "preview": None,
 }
+_THE_ONE = frozenset(
+    {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
+)
 _KNOWN = ("add", "me", *_ALONE, *_ACTS)
 _KIND_WORDS: Mapping[str, Kind] = {
     "new": "new",
@@ -102,36 +110,42 @@ _SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
 _SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
 
 
-async def read_command(
-    text: str,
+def typed_digest(text: str) -> Parsed:
+    """What follows `/digest`; without a quote that isn't closed. Raises UserError for a key."""
+    reject_key(text)
+    parsed = understand(text, OPTIONS)
+    if any(isinstance(problem, UnclosedQuote) for problem in parsed.problems):
+        problems, parsed = parsed.problems, understand(text.translate(schedules.QUOTES), OPTIONS)
+        parsed = replace(parsed, problems=problems)
+    words = tuple(word for word in parsed.words if not word.text.endswith(":"))  # options without a value
+    return replace(parsed, words=words)
+
+
+def typed_project(typed: Parsed) -> str | None:
+    """The project that a new digest names before its schedule."""
+    parsed = typed.after(1) if typed.plain.lower().startswith("add") else typed
+    return Parsed(parsed.words[: _schedule_at(parsed.words)], {}).plain or None
+
+
+def digest_command(
+    parsed: Parsed,
     asker: Owner,
-    fields_in: Callable[[str | None], Awaitable[Collection[Ref]]],
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
     project: str | None = None,
 ) -> DigestRequest:
-    """As `digest_command`, for the `project` if one is given, by name or as `#5`.
+    """The request in `/digest …`, for the `project` if one is given, by name or as `#5`.
 
-    Its custom fields are read only if an option may be one of them.
+    Raises UserError, which never repeats a key that was typed.
     """
-    request = digest_command(text, asker)
-    if isinstance(request, AddDigest) and any(isinstance(one, UnknownOption) for one in request.problems):
-        try:
-            fields = await fields_in(project or request.wanted.project)
-        except (AmbiguousName, UnknownName) as error:
-            return replace(request, problems=(error, *request.problems))
-        request = digest_command(text, asker, fields)
+    reject_question(parsed.text, parsed.words)
+    parsed = parsed.with_fields(vocabulary.fields, vocabulary.problem)
+    request = _request(replace(parsed, problems=()), list(parsed.problems), asker)
     if project and isinstance(request, AddDigest):
         request = replace(request, wanted=replace(request.wanted, project=project))
     return request
 
 
-def digest_command(text: str, asker: Owner, fields: Collection[Ref] = ()) -> DigestRequest:
-    """The request in `/digest <text>`, with the project's custom `fields`.
-
-    Raises UserError, which never repeats a key that was typed.
-    """
-    reject_key(text)
-    parsed, problems = _understood(text, fields)
-    reject_question(text, parsed.words)
+def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestRequest:
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
     if command == "add":
@@ -159,9 +173,9 @@ def _takes_no_options(word: str, option: str) -> UserError:
     )
 
 
-def more_filters(text: str, fields: Collection[Ref] = ()) -> tuple[tuple[FieldValue, ...], int | None]:
+def more_filters(parsed: Parsed, vocabulary: Vocabulary) -> tuple[tuple[FieldValue, ...], int | None]:
     """Custom fields and a saved query as a form's field has them. Raises UserError."""
-    parsed = parse(text, MORE, fields)
+    parsed = checked(parsed.with_fields(vocabulary.fields, vocabulary.problem))
     if parsed.words:
         raise UserError("Use custom fields and a saved query here, such as `cf_7:Acme query:3`.")
     return _custom_fields(parsed), values.saved_query(parsed, "query")
@@ -171,26 +185,22 @@ def _custom_fields(parsed: Parsed, _: str = CUSTOM_FIELD) -> tuple[FieldValue, .
     return tuple(FieldValue(number, value) for number, value in values.custom_fields(parsed).items())
 
 
-def _understood(text: str, fields: Collection[Ref]) -> tuple[Parsed, list[UserError]]:
-    """The command as far as it can be read, and the errors in it; without a quote that isn't closed."""
-    parsed = understand(text, OPTIONS, fields)
-    problems = list(parsed.problems)
-    if any(isinstance(problem, UnclosedQuote) for problem in problems):
-        parsed = understand(text.translate(schedules.QUOTES), OPTIONS, fields)
-    words = tuple(word for word in parsed.words if not word.text.endswith(":"))  # options without a value
-    return replace(parsed, words=words), problems
-
-
 def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
-    if not parsed.words:
-        return OnDigest(_ACTS[word])
-    number = _NUMBER.fullmatch(parsed.plain)
+    said = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
+    text, act = " ".join(said), _ACTS[word]
+    if not text:
+        return OnDigest(act)
+    if act is Act.CHANGE and said[0].lower() == "to" and said[1:]:
+        return OnDigest(act, schedule=" ".join(said[1:]))
+    number = _NUMBER.fullmatch(text)
+    if number is None and text[:1].isalpha():
+        return OnDigest(act, named=text)
     if number is None or not int(number[1]):
-        act = "take over" if word == "take" else word
-        raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=act)
-    return OnDigest(_ACTS[word], int(number[1]))
+        verb = "take over" if word == "take" else word
+        raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=verb)
+    return OnDigest(act, int(number[1]))
 
 
 def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest:
@@ -211,11 +221,8 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
 
 
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
-    words = parsed.words
-    starts = [n for n, word in enumerate(words) if _starts_schedule(word)]
-    mistyped = [n for n, word in enumerate(words[:_PROJECT_WORDS]) if n and _looks_like_schedule(word)]
-    start = next(iter([*starts, *mistyped]), len(words))
-    project = Parsed(words[:start], {}).plain
+    start = _schedule_at(parsed.words)
+    project = Parsed(parsed.words[:start], {}).plain
 
     def given(read: Callable[[Parsed, str], T], key: str) -> T | None:
         try:
@@ -266,9 +273,15 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     return None
 
 
+def _schedule_at(words: Sequence[Word]) -> int:
+    starts = [n for n, word in enumerate(words) if _starts_schedule(word)]
+    mistyped = [n for n, word in enumerate(words[:_PROJECT_WORDS]) if n and _looks_like_schedule(word)]
+    return next(iter([*starts, *mistyped]), len(words))
+
+
 def _starts_schedule(word: Word) -> bool:
     """A quoted word is part of the project's name."""
-    return not word.quoted and word.text.lower() in schedules.KEYWORDS
+    return not word.quoted and schedules.starts(word.text.lower())
 
 
 def _looks_like_schedule(word: Word) -> bool:

@@ -6,14 +6,23 @@ from functools import partial
 
 from pydantic import Field
 
-from bot.access.access import Access
 from bot.errors import NotLinked, UserError, WrongField
 from bot.features.digests.buttons import ChooseSchedule, PreviewForm
-from bot.features.digests.commands import more_filters, more_typed
+from bot.features.digests.commands import (
+    MORE,
+    DigestRequest,
+    digest_command,
+    more_filters,
+    more_typed,
+    typed_digest,
+    typed_project,
+)
 from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
 from bot.features.digests.schedules import DAYS, LONGEST, Schedule, ScheduleError, parse, zone_named
-from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
+from bot.features.parts import Parts
+from bot.features.reading import vocabulary_for
 from bot.service.models import Ref
+from bot.slack.language.options import understand
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, option, section
@@ -196,17 +205,24 @@ def project_of(view: View) -> int | None:
     return forms.Values(view.json).number("project") or DigestMetadata.of(view).project
 
 
-async def read(access: Access, reply: Reply, view: View, before: Plan | None = None) -> WantedPlan:
+async def read_command(parts: Parts, reply: Reply, typed: str, chosen: str | None = None) -> DigestRequest:
+    """The request in a text, for the `chosen` project if there is one."""
+    parsed = typed_digest(typed)
+    known = await vocabulary_for(parts, reply, parsed, project=chosen or typed_project(parsed))
+    return digest_command(parsed, reply.owner, known, chosen)
+
+
+async def read(access: Parts, reply: Reply, view: View, before: Plan | None = None) -> WantedPlan:
     """The submitted plan, of a digest that has the plan `before` if one is changed. Raises UserError."""
     wanted = submitted_change(view, before) if before else submitted(view.json)
     project, values = project_of(view), forms.Values(view.json)
     wanted = replace(wanted, project=f"#{project}" if project else None)
     if before and not values.changed("more", DigestMetadata.of(view).shown):
         return wanted
-    fields = fields_in_project(access, reply)
-    parse = partial(more_filters, values.text("more") or "")
+    more = understand(values.text("more") or "", MORE)
     try:
-        custom_fields, query = await with_custom_fields(parse, lambda _: fields(wanted.project))
+        known = await vocabulary_for(access, reply, more, project=wanted.project)
+        custom_fields, query = more_filters(more, known)
     except NotLinked:
         raise
     except UserError as error:

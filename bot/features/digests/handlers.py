@@ -6,10 +6,9 @@ from functools import partial
 from bot import telemetry
 from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, NotLinked, Unauthorized, UnknownWord, UserError, WrongField
-from bot.features.digests import buttons, channels, views
+from bot.features.digests import buttons, channels, commands, schedules, views
 from bot.features.digests import form as digest_form
 from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
-from bot.features.digests.commands import ME, AddDigest, ListDigests, OnDigest, read_command
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.notices import DigestNotices
@@ -18,7 +17,6 @@ from bot.features.digests.reading import RunResult
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
-from bot.features.issues.field_inputs import fields_in_project
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
@@ -30,6 +28,7 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
+from bot.spelling import squashed
 from bot.store.digest_notices import NOTICE
 from bot.store.digests import DIGEST, Digest
 from bot.store.plans import Plan
@@ -73,29 +72,29 @@ class DigestHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         try:
-            request = await read_command(command.text, reply.owner, fields_in_project(self.parts, reply))
+            request = await digest_form.read_command(self.parts, reply, command.text)
         except UnknownWord as error:
             said, again = sentence(reply.wording.sentence(error)), await reply.corrected(error)
             said = replace(said, blocks=(*said.blocks, *([actions([again])] if again else [])))
-            await self._show(reply, said, personal=error.command == ME)
+            await self._show(reply, said, personal=error.command == commands.ME)
             return
         match request:
-            case ListDigests():
+            case commands.ListDigests():
                 await self._show(reply)
-            case AddDigest(scheduled=False, problems=(), personal=True):
+            case commands.AddDigest(scheduled=False, problems=(), personal=True):
                 await self._show(reply, personal=True)
-            case AddDigest(scheduled=False, problems=()):
+            case commands.AddDigest(scheduled=False, problems=()):
                 await self.open_add(reply, request)
-            case AddDigest():
+            case commands.AddDigest():
                 await self.add(reply, request, command.text)
-            case OnDigest(personal=True):
+            case commands.OnDigest(personal=True):
                 digest = await self.digests.personal(reply.owner)
                 if digest is None:
                     await self._show(reply, personal=True)
                 else:
                     await self._act(reply, request.act, digest.id)
-            case OnDigest(act, number):
-                await self._act(reply, act, number)
+            case commands.OnDigest():
+                await self._act_on(reply, request)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
 
@@ -115,14 +114,24 @@ class DigestHandlers:
 
     # Acting on a digest
 
-    async def _act(self, reply: Reply, act: Act, digest_id: int | None) -> None:
-        if digest_id is None:
-            if len(here := await channels.digests_here(reply, self.digests)) > 1:
-                await reply.privately(views.which_digest(here, act))
-                return
-            digest_id = here[0].id
-        if act is Act.CHANGE:
-            await self.open_change(reply, digest_id)
+    async def _act_on(self, reply: Reply, request: commands.OnDigest) -> None:
+        """Act on the digest with the number or the project, or on the channel's only one; else ask which."""
+        if request.id is not None:
+            await self._act(reply, request.act, request.id, request.schedule)
+            return
+        here = await channels.digests_here(reply, self.digests)
+        named = [one for one in here if squashed(one.plan.project).startswith(squashed(request.named))]
+        if len(named) == 1:
+            await self._act(reply, request.act, named[0].id, request.schedule)
+        else:
+            await reply.privately(views.which_digest(named or here, request.act))
+
+    async def _act(self, reply: Reply, act: Act | None, digest_id: int, schedule: str = "") -> None:
+        if act is None:
+            preview = await self._previewed(reply, digest_id)
+            await reply.privately(Message("Preview", tuple(views.preview(preview, reply.wording))))
+        elif act is Act.CHANGE:
+            await self.open_change(reply, digest_id, schedule)
         else:
             said, told = await self.run(reply, act, digest_id)
             await reply.privately(said)
@@ -136,7 +145,6 @@ class DigestHandlers:
         await _notify_owner(reply, told, act)
 
     async def restore_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
-        """*Undo*: restore a removed digest, for anyone who may remove it."""
         digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
         await channels.require_access(reply, digest)
         await channels.digest_channel(reply, digest.channel_id)
@@ -215,9 +223,9 @@ class DigestHandlers:
                 raise
             raise owner_lost_access(digest) from None
 
-    # Adding
-
-    async def add(self, reply: Reply, request: AddDigest, typed: str, *, replace_asked: bool = False) -> None:
+    async def add(
+        self, reply: Reply, request: commands.AddDigest, typed: str, *, replace_asked: bool = False
+    ) -> None:
         """Add a digest straight from a command, and confirm its settings privately.
 
         An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
@@ -256,29 +264,26 @@ class DigestHandlers:
     async def project_chosen(self, press: ButtonPress[buttons.ChooseDigestProject], reply: Reply) -> None:
         """The project for a command without one: add the digest."""
         saved = await reply.saved(OpenFilledForm, press.button.saved)
-        fields, chosen = fields_in_project(self.parts, reply), f"#{press.button.project}"
         typed = saved.digest if saved else ""
-        request = await read_command(typed, reply.owner, fields, chosen)
-        if not isinstance(request, AddDigest):
+        request = await digest_form.read_command(self.parts, reply, typed, f"#{press.button.project}")
+        if not isinstance(request, commands.AddDigest):
             raise ActionExpired
         await self.add(reply, request, typed, replace_asked=True)
 
     async def filled_form_pressed(self, press: ButtonPress[OpenFilledForm], reply: Reply) -> None:
         await reply.open(loading("Digest"))
-        request = await read_command(press.button.digest, reply.owner, fields_in_project(self.parts, reply))
-        if not isinstance(request, AddDigest):
+        request = await digest_form.read_command(self.parts, reply, press.button.digest)
+        if not isinstance(request, commands.AddDigest):
             raise ActionExpired
         await self.open_add(reply, request)
 
-    # The forms
-
     async def add_pressed(self, _: ButtonPress[buttons.OpenAddForm], reply: Reply) -> None:
-        await self.open_add(reply, AddDigest())
+        await self.open_add(reply, commands.AddDigest())
 
     async def set_up_pressed(self, _: ButtonPress[buttons.SetUpPersonal], reply: Reply) -> None:
-        await self.open_add(reply, AddDigest(WantedPlan(plan=Plan(kind="personal"))))
+        await self.open_add(reply, commands.AddDigest(WantedPlan(plan=Plan(kind="personal"))))
 
-    async def open_add(self, reply: Reply, request: AddDigest) -> None:
+    async def open_add(self, reply: Reply, request: commands.AddDigest) -> None:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
         if not reply.view_id:
             await reply.open(loading("My digest" if request.personal else "New digest"))
@@ -299,7 +304,6 @@ class DigestHandlers:
         await reply.show(forms.warned(form, said) if said else form)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Add the digest, and confirm its settings privately."""
         view = form.view.json
         try:
             channel = await channels.digest_channel(reply, forms.Values(view).conversation("channel"))
@@ -321,7 +325,6 @@ class DigestHandlers:
         await reply.show(digest_form.rescheduled(press.form, press.button.kind))
 
     async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
-        """*Preview*, in the list and in the form."""
         await reply.open(loading("Preview"))
         try:
             preview = await self._preview(press, reply)
@@ -336,12 +339,15 @@ class DigestHandlers:
 
     async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
         if isinstance(press.button, PreviewDigest):
-            plan = (await channels.find_digest(reply, self.digests, press.button.digest)).plan
-            wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
-        else:
-            number = DigestMetadata.of(press.form).digest
-            before = (await channels.find_digest(reply, self.digests, number)).plan if number else None
-            wanted = await digest_form.read(self.parts, reply, press.form, before)
+            return await self._previewed(reply, press.button.digest)
+        number = DigestMetadata.of(press.form).digest
+        before = (await channels.find_digest(reply, self.digests, number)).plan if number else None
+        wanted = await digest_form.read(self.parts, reply, press.form, before)
+        return await self.digests.preview(reply.owner, wanted, reply.channel)
+
+    async def _previewed(self, reply: Reply, digest_id: int) -> Preview:
+        plan = (await channels.find_digest(reply, self.digests, digest_id)).plan
+        wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
         return await self.digests.preview(reply.owner, wanted, reply.channel)
 
     async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
@@ -352,15 +358,16 @@ class DigestHandlers:
             return {}
         return digest_form.unknown_choices(view, await self.digests.choices(reply.owner, project))
 
-    # Changing
-
     async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         await self.open_change(reply, press.button.digest)
 
-    async def open_change(self, reply: Reply, digest_id: int) -> None:
-        """Open the form with the digest's current settings."""
+    async def open_change(self, reply: Reply, digest_id: int, schedule: str = "") -> None:
+        """Open the form with the digest's current settings, and another schedule if one was typed."""
         await reply.open(loading("Edit digest"))
         digest = await channels.find_digest(reply, self.digests, digest_id)
+        if schedule:
+            text = schedules.changed(schedule, digest.plan.schedule).text
+            digest = replace(digest, plan=replace(digest.plan, schedule=text))
         metadata = DigestMetadata(
             place=reply.place.as_json(),
             digest=digest.id,
@@ -412,7 +419,6 @@ class DigestHandlers:
         return [option(zone, zone) for zone in zones_matching(request.text)]
 
     async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        """What the project can be filtered by; none until a project is chosen."""
         project = digest_form.project_of(request.view) if request.view else None
         if project is None:
             return []

@@ -34,7 +34,7 @@ DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 _TIME = re.compile(r"([01]?[0-9]|2[0-3])(?:[:.]([0-5][0-9]))?")
 _HALF_DAY = re.compile(r"(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\.?")
 _MINUTE = re.compile(r":?([0-5]?[0-9])")
-_NOON = 12
+_NOON, _FRIDAY = 12, 4
 _FILLERS = frozenset({"at", "on", "and"})
 _FIELDS = 5
 _STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
@@ -100,6 +100,8 @@ def parse(text: str) -> Schedule:
     words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]
     if kind == "every" and (schedule := _every(words)):
         return schedule
+    if starts(kind) and kind not in KEYWORDS:
+        return _on_days([kind, *words])
     match "daily" if kind == "everyday" else kind:
         case "daily":
             return _at_time("daily", "*", words)
@@ -113,6 +115,27 @@ def parse(text: str) -> Schedule:
         "When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly`, or "
         "`cron 0 9 * * 1-5`."
     )
+
+
+def starts(word: str) -> bool:
+    """Whether a schedule may start with this word: `daily`, `mondays`, `mon-fri`."""
+    days = word.split("-")
+    return word in KEYWORDS or (
+        all(_weekday(day) is not None for day in days if day)
+        and (len(days) > 1 or (word.endswith("days") and word[:-1] in DAYS))
+    )
+
+
+def changed(text: str, schedule: str) -> Schedule:
+    """The schedule `text` at another time, as in `10am`, or another one. Raises ScheduleError."""
+    try:
+        return parse(text)
+    except ScheduleError:
+        kind, *rest = schedule.split()
+        days = rest[:1] if kind == "weekly" else []
+        return (
+            parse(" ".join([kind, *days, text])) if kind in ("daily", "weekdays", "weekly") else parse(text)
+        )
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
@@ -228,6 +251,19 @@ def _every(words: list[str]) -> Schedule | None:
         case [day, *_] if _weekday(day) is not None:
             return _weekly(words)
     return None
+
+
+def _on_days(words: list[str]) -> Schedule:
+    """`mon-fri 8:30`, `mondays 8am and thursdays`."""
+    first, _, last = words[0].partition("-")
+    start, end = _weekday(first), _weekday(last) if last else None
+    if start is not None and end is not None:
+        days = [DAYS[day][:3] for day in range(start, end + 1)]
+        if (start, end) == (0, _FRIDAY):
+            return _at_time("weekdays", "1-5", words[1:])
+        return _weekly([*days, *words[1:]])
+    named = [word for word in words if _weekday(word) is not None]
+    return _weekly([*named, *(word for word in words if word not in named)])
 
 
 def _at_time(begin: str, days: str, words: list[str]) -> Schedule:

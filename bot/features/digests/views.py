@@ -190,13 +190,17 @@ def confirmation(digest: Digest, act: Act) -> Message:
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
 
 
-def which_digest(digests: Sequence[Digest], act: Act) -> Message:
+def which_digest(digests: Sequence[Digest], act: Act | None) -> Message:
     """A button for each digest that a command without a number may mean."""
     each = [
-        button(f"{digest.plan.project} · {when_of(digest.plan)}", ACTS[act](digest=digest.id))
+        button(
+            f"{digest.plan.project} · {when_of(digest.plan)}",
+            ACTS[act](digest=digest.id) if act else buttons.PreviewDigest(digest=digest.id),
+        )
         for digest in digests
     ]
-    text = (ACTIONS[act].ask or "Edit {it}?").format(it="which digest")
+    ask = (ACTIONS[act].ask or "Edit {it}?") if act else "Preview {it}?"
+    text = ask.format(it="which digest")
     return Message(text, (section(text), *(actions([one]) for one in each)))
 
 

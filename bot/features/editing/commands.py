@@ -1,32 +1,73 @@
 """Parses what follows an issue's number in `/issue 42 close` and `/issue close 42`."""
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from bot.errors import UserError, WrongField
+from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.editing.editing import Edit, Step
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
-from bot.service.models import Ref
-from bot.slack.language import phrase_reader, values
+from bot.slack.language import values
+from bot.slack.language.durations import without_and
+from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
+from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.tokens import Value, as_typed, split_first_line
+from bot.slack.language.reading import change
+from bot.slack.language.tokens import Value, Word, as_typed, split_first_line
 from bot.slack.language.values import Typist
+from bot.spelling import slip, word_meant
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
+VERBS = (
+    *("assign", "unassign", "close", "reopen", "comment", "note", "attach", "show", "edit"),
+    *("follow", "unfollow", "watch", "unwatch"),
+)
+LONGEST_NAME = 3  # how many words may be a status that nobody knows
 NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a field
 
 
-def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref] = ()) -> Edit:
-    """The change to issue `number` in `/issue <text>`; empty for the form.
+class NotAChange(UserError):
+    """What was typed about an issue changes nothing; it may be a comment."""
 
-    `fields` are the issue's custom fields. Raises NotUnderstood, with the rest of the change.
-    """
-    first_line, below = split_first_line(text)
-    typed = understand(first_line, OPTIONS, fields)
-    asked = _about(typed, number)
-    parsed = phrase_reader.change(asked, typist.today)
+    says = (
+        "I don't understand “{text}”. Type what to change, such as `close`, `to:me`, or `due:friday`, or "
+        "open the form."
+    )
+    text: str
+
+
+@dataclass(frozen=True)
+class TypedChange:
+    """What was typed about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
+
+    number: int
+    line: str
+    words: Sequence[Word]
+    parsed: Parsed
+    below: str
+
+    @property
+    def comment(self) -> str:
+        """All that was typed, as a comment."""
+        return "\n".join(filter(None, [" ".join(word.source for word in self.parsed.words), self.below]))
+
+
+def typed_change(text: str, number: int) -> TypedChange:
+    """The change to issue `number` in `/issue <text>`."""
+    line, below = split_first_line(text)
+    parsed = understand(without_and(line).replace(" %", "%"), OPTIONS)
+    return TypedChange(number, line, parsed.words, _about(parsed, number), below.strip())
+
+
+def edit_command(
+    typed: TypedChange,
+    typist: Typist,
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+) -> Edit:
+    """The change that was typed; empty for the form. Raises NotUnderstood, with the rest of the change."""
+    asked = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
+    parsed = change(asked, vocabulary, typist.today)
     cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
     given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
@@ -38,21 +79,20 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
     steps = [Step(step.text) for step in given.options.get("step", ())]
     words = " ".join(word.source for word in given.words)
-    left = " ".join(filter(None, [words, *given.left, below.strip()]))
+    left = " ".join(filter(None, [words, *given.left, typed.below]))
     guessed = {key for _, keys in parsed.phrases for key in keys}
     subject = " ".join(said for said, keys in parsed.phrases if SUBJECT.key in keys)
     if is_question(word for word in typed.words if word.source not in subject):
-        reader.problems.insert(0, Question(as_typed(first_line)))
-    elif left and left == words and not steps and "status" not in parsed.options:
-        found["status"] = left  # `42 in progress`
+        reader.problems.insert(0, Question(as_typed(typed.line)))
+    elif left and (meant := _verb(given.words, vocabulary)):
+        reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
+    elif (
+        left and left == words and not steps and "status" not in parsed.options and _may_be_name(given.words)
+    ):
+        found["status"] = left  # `42 in porgress`
         guessed.add("status")
     elif left or steps[1:]:
-        unread = UserError(
-            "I don't understand “{text}”. Type what to change, such as `close`, `to:me`, or `due:friday`, or "
-            "open the form.",
-            text=left or asked.text,
-        )
-        reader.problems.append(unread)
+        reader.problems.append(NotAChange(left or asked.text))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
         values=found,
@@ -65,6 +105,18 @@ def edit_command(text: str, number: int, typist: Typist, fields: Collection[Ref]
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)
     return edit
+
+
+def _verb(words: Sequence[Word], vocabulary: Vocabulary) -> tuple[str, str] | None:
+    """The first word and the verb that it hides, unless it is like a status."""
+    typed = words[0].text if words else ""
+    meant = word_meant(typed, VERBS)
+    statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
+    return (typed, meant) if meant and not slip(typed.casefold(), statuses) else None
+
+
+def _may_be_name(words: Sequence[Word]) -> bool:
+    return len(words) <= LONGEST_NAME and not any(plain(word) in NEGATIONS for word in words)
 
 
 def _is_nothing(value: Value) -> bool:

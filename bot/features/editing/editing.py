@@ -4,13 +4,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import PARTS, Catalog, CustomField, Part
 from bot.access.name_matching import UnknownName, listed, pick
 from bot.access.people import People
-from bot.errors import BotError, Refused, UnknownWord, UserError, WrongField
+from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.issues.fields import (
     CHANGEABLE,
     FIELDS,
@@ -36,14 +37,10 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import ENOUGH, SURE, series, similar
+from bot.spelling import ENOUGH, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
-VERBS = (  # what may be typed about an issue that isn't a status
-    *("assign", "unassign", "close", "reopen", "comment", "note", "attach", "show", "edit"),
-    *("follow", "unfollow", "watch", "unwatch"),
-)
 
 
 class Step(StrEnum):
@@ -90,7 +87,7 @@ class Editable:
         if "tracker" in edit.values:  # the service tells the statuses of the tracker that the issue has
             catalog = replace(catalog, lists={**catalog.lists, "statuses": self.every_status})
         found, errors = await resolved(edit, people, session, catalog)
-        errors = [self._explained(error, edit) for error in errors]
+        errors = [self._explained(error) for error in errors]
         told = {error.field for error in errors}
         errors += [error for error in self._unsure(edit, found) if error.field not in told]
         values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
@@ -130,18 +127,14 @@ class Editable:
         parts = (part.strip() for part in field.value.split(","))
         return CustomFieldInput(id=field.id, value=tuple(filter(None, parts)))
 
-    def _explained(self, error: WrongField, edit: Edit) -> WrongField:
-        """The error about a status that exists, but not for this user and this issue, or that is a verb."""
+    def _explained(self, error: WrongField) -> WrongField:
+        """The error about a status that exists, but not for this user and this issue."""
         if not (error.field == "status" and isinstance(error.error, UnknownName)):
             return error
         try:
             status = pick("status", error.error.wanted, self.every_status)
         except UserError:
-            word = error.error.wanted.split()[0]
-            near = similar(word.lower(), VERBS, 1, SURE)
-            if error.error.near or not near or "status" not in edit.guessed:
-                return error
-            return WrongField("status", UnknownWord(f"issue {self.issue.id}", word, near[0]))
+            return error
         return self._not_allowed(status)
 
     def closing(self, edit: Edit) -> bool:
@@ -267,6 +260,7 @@ class Edited:
     already: tuple[Changed, ...] = ()
     left: tuple[BotError, ...] = ()
     mine: bool = False  # whether it is assigned to the user now
+    final: bool = False  # whether the workflow has no way back to the status before
 
     @property
     def assigned(self) -> bool:
@@ -337,9 +331,15 @@ class Editing:
             raise EditConflict(labels, editable, wanted, changed)
         if refused := editable.refused(wanted):
             raise await self._cause(session, editable, edit, refused)
+        issues = Issues(self.access)
+        with_statuses = partial(issues.detailed, include=STATUSES) if "status" in wanted.values else None
         try:
-            after = await Issues(self.access).update(
-                session, before, wanted.request(), lambda issue: wanted.new_to(issue).names != wanted.names
+            after = await issues.update(
+                session,
+                before,
+                wanted.request(),
+                lambda issue: wanted.new_to(issue).names != wanted.names,
+                read=with_statuses,
             )
         except Refused as error:
             project_id, assignee = editable.catalog.project_id, wanted.values.get("to")
@@ -353,7 +353,8 @@ class Editing:
         changed = _changes(taken, after, values, held(after))
         because = await self._because(session, number, not_taken)
         left, mine = (because,) if because else (), assigned_to(session, after)
-        return Edited(before, after, changed, not_taken, left=left, mine=mine)
+        final = any(change.name == "status" for change in changed) and _is_final(before, after)
+        return Edited(before, after, changed, not_taken, left=left, mine=mine, final=final)
 
     async def _cause(self, session: Session, editable: Editable, edit: Edit, error: WrongField) -> WrongField:
         """The error, or what subtasks keep the issue from being closed."""
@@ -444,6 +445,12 @@ def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit,
     )
     in_form = set(map(_in_form, names))
     return back, {name: mark for name, mark in marks(after).items() if name in in_form}
+
+
+def _is_final(before: Issue, after: Issue) -> bool:
+    """Whether the service tells that the user can't set the status back."""
+    allowed = {status.id for status in after.allowed_statuses}
+    return bool(allowed and before.status and before.status.id not in allowed)
 
 
 def _in_form(name: str) -> str:

@@ -1,32 +1,46 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 
-from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UserError, WrongField
+from bot.access.catalog import Part
+from bot.access.name_matching import UnknownName
+from bot.access.vocabulary import PARTS
+from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
 from bot.features.editing.buttons import OpenEdit, UndoChange
-from bot.features.editing.commands import edit_command
+from bot.features.editing.commands import NotAChange, TypedChange, edit_command, typed_change
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
 from bot.features.issues.buttons import EditIssue, SetStatus
-from bot.features.issues.field_inputs import hidden_fields, with_custom_fields
+from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
+from bot.features.reading import read_with
 from bot.service.models import Issue, Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.language.marks import Vocabulary
+from bot.slack.language.options import Parsed
+from bot.slack.language.questions import asks
+from bot.slack.language.reading import needs
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Element, button
+from bot.slack.surfaces.blocks import Block, Element, button, shortened
 from bot.slack.surfaces.forms import FormResult
+
+GUESSED = ("status", "assignee")  # fields whose names may be words of a comment
+COMMENT_SHOWN, LAST_CHANGE = 50, "last change"
+EDITED: Mapping[str, Part] = {"version": "versions"}
+"""Where a change takes other names than a search."""
 
 
 class EditHandlers:
@@ -50,21 +64,57 @@ class EditHandlers:
         """`/issue 42 close due:friday`; without a change, the form."""
         reply.recovery = partial(self._way_on, reply, number, None)
 
-        async def fields_in(_project: str | None) -> list[Ref]:
-            editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), parts=())
-            return [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
-
-        edit = await with_custom_fields(partial(edit_command, text, number, await reply.typist()), fields_in)
+        typed = typed_change(text, number)
+        reply.recovery = partial(self._way_on, reply, number, None, comment=typed.comment)
+        edit = await self._read(reply, typed)
         if edit == Edit():
             await reply.open(forms.loading(edit_form.title(number)))
             await self._fill(reply, number, edit)
             return
-        reply.recovery = partial(self._way_on, reply, number, edit)
+        comment = typed.comment if edit.guessed else ""
+        reply.recovery = partial(self._way_on, reply, number, edit, comment=comment)
         edited = await self.editing.apply(reply.owner, number, edit)
         await self._tell(reply, edited, hidden_fields([*edit.values, *edit.cleared], edited.issue))
 
-    async def _way_on(self, reply: Reply, number: int, edit: Edit | None, error: BotError) -> Block | None:
-        """The buttons below an error: the form with what was understood, or else the issue."""
+    async def change(self, reply: Reply, number: int, text: str) -> Edited:
+        """Change an issue by what was typed. Raises NotUnderstood, and what `Editing.apply` raises."""
+        edit = await self._read(reply, typed_change(text, number))
+        edited = await self.editing.apply(reply.owner, number, edit)
+        if edited.assigned:
+            await self.messenger.told(reply.owner, edited.issue)
+        return edited
+
+    async def _read(self, reply: Reply, typed: TypedChange) -> Edit:
+        known = await self._vocabulary(reply, typed.number, typed.parsed)
+        return await read_with(known, partial(edit_command, typed, await reply.typist(), known))
+
+    async def undo_last(self, reply: Reply) -> None:
+        """`/issue undo`: what *Undo* on the last confirmation does."""
+        kept = await reply.platform.store.saved_input.kept(reply.owner, LAST_CHANGE)
+        saved = await reply.saved(UndoChange, str(kept["id"])) if kept else None
+        if saved is None:
+            raise UserError("There's no change of the last ten minutes to undo.")
+        await self._undo(reply, saved, replace=False)
+
+    async def _vocabulary(self, reply: Reply, number: int, parsed: Parsed) -> Vocabulary:
+        """The names that the words may be, in the issue's project, and its custom fields."""
+        kinds = needs(parsed.words, "change")
+        if not (kinds or parsed.unknown):
+            return Vocabulary()
+        parts = {kind: EDITED.get(kind, PARTS[kind]) for kind in kinds}
+        editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), tuple(parts.values()))
+        lists = {**editable.catalog.lists, "statuses": editable.every_status}
+        names = {kind: tuple(ref.name for ref in lists[part]) for kind, part in parts.items()}
+        fields = [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
+        return Vocabulary(names, fields)
+
+    async def _way_on(
+        self, reply: Reply, number: int, edit: Edit | None, error: BotError, *, comment: str = ""
+    ) -> Block | None:
+        """The buttons below an error: the form with what was understood, or else the issue.
+
+        What was typed may be a `comment` where it isn't a change.
+        """
         if isinstance(error, NotLinked | KeyInRequest | IssueNotFound):
             return None
         if isinstance(error, NotUnderstood) and isinstance(error.draft, Edit):
@@ -75,7 +125,11 @@ class EditHandlers:
             or not isinstance(error, UserError | Refused)
         ):
             return open_buttons(number, reply.wording)
-        return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error)
+        more = []
+        if comment and not (asks(comment) or error.correction) and _may_be_comment(error):
+            label = f"Comment “{shortened(comment, COMMENT_SHOWN)}”"
+            more = list(filter(None, [await reply.running(label, f"{number} comment {comment}")]))
+        return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error, more=more)
 
     async def _tell(self, reply: Reply, edited: Edited, notes: Sequence[str] = ()) -> None:
         shareable = reply.place.channel_id is not None
@@ -86,7 +140,10 @@ class EditHandlers:
 
     async def undo_pressed(self, press: ButtonPress[UndoChange], reply: Reply) -> None:
         """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
-        undo, done = press.button, UserError("You've already undone this change.")
+        await self._undo(reply, press.button, replace=True)
+
+    async def _undo(self, reply: Reply, undo: UndoChange, *, replace: bool) -> None:
+        done = UserError("You've already undone this change.")
         reply.recovery = opening(undo.issue, reply.wording)
         async with claimed(self.once, f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
@@ -95,7 +152,7 @@ class EditHandlers:
         if reply.in_form:
             await reply.show(forms.said(f"#{undo.issue}", said.blocks))
         else:
-            await reply.privately(said, replace=True)
+            await reply.privately(said, replace=replace)
 
     async def status_chosen(self, press: ButtonPress[SetStatus], reply: Reply) -> None:
         """*Status* on a card, which is then shown again: also after a refusal, since it shows the choice."""
@@ -182,13 +239,24 @@ class EditHandlers:
         return FormResult(view=view, said=said)
 
 
+def _may_be_comment(error: BotError) -> bool:
+    """Whether words were left over, or taken for the name of a status that there isn't."""
+    errors = error.errors if isinstance(error, NotUnderstood) else (error,)
+    unknown = (one.error if isinstance(one, WrongField) and one.field in GUESSED else one for one in errors)
+    return any(isinstance(one, NotAChange | UnknownName | UnknownWord) for one in unknown)
+
+
 async def undo_button(reply: Reply, before: Issue, after: Issue, names: Collection[str]) -> list[Element]:
     """*Undo* for a change to these fields; none if that can't be saved, since the change is made."""
     back, marks = way_back(before, after, names)
     undo = await reply.try_save(UndoChange(issue=after.id, back=back, after=marks))
+    if undo:
+        with suppress(Exception):  # the change is made, and its button is there
+            kept = reply.platform.store.saved_input
+            await kept.keep(reply.owner, LAST_CHANGE, {"id": undo.id}, datetime.now(UTC))
     return [button("Undo", undo)] if undo else []
 
 
 async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:
-    names = [change.name for change in edited.changed]
+    names = [] if edited.final else [change.name for change in edited.changed]
     return await undo_button(reply, edited.before, edited.issue, names) if names else []

@@ -24,16 +24,15 @@ def edited(
 
     `notes` say more in plain text, and `undo` are the first buttons.
     """
-    issue, linked = edited.issue, title(edited.issue, wording)
-    did = "Nothing changed in" if not edited.changed else "Undid the change to" if back else "Updated"
-    text = f"{did} {linked}"
-    said = [*map(_change, edited.changed), *map(_already, edited.already)]
+    issue = edited.issue
+    text, said = _did(edited, wording, back=back), _said(edited)
     blocks: list[Block] = [section(f"{text}\n{_listed(said)}".rstrip())]
-    if edited.not_taken:
-        service = escape(wording.service)
-        missed = _listed([service_change(change, service) for change in edited.not_taken])
-        lead = f"{service} didn't save everything:\n" if edited.changed else ""
-        blocks.append(section(f"{lead}{missed}"))
+    if missed := _missed(edited, wording):
+        lead = f"{escape(wording.service)} didn't save everything:\n" if edited.changed else ""
+        blocks.append(section(f"{lead}{_listed(missed)}"))
+    if edited.final and edited.before.status:
+        before = line(edited.before.status.name)
+        blocks.append(context(f"The workflow doesn't let you set it back to {before}, so there's no Undo."))
     if edited.left:
         blocks.append(section(_listed([prose(wording.sentence(error)) for error in edited.left])))
     blocks += [context(prose(note)) for note in notes]
@@ -41,6 +40,24 @@ def edited(
     buttons = issue_buttons(issue.id, wording, *undo, *share, mine=edited.mine)
     blocks.append(actions(buttons, block_id=f"issue-{issue.id}"))
     return Message(text, tuple(blocks))
+
+
+def summary(edited: Edited, wording: Wording) -> str:
+    """What changed in an issue, in one line."""
+    return f"{_did(edited, wording)}: {'; '.join([*_said(edited), *_missed(edited, wording)])}"
+
+
+def _did(edited: Edited, wording: Wording, *, back: bool = False) -> str:
+    did = "Nothing changed in" if not edited.changed else "Undid the change to" if back else "Updated"
+    return f"{did} {title(edited.issue, wording)}"
+
+
+def _said(edited: Edited) -> list[str]:
+    return [*map(_change, edited.changed), *map(_already, edited.already)]
+
+
+def _missed(edited: Edited, wording: Wording) -> list[str]:
+    return [service_change(change, escape(wording.service)) for change in edited.not_taken]
 
 
 def conflict(fields: tuple[Changed, ...]) -> Block:

@@ -10,7 +10,7 @@ from bot.slack.text.mrkdwn import escape
 *_OPTIONS, _DESCRIPTION = (
     f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
 )
-_ISSUE_OPTIONS = " ".join(("project:", "template:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
+_ISSUE_OPTIONS = " ".join(("project:", "template:", "subject:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
 SHORT = 4  # how many examples of each command the overview shows
 HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": (

@@ -1,28 +1,28 @@
 """Parses `/issue`."""
 
 import re
-from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import shorten
 
 from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.issues.field_inputs import OptionReader
-from bot.features.issues.fields import FIELDS, Draft, NotUnderstood
+from bot.features.issues.fields import FIELDS, SUBJECT, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
-from bot.service.models import Ref
 from bot.slack.language import values
+from bot.slack.language.dates import NUMBERS
 from bot.slack.language.doubts import is_several
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.language.phrase_reader import TAIL, HalfPhrase, Names, is_search, needs, subject
 from bot.slack.language.questions import Question, asks, reject_question, without_question
-from bot.slack.language.tokens import as_typed, split_first_line
+from bot.slack.language.reading import HalfPhrase, is_search, subject
+from bot.slack.language.tokens import Atom, Value, as_typed, split_first_line, words
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
-from bot.spelling import SURE, similar
+from bot.spelling import word_meant
 
-OPTIONS = ("project", "template", *FIELDS, CUSTOM_FIELD)
+OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
 TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
 COMMENT = ("comment", "note")
@@ -32,12 +32,19 @@ _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 SEARCH = ("search", "find")
 LIST = (*SEARCH, "list", "mine", "my")
+NOUNS_OF_SEVERAL = ("issues", "tickets", "bugs", "tasks")
+FEW, MAX_AT_ONCE = 3, 10
 SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
     rf"\s*(?:(?:(?:add|create|post|leave|write)\s+{BEFORE})?(?:comment|note)\s+(?:(?:on|to|for|issue)\s+)*+"
     r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
 )
+
+
+class Undeletable(UserError):
+    says = "I can't delete issues. Close #{number} instead, or delete it in {service}."
+    number: int
 
 
 class UnknownSubcommand(UserError):
@@ -62,11 +69,18 @@ class UnknownSubcommand(UserError):
 
 
 @dataclass(frozen=True)
+class TypedIssue:
+    """`/issue new …`, which `new_issue` reads with the names that its project has."""
+
+    parsed: Parsed
+    below: str
+
+
+@dataclass(frozen=True)
 class CreateIssue:
-    """`/issue new` with a subject; `unnamed` are the kinds of names that phrases at its end may hold."""
+    """`/issue new` with a subject."""
 
     draft: Draft
-    unnamed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,19 @@ class ChangeIssue:
 
     number: int
     text: str
+
+
+@dataclass(frozen=True)
+class ChangeIssues:
+    """`/issue 12, 13 close`: the same change to several issues, which is asked about first."""
+
+    numbers: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class UndoLast:
+    """`/issue undo`: undo the last change, as its button does."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +174,13 @@ class SaveTemplate:
 
 TemplateRequest = ListTemplates | OpenTemplateForm | OnTemplate | SaveTemplate
 IssueRequest = (
-    CreateIssue
+    TypedIssue
     | OpenForm
     | OneIssue
     | SearchIssues
     | ChangeIssue
+    | ChangeIssues
+    | UndoLast
     | AttachFiles
     | AddComment
     | TemplateRequest
@@ -160,50 +189,66 @@ IssueRequest = (
 )
 
 
-def issue_command(
-    text: str, typist: Typist, fields: Collection[Ref] = (), names: Names | None = None
-) -> IssueRequest:
-    """The request in `/issue <text>`; `fields` are the project's custom fields, and `names` those that
-    phrases in a new issue's subject may hold.
-
-    Raises UserError, and NotUnderstood for a new issue.
-    """
+def issue_command(text: str, typist: Typist) -> IssueRequest:
+    """The request in `/issue <text>`. Raises UserError."""
     if comment := _comment(text, typist.base_url):
         return comment
     first_line, below = split_first_line(text)
-    parsed = understand(first_line, OPTIONS, fields)
+    parsed = understand(first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
-        return _new(rest if subcommand else parsed, below, typist, names)
+        return TypedIssue(rest if subcommand else parsed, below)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
     if found := _follow(parsed) or _other(subcommand, rest, below, typist):
         return found
     with suppress(HalfPhrase):
-        if subcommand in LIST or is_search(parsed, typist.today):
+        if subcommand in LIST or is_search(parsed, typist.today, Vocabulary()):
             sought = text.split(maxsplit=1)[1:] if subcommand in SEARCH else [text]
             return SearchIssues("".join(sought))
-    typed = rest if subcommand in SHOW and rest.words else parsed
-    if number := values.issue_number(typed.words[0].text):
+    if found := _several(first_line, parsed) or _about_one(text, parsed, has_more=bool(below)):
+        return found
+    typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
+    try:
+        draft = _draft(parsed.with_fields(), below, typist)
+    except NotUnderstood as error:
+        draft = error.draft
+    near = word_meant(subcommand, SUBCOMMANDS)
+    meant = UnknownWord("issue", subcommand, near) if near else None
+    raise UnknownSubcommand(typed_text or "…", draft, meant)
+
+
+def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> OneIssue | AttachFiles | ChangeIssue | None:
+    """What is done with an issue whose number comes first or second."""
+    verb, rest = parsed.words[0].text.lower() if parsed.words else "", parsed.after(1)
+    named = next(filter(None, (values.issue_number(word.text) for word in rest.words)), None)
+    if named and verb in REMOVE_TEMPLATE and len(parsed.words) <= FEW:
+        raise Undeletable(named)
+    typed = rest if verb in SHOW and rest.words else parsed
+    if number := values.issue_number(typed.words[0].text) if typed.words else None:
         match [word.text.lower() for word in typed.words[1:]]:
-            case _ if parsed.options or parsed.problems or below:
+            case _ if parsed.options or parsed.problems or parsed.unknown or has_more:
                 pass
             case [] | ["show"]:
                 return OneIssue(number)
             case ["attach"]:
                 return AttachFiles(number)
         return ChangeIssue(number, text)
-    if rest.words and (number := values.issue_number(rest.words[0].text)):
-        return ChangeIssue(number, text)
-    typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
-    try:
-        draft = _draft(parsed, below, typist)
-    except NotUnderstood as error:
-        draft = error.draft
-    near = similar(subcommand, SUBCOMMANDS, 1, SURE)
-    meant = UnknownWord("issue", subcommand, near[0]) if near else None
-    raise UnknownSubcommand(typed_text or "…", draft, meant)
+    second = values.issue_number(rest.words[0].text) if rest.words else None
+    return ChangeIssue(second, text) if second else None
+
+
+def _several(line: str, parsed: Parsed) -> ChangeIssues | SearchIssues | None:
+    """The same change to several issues; without one, they are searched for."""
+    if parsed.problems:
+        return None
+    numbers, others = values.several_issues(words(line.replace(" %", "%")))
+    if len(numbers) < 2:  # noqa: PLR2004 - several
+        return None
+    if {word.text.lower() for word in others}.issubset((*SHOW, "issue", "issues")):
+        return SearchIssues(" ".join(map(str, numbers)))
+    return ChangeIssues(numbers[:MAX_AT_ONCE], " ".join(word.source for word in others))
 
 
 def _follow(parsed: Parsed) -> FollowIssue | None:
@@ -219,24 +264,53 @@ def _follow(parsed: Parsed) -> FollowIssue | None:
 
 
 def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRequest | None:
-    if subcommand == "help" and not rest.words:
-        return Help()
+    if subcommand in ("help", "undo") and not rest.words:
+        return Help() if subcommand == "help" else UndoLast()
     if subcommand == "attach":
         return AttachFiles(values.issue_number(rest.text))
     if subcommand not in TEMPLATES:
         return None
     reject_question(rest.text, rest.words)
-    return _of_templates(_draft(rest, below, typist))
+    return _of_templates(_draft(rest.with_fields(), below, typist))
 
 
-def _new(parsed: Parsed, below: str, typist: Typist, names: Names | None) -> CreateIssue | OpenForm:
-    """A new issue, with the phrases at the end of its subject as fields."""
-    read = subject(parsed, names or {}, typist.today)
-    draft = _draft(read, below, typist)
-    unnamed = needs(read.words[-TAIL:], "new") if names is None else frozenset[str]()
+def new_issue(
+    typed: TypedIssue,
+    typist: Typist,
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+) -> CreateIssue | OpenForm:
+    """A new issue, with the phrases at the end of its subject as fields. Raises NotUnderstood."""
+    parsed = _below_another(typed.parsed.with_fields(vocabulary.fields, vocabulary.problem))
+    draft = _draft(subject(parsed, vocabulary, typist.today), typed.below, typist)
     if draft.subject and not without_question(draft.subject):
         raise Question(draft.subject)
-    return CreateIssue(draft, unnamed) if draft.subject else OpenForm(draft)
+    return CreateIssue(draft) if draft.subject else OpenForm(draft)
+
+
+def _below_another(parsed: Parsed) -> Parsed:
+    """The same with the parent in `subtask of 12: …` as an option."""
+    said = [word.text.lower() for word in parsed.words[:4]]
+    if said[:1] not in (["subtask"], ["sub-task"], ["child"]) or said[1:2] not in (
+        ["of"],
+        ["for"],
+        ["under"],
+    ):
+        return parsed
+    at = 3 if said[2:3] in (["issue"], ["ticket"]) else 2
+    number = values.issue_number(said[at]) if at < len(said) else None
+    if number is None or "parent" in parsed.options:
+        return parsed
+    parent = {"parent": (Value((Atom(str(number)),)),)}
+    return replace(parsed.after(at + 1), options={**parsed.options, **parent})
+
+
+def several_subjects(typed: TypedIssue) -> tuple[str, ...]:
+    """The subjects in `3 tickets: a, b, c`; none if that isn't what was typed."""
+    said = [word.text.lower() for word in typed.parsed.words[:2]]
+    if typed.below or said[1:2] not in ([f"{noun}:"] for noun in NOUNS_OF_SEVERAL):
+        return ()
+    found = [part.strip() for part in typed.parsed.after(2).text.split(",")][:MAX_AT_ONCE]
+    return tuple(found) if said[0] in (str(len(found)), *NUMBERS[len(found) - 1 : len(found)]) else ()
 
 
 def _comment(text: str, base_url: str | None) -> AddComment | None:
@@ -284,7 +358,7 @@ def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:
     reader = OptionReader(parsed, typist)
     found = reader.fields(FIELDS.values())
     project, template, custom = reader.text("project"), reader.text("template"), reader.custom_fields()
-    title = " ".join(parsed.text.split())
+    title = " ".join(filter(None, [reader.text(SUBJECT.key), *parsed.text.split()]))
     phrases = tuple(said for said, _ in parsed.phrases)
     description = [found.get("desc"), as_typed(below).strip(), " ".join(parsed.left)]
     if len(title) > SUBJECT_LENGTH:

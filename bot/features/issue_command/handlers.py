@@ -1,34 +1,41 @@
 """Handles `/issue`: each request goes to the feature that answers it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
-from bot.access.vocabulary import vocabulary
-from bot.errors import BotError
+from bot.errors import BotError, ServiceError, UserError
 from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
+from bot.features.editing import views as edit_views
 from bot.features.editing.handlers import EditHandlers
 from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
-from bot.features.issue_command import commands
+from bot.features.issue_command import commands, views
+from bot.features.issue_command.buttons import ChangeSeveral
 from bot.features.issues.creating import IssueCreator
-from bot.features.issues.field_inputs import fields_in_project, hidden_fields, with_custom_fields
+from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood
 from bot.features.issues.handlers import IssueHandlers
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.views import open_buttons
 from bot.features.new_issue.duplicates import Duplicates
-from bot.features.new_issue.opening import FormOpening
+from bot.features.new_issue.opening import FormOpening, OpenDraft
 from bot.features.parts import Parts
+from bot.features.reading import read_with, vocabulary_for
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers
 from bot.features.templates.templates import Templates
+from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import SlashCommand
+from bot.slack.incoming.interaction import ButtonPress, SlashCommand
 from bot.slack.language.values import Help, OneIssue
+from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Block, actions
+from bot.slack.surfaces.blocks import Block, actions, shortened
 from bot.spelling import series
 
 
@@ -37,21 +44,47 @@ class IssueCommand:
     parts: Parts
 
     def feature(self) -> Feature:
-        return Feature(commands={"issue": self.command})
+        return Feature(
+            commands={"issue": self.command},
+            buttons={ChangeSeveral: self.change_several},
+        )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.recovery = partial(self._way_on, reply)
-        match await self._request(command.text, reply):
+        typist = await reply.typist()
+        request: commands.IssueRequest | commands.CreateIssue = commands.issue_command(command.text, typist)
+        if isinstance(request, commands.TypedIssue):
+            if subjects := commands.several_subjects(request):
+                await self._ask_for(reply, subjects, request.parsed.text)
+                return
+            known = await vocabulary_for(self.parts, reply, request.parsed, "new")
+            request = await read_with(known, partial(commands.new_issue, request, typist, known))
+        match request:
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
                 await FormOpening(self.parts).open_form(reply, draft)
-            case OneIssue(number):
-                await IssueHandlers(self.parts).show(reply, number)
             case commands.SearchIssues(text):
                 await SearchHandlers(self.parts).search_for(reply, text)
+            case Help():
+                await reply.privately(help_views.of("issue", reply.wording.command))
+            case commands.ListTemplates() | commands.OpenTemplateForm():
+                await self._of_templates(request, reply)
+            case commands.OnTemplate() | commands.SaveTemplate():
+                await self._of_templates(request, reply)
+            case _:
+                await self._of_issues(request, reply)
+
+    async def _of_issues(self, request: commands.IssueRequest, reply: Reply) -> None:
+        match request:
+            case OneIssue(number):
+                await IssueHandlers(self.parts).show(reply, number)
             case commands.ChangeIssue(number, text):
                 await EditHandlers(self.parts).command(reply, number, text)
+            case commands.ChangeIssues(numbers, text):
+                await self._ask_about(reply, numbers, text)
+            case commands.UndoLast():
+                await EditHandlers(self.parts).undo_last(reply)
             case commands.AttachFiles(number):
                 await FileHandlers(self.parts).open_form(reply, number)
             case commands.AddComment(number, text):
@@ -59,10 +92,6 @@ class IssueCommand:
             case commands.FollowIssue(number, on):
                 follow = FollowHandlers(self.parts)
                 await (follow.follow if on else follow.unfollow)(reply, number)
-            case Help():
-                await reply.privately(help_views.of("issue", reply.wording.command))
-            case request:
-                await self._of_templates(request, reply)
 
     async def _of_templates(self, request: commands.TemplateRequest, reply: Reply) -> None:
         templates = TemplateHandlers(self.parts)
@@ -75,16 +104,6 @@ class IssueCommand:
                 await templates.on_named(reply, name, project, remove=remove)
             case commands.SaveTemplate(number, name):
                 await templates.save_issue(reply, number, name)
-
-    async def _request(self, typed: str, reply: Reply) -> commands.IssueRequest:
-        parse = partial(commands.issue_command, typed, await reply.typist())
-        fields = fields_in_project(self.parts, reply)
-        request = await with_custom_fields(parse, fields)
-        if not (isinstance(request, commands.CreateIssue) and request.unnamed):
-            return request
-        about = (reply.owner, request.draft.project, reply.channel, request.unnamed)
-        names = await vocabulary(self.parts, *about)
-        return await with_custom_fields(partial(parse, names=names), fields)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
         form = FormOpening(self.parts)
@@ -107,9 +126,42 @@ class IssueCommand:
             await IssueHandlers(self.parts).tell(reply, made, notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 
+    async def _ask_for(self, reply: Reply, subjects: Sequence[str], text: str) -> None:
+        """Ask whether several issues are meant: a button creates each."""
+        one = await reply.save(OpenDraft(draft=Draft(subject=shortened(text, SUBJECT_LENGTH))))
+        each = [await reply.running(f"Create “{subject}”", f"new {subject}") for subject in subjects]
+        await reply.privately(views.asked_for(subjects, list(filter(None, each)), one))
+
+    async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
+        """Ask before the same change is made to several issues."""
+        async with self.parts.accounts.reading(reply.owner) as session:
+            found = await Issues(self.parts).several(session, numbers)
+        for number in numbers:
+            if number not in found:
+                raise IssueNotFound(number)
+        saved = await reply.save(ChangeSeveral(issues=tuple(numbers), text=text))
+        await reply.privately(views.asked([found[number] for number in numbers], saved, reply.wording))
+
+    async def change_several(self, press: ButtonPress[ChangeSeveral], reply: Reply) -> None:
+        """*Change both*: change each issue, once, and say what became of each."""
+        wanted, results = press.button, dict[int, str]()
+        done = UserError("You've already changed these issues.")
+        async with claimed(self.parts.store.jobs, f"several:{wanted.id}", done):
+            for number in wanted.issues:
+                try:
+                    edited = await EditHandlers(self.parts).change(reply, number, f"{number} {wanted.text}")
+                except (UserError, ServiceError) as error:
+                    results[number] = views.failed(number, reply.wording.sentence(error))
+                else:
+                    results[number] = edit_views.summary(edited, reply.wording)
+        await reply.privately(views.changed(results, wanted), replace=True)
+
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""
         match error:
+            case commands.Undeletable(number=number):
+                close = await reply.running(f"Close #{number}", f"{number} close")
+                return open_buttons(number, reply.wording, *([close] if close else []))
             case NotUnderstood(draft=draft):
                 return await FormOpening(self.parts).offer(reply, draft, error)
             case commands.UnknownSubcommand(text=text, draft=draft):

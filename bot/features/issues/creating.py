@@ -18,7 +18,7 @@ from bot.errors import OutcomeUnknown, Refused, ServiceError, UserError, WrongFi
 from bot.features.issues import fields
 from bot.features.issues.issues import Issues, ServiceChange, explained, service_changes
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
-from bot.service.conventions import CLOCK_SKEW, SETS_PRIVACY, poll_until_found
+from bot.service.conventions import CLOCK_SKEW, CLOSED_PROJECT, SETS_PRIVACY, poll_until_found
 from bot.service.filters import IssueFilters, Sort
 from bot.service.inputs import NewIssue, UploadInput
 from bot.service.models import Issue, Ref
@@ -132,6 +132,12 @@ class IssueCreator:
                 self.access.projects.chosen(session, draft.project, channel),
                 self.access.catalogs.prefetch(session, draft.parts),
             )
+            if project.status == CLOSED_PROJECT:
+                closed = UserError(
+                    "{project} is closed, so it takes no new issues. Choose another project.",
+                    project=project.name,
+                )
+                raise WrongField("project", closed)
             catalog = await self.access.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
             values, errors = await fields.resolved(draft, self.access.people, session, catalog)
             if errors:

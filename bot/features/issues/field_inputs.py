@@ -1,23 +1,20 @@
 """How people enter an issue's fields: as options of a command, and in the inputs of forms."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
 
-from bot.access.access import Access
 from bot.access.catalog import ME, CustomField
-from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.errors import UserError, WrongField
 from bot.features.issues.buttons import ChooseValue
-from bot.features.issues.fields import FIELDS, Field, Kind, NotUnderstood, ResolvedValue, Value, typed_hours
+from bot.features.issues.fields import FIELDS, Field, Kind, ResolvedValue, Value, typed_hours
 from bot.service.models import Issue, Ref
 from bot.slack.language import dates, values
 from bot.slack.language.durations import hours
-from bot.slack.language.options import CUSTOM_FIELD, Parsed, UnknownOption, option_key
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, option_key
 from bot.slack.language.values import Typist
-from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Element, option, text_option
 from bot.spelling import carried, is_key
@@ -176,39 +173,6 @@ def entered_custom_fields(values: forms.Values) -> dict[int, str | tuple[str, ..
         if value := values.text(name) or values.chosen(name) or values.all_chosen(name):
             found[forms.number_in(name[3:])] = value
     return found
-
-
-async def with_custom_fields(
-    parse: Callable[..., T], fields_in: Callable[[str | None], Awaitable[Collection[Ref]]]
-) -> T:
-    """What `parse` returns; custom fields are read only if an option may be one of them, and given to it.
-
-    `fields_in` reads those of the project that the command names. Raises what `parse` raises.
-    """
-    try:
-        return parse()
-    except (NotUnderstood, UnknownOption) as error:
-        problem = error
-    problems = problem.errors if isinstance(problem, NotUnderstood) else (problem,)
-    unknown = next((each for each in problems if isinstance(each, UnknownOption)), None)
-    if unknown is None:
-        raise problem
-    try:
-        return parse(await fields_in(unknown.project))
-    except (AmbiguousName, UnknownName) as error:
-        if isinstance(problem, NotUnderstood):
-            raise NotUnderstood(WrongField("project", error), (), problem.draft) from None
-        raise
-
-
-def fields_in_project(access: Access, reply: Reply) -> Callable[[str | None], Awaitable[Collection[Ref]]]:
-    """Reads the custom fields of a named project, or of the channel's."""
-
-    async def read(project: str | None) -> Collection[Ref]:
-        async with access.accounts.reading(reply.owner) as session:
-            return await access.catalogs.custom_fields_of(session, project, reply.channel)
-
-    return read
 
 
 def hidden_fields(keys: Collection[str], issue: Issue) -> list[str]:

@@ -4,7 +4,6 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from bot.access.vocabulary import vocabulary
 from bot.errors import NotLinked
 from bot.features.files.jobs import FileJobs, name_of
 from bot.features.help import views as help_views
@@ -12,16 +11,29 @@ from bot.features.issues.fields import Draft
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.mentions import views
 from bot.features.mentions.buttons import OpenDraftThere, RunCommand
-from bot.features.mentions.commands import Nothing, Run, Unclear, Wordless, meant
+from bot.features.mentions.commands import (
+    IssueOfThread,
+    Meant,
+    Nothing,
+    OfThread,
+    Run,
+    Unclear,
+    Wordless,
+    is_reply,
+    leading,
+    meant,
+)
 from bot.features.new_issue.form import TITLE
-from bot.features.new_issue.opening import FormOpening
+from bot.features.new_issue.opening import FormOpening, draft_from_message
 from bot.features.parts import Parts
+from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
 from bot.slack.language.keys import reject_key
+from bot.slack.language.marks import SELF
 from bot.slack.language.options import Parsed
-from bot.slack.language.phrase_reader import HalfPhrase, is_search, needs
+from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
@@ -49,7 +61,8 @@ class MentionHandlers:
         reject_key(message.text)
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()
-        match meant(text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix):
+        found = await self._meant(message, reply, text)
+        match found:
             case Run(command, rest):
                 if files:
                     await reply.privately(sentence(views.FILES_LEFT))
@@ -58,6 +71,8 @@ class MentionHandlers:
                 if not files and await self._is_search(reply, text):
                     return _payload(reply, "issues", text)
                 await self._ask(reply, message, unclear)
+            case IssueOfThread():
+                await self._ask_of_thread(reply, message, found)
             case Nothing() | Wordless() if files:
                 await self._ask(reply, message, Unclear(name_of(files[0])))
             case Nothing() if reply.place.thread_ts:
@@ -68,14 +83,40 @@ class MentionHandlers:
                 await reply.privately(views.wordless())
         return None
 
+    async def _meant(self, message: UserMessage, reply: Reply, text: str) -> Meant:
+        """What a message means, in a thread about an issue also without its number."""
+        read = partial(
+            meant, text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix
+        )
+        found = read(in_thread=bool(reply.place.thread_ts))
+        if not isinstance(found, OfThread):
+            return found
+        with suppress(NotLinked):
+            if about := await self.issues.about(reply, message.event):
+                return Run(found.command, f"{about.id} {found.text}")
+        return read()
+
+    async def _ask_of_thread(self, reply: Reply, message: UserMessage, wanted: IssueOfThread) -> None:
+        """*Create issue “…”* from a thread's first message, with the type and the person that were named."""
+        read = await self.issues.thread(reply, str(reply.place.thread_ts))
+        first = next((each for each in read if each["ts"] != message.event["ts"]), None)
+        if first is None:
+            await self._offer_thread(reply, message)
+            return
+        draft = await draft_from_message(reply, first)
+        named = {"tracker": wanted.tracker, "to": "me" if wanted.person in SELF else wanted.person}
+        draft = draft.model_copy(update={"values": {**draft.values, **{k: v for k, v in named.items() if v}}})
+        create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
+        await reply.privately(views.unclear(views.OF_THREAD, draft.subject, create, None))
+
     async def _is_search(self, reply: Reply, text: str) -> bool:
         """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
         with suppress(NotLinked, UnclosedQuote, HalfPhrase):
-            typed = words(text)
-            if len(typed) <= SHORT:
-                kinds = needs(typed, "search")
-                names = await vocabulary(self.parts, reply.owner, None, reply.channel, kinds)
-                return is_search(Parsed(typed, {}), (await reply.typist()).today, names)
+            parsed = Parsed(words(text), {})
+            if len(parsed.words) <= SHORT:
+                known = await vocabulary_for(self.parts, reply, parsed, "search")
+                today = (await reply.typist()).today
+                return await read_with(known, partial(is_search, parsed, today, known))
         return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:
@@ -93,7 +134,12 @@ class MentionHandlers:
         elif not unclear.long:
             quoted = unclear.subject.replace('"', " ").removesuffix("…")
             search = await reply.save(RunCommand(payload=_payload(reply, "issues", f'"{quoted}"')))
-        await reply.privately(views.unclear(said, unclear.subject, create, search))
+        leads = [
+            (label, await reply.save(RunCommand(payload=_payload(reply, run.command, run.text))))
+            for label, run in leading(message.text, reply.wording.base_url)
+        ]
+        certain = not (leads or is_reply(message.text))
+        await reply.privately(views.unclear(said, unclear.subject, create, search, leads, certain=certain))
 
     async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
         """What can be done with the thread, as which its first message is saved, if the bot can read it."""

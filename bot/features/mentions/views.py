@@ -7,7 +7,7 @@ from bot.features.issues.buttons import CommentOnIssue, FollowIssue, OpenTimeFor
 from bot.features.issues.views import title
 from bot.features.related.views import CreateFromMessage, FindRelated
 from bot.service.models import Issue
-from bot.slack.surfaces.blocks import Element, Message, actions, button, section, shortened
+from bot.slack.surfaces.blocks import Element, Message, actions, button, rows, section, shortened
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import prose
 from bot.slack.text.wording import Wording
@@ -16,6 +16,7 @@ QUOTED = 50
 WORDLESS = "I need words to work with. Type what you want, such as `new Login page is blank` or `42`."
 UNCLEAR = "I don't recognize that command. Did you mean one of these?"
 LONG = "That's too long for a command. You can put it into an issue's description."
+OF_THREAD = "I'll fill in the form from this thread's first message."
 FILES = "What should I do with your files?"
 FILES_LEFT = (
     "I can't attach files from here. To attach them, choose “More actions › Attach files to an issue” on "
@@ -23,13 +24,29 @@ FILES_LEFT = (
 )
 
 
-def unclear(text: str, subject: str, create: Button, search: Button | None) -> Message:
-    """Says `text`, and offers what a message may mean; `search` is left out where it can't help."""
+def unclear(
+    text: str,
+    subject: str,
+    create: Button,
+    search: Button | None,
+    leads: Sequence[tuple[str, Button]] = (),
+    *,
+    certain: bool = True,
+) -> Message:
+    """Says `text`, and offers what a message may mean; `search` is left out where it can't help.
+
+    `leads` are the commands that answer a question. Only a text that is `certain` to tell something may
+    become an issue by the green button.
+    """
     quoted, said = shortened(subject, QUOTED), prose(text)
-    buttons = [button(f"Create issue “{quoted}”", create, style="primary")]
+    buttons = [button(label, lead) for label, lead in leads]
     if search:
         buttons.append(button(f"Search for “{quoted}”", search))
-    return Message(said, (section(said), actions([*buttons, help_button()])))
+    buttons.insert(
+        0 if certain else len(buttons),
+        button(f"Create issue “{quoted}”", create, style="primary" if certain else None),
+    )
+    return Message(said, (section(said), *rows([*buttons, help_button()])))
 
 
 def wordless() -> Message:

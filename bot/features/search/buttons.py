@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from bot.slack.surfaces.buttons import BUTTON_VALUE, ActionExpired, Button, Number
 
-CHANGE = r"^(closed|projects|filters|words|drop=.+|"
-CHANGE += r"(project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
+CHANGE = r"^(closed|projects|filters|words|reported|drop=.+|"
+CHANGE += r"(text|project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
 
 
 class ResultsPage(Button):
@@ -74,13 +74,20 @@ class DropPhrase(ResultsPage):
 
 
 class FilterInstead(ResultsPage):
-    """Searches by another name in a filter."""
+    """Searches by another name in a filter, for another role of a person, or for the nearest word."""
 
     action = "search.filter"
 
 
 class OpenSearchForm(Button):
+    """Opens the form with the filters of a search, if it comes from one."""
+
     action = "home.search"
+    project: Number | None = None
+    project_name: Annotated[str, Field(pattern="^[^:]*$")] = ""
+    status: str = "open"
+    mine: bool = False
+    text: str = ""
 
 
 class ShowMyIssues(Button):

@@ -1,18 +1,21 @@
 """`/issues` (docs/commands.md)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 from bot.access.people import Who
 from bot.errors import UserError
-from bot.features.search.search import Query
+from bot.features.reading import EVERY_PROJECT
+from bot.features.search.search import PAGE, Query
 from bot.service.conventions import SortField
 from bot.service.filters import DateRange, Sort, TimeRange
-from bot.service.models import Ref
 from bot.slack.language import values
 from bot.slack.language.dates import Towards, days, times
-from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest, parse
-from bot.slack.language.phrase_reader import Names, is_half, needs, search
+from bot.slack.language.marks import Vocabulary, plain
+from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, nearest
+from bot.slack.language.phrases import AND, NOUNS
+from bot.slack.language.reading import HalfPhrase, is_half, search
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.spelling import series
 from bot.store.owner import Owner
@@ -55,32 +58,32 @@ ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
     **dict.fromkeys(("nobody", "none"), "nobody"),
     **dict.fromkeys(("anybody", "any"), "anybody"),
 }
-EVERY_PROJECT = ("all", "any", "*")
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
 def issues_command(
-    text: str,
+    parsed: Parsed,
     typist: Typist,
-    fields: Collection[Ref] = (),
-    names: Names | None = None,
+    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
     *,
     phrases: bool = True,
 ) -> Query | OneIssue | Help:
-    """Parse `/issues <text>` with the project's custom `fields`, and the `names` that its phrases may hold.
+    """The request in `/issues …` with this vocabulary. Without `phrases` its words are all text.
 
-    Without `phrases` its words are all text. Raises UserError, and UnknownOption for a key that may be a
-    custom field name.
+    Raises UserError, and HalfPhrase.
     """
-    parsed = parse(text, OPTIONS, fields)
+    parsed = checked(parsed.with_fields(vocabulary.fields, vocabulary.problem))
     if parsed.plain.lower() == "help" and not parsed.options:
         return Help()
-    number = None if parsed.options or parsed.words[1:] else values.issue_number(parsed.text)
-    if number and not parsed.words[0].quoted:
-        return OneIssue(number)
-    everything, typed = " ".join(parsed.plain.split()), parsed.words
+    everything, ids = " ".join(parsed.plain.split()), _numbers(parsed) if phrases else ()
+    if len(ids) == 1 and not parsed.options:
+        return OneIssue(ids[0])
+    if ids and "id" not in parsed.options:
+        parsed = replace(parsed, words=())
     if phrases:
-        parsed = search(parsed, names or {}, typist.today)
+        parsed = search(parsed, vocabulary, typist.today)
+        if is_half(parsed):
+            raise HalfPhrase(parsed.plain)
 
     def time_range(key: str) -> TimeRange | None:
         typed = values.name(parsed, key)
@@ -102,7 +105,7 @@ def issues_command(
         category=_names(parsed, "category", NONE_OR_ANY),
         version=_names(parsed, "version", NONE_OR_ANY),
         parent=values.numbers(parsed, "parent"),
-        ids=values.numbers(parsed, "id"),
+        ids=values.numbers(parsed, "id") or ids,
         created=time_range("created"),
         updated=time_range("updated"),
         closed=time_range("closed"),
@@ -113,9 +116,17 @@ def issues_command(
         custom_fields=values.custom_fields(parsed),
         everything=everything,
         phrases=parsed.phrases,
-        unnamed=needs(typed, "search") if phrases and names is None else frozenset(),
-        half=phrases and is_half(parsed),
+        alone=parsed.alone[:1],
+        counted="count" in parsed.options,
+        most=min(max(values.numbers(parsed, "most"), default=PAGE), PAGE),
     )
+
+
+def _numbers(parsed: Parsed) -> tuple[int, ...]:
+    """The issues' numbers, if the words are nothing else: `12`, `12, 13 and 14`."""
+    words = [word for word in parsed.words if plain(word) not in AND | NOUNS]
+    found = [None if word.quoted else values.issue_number(word.text) for word in words]
+    return () if None in found else tuple(number for number in found if number)
 
 
 def _names(parsed: Parsed, key: str, keywords: Mapping[str, K]) -> tuple[str, ...] | K:

@@ -1,22 +1,20 @@
 """The `/issues` command, its page buttons and the search form."""
 
 from functools import partial, reduce
-from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName, meant
-from bot.access.vocabulary import vocabulary
 from bot.errors import BotError, UserError
 from bot.features.help import views as help_views
-from bot.features.issues.field_inputs import fields_in_project, with_custom_fields
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
+from bot.features.reading import read_with, vocabulary_for
 from bot.features.search import buttons, views
-from bot.features.search.commands import issues_command
+from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.keys import types_key
-from bot.slack.language.phrase_reader import HalfPhrase, Names
+from bot.slack.language.options import understand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
@@ -33,7 +31,11 @@ PAGES = (
         buttons.ClearFilters,
         buttons.FilterInstead,
     ),
-    *(buttons.SearchWords, buttons.DropPhrase, buttons.SearchInstead),
+    *(
+        buttons.SearchWords,
+        buttons.DropPhrase,
+        buttons.SearchInstead,
+    ),
 )
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
@@ -76,9 +78,10 @@ class SearchHandlers:
         else:
             await reply.privately(found, replace=True)
 
-    async def open_form(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
-        """Open the search form from the global shortcut or the Home tab."""
-        await reply.show(views.search_form())
+    async def open_form(self, asked: Shortcut | ButtonPress[buttons.OpenSearchForm], reply: Reply) -> None:
+        """Open the search form from the global shortcut or the Home tab, or with the filters of a search."""
+        filters = asked.button if isinstance(asked, ButtonPress) else buttons.OpenSearchForm()
+        await reply.show(views.search_form(filters))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
@@ -100,20 +103,10 @@ class SearchHandlers:
     async def _request(self, reply: Reply, page: buttons.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         as_phrases = WORDS not in page.changes
-        parse = partial(issues_command, page.query, await reply.typist(), phrases=as_phrases)
-        fields = fields_in_project(self.parts, reply)
         reply.recovery = partial(self._way_on, page)
-        request = await with_custom_fields(parse, fields)
-        names: Names = {}
-        kinds = request.unnamed if isinstance(request, Query) else frozenset[str]()
-        for more in (kinds & {"project"}, kinds - {"project"}):  # the project that is named has its own names
-            if more and isinstance(request, Query):
-                project, channel = request.project, reply.channel
-                names = {**names, **await vocabulary(self.parts, reply.owner, project, channel, more)}
-                request = await with_custom_fields(partial(parse, names=names), fields)
-        if isinstance(request, Query) and request.half:
-            raise HalfPhrase(request.text)
-        return request
+        parsed, typist = understand(page.query, OPTIONS), await reply.typist()
+        known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
+        return await read_with(known, partial(issues_command, parsed, typist, known, phrases=as_phrases))
 
     async def _way_on(self, page: buttons.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""

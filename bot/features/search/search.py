@@ -4,6 +4,7 @@ Names are resolved to IDs, and searches that would give more are looked for.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,11 +19,11 @@ from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
 from bot.service.models import Issue, Page, Ref
-from bot.spelling import LONGEST
+from bot.spelling import LONGEST, slip
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
-PAGE = 10
+PAGE, SUBJECTS = 10, 100
 NAMED: Mapping[str, tuple[str, Part]] = {
     "tracker_ids": ("tracker", "trackers"),
     "status": ("status", "statuses"),
@@ -64,28 +65,39 @@ class Query:
     everything: str = field(default="", compare=False)  # all words, also those of phrases
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
     """Phrases in the text, as typed, and the filters that each stands for."""
-    unnamed: frozenset[str] = field(default=frozenset(), compare=False)
-    """The kinds of names that the text may hold besides."""
-    half: bool = field(default=False, compare=False)  # whether the text is half a phrase
+    alone: tuple[str, ...] = field(default=(), compare=False)  # the person's name that stands alone
+    counted: bool = False  # whether how many there are is asked
+    most: int = field(default=PAGE, compare=False)  # how many are wanted at once
 
 
 Change = str
 """A change that a button offers: `closed`, `projects`, `filters`, `words` for a search by all words, a phrase
-to drop such as `drop=due today`, or another name in a filter such as `tracker:bgu=Bug`.
+to drop such as `drop=due today`, `reported` for whom it is assigned to, or another name in a filter or word
+such as `tracker:bgu=Bug` or `text:vuocher=voucher`.
 """
 WORDS = "words"
-MAX_DROPS = 3  # how many phrases are tried to be left out
+LONG = 5  # how many letters a word has that may be misspelled
+MAX_DROPS = 3  # how many phrases, and how many words, are tried to be left out
+
+
+_FILTERS = {"count": "counted"}
+"""What `Query` calls the options of phrases, where it isn't the same."""
 
 
 def changed(query: Query, change: Change) -> Query:
     """The query without what `change` removes, or with its filter or name."""
     name, _, value = change.partition("=")
     name, _, wrong = name.partition(":")
+    if name == "text":
+        return replace(query, text=" ".join(value if word == wrong else word for word in query.text.split()))
     if wrong:
         return replace(query, **_corrected(name, getattr(query, name), wrong, value))
     if name == "drop":
-        dropped = {key for said, keys in query.phrases if said == value for key in keys}
-        return replace(query, **{key: getattr(Query(), key) for key in dropped})
+        dropped = {_FILTERS.get(key, key) for said, keys in query.phrases if said == value for key in keys}
+        text = query.text if dropped else " ".join(word for word in query.text.split() if word != value)
+        return replace(query, text=text, **{key: getattr(Query(), key) for key in dropped})
+    if name == "reported" and not isinstance(query.to, str):
+        return replace(query, to=(), author=(*query.author, *query.to), alone=())
     if name == WORDS:  # the text was read so
         return query
     if name == "closed":
@@ -155,10 +167,13 @@ class Search:
             )
         async with self.accounts.reading(owner) as session:
             searched = await self._resolve(session, query, channel)
-            page = await self.client.list_issues(session.key, searched.filters, offset=offset, limit=PAGE)
+            page = await self.client.list_issues(
+                session.key, searched.filters, offset=offset, limit=query.most
+            )
             wider = () if page.items or offset else await self._wider(session, searched, channel)
             words = (WORDS,) if query.phrases and not offset else ()
-            return Results(page, offset, searched, session.user_id, (*wider, *words))
+            reported: tuple[Change, ...] = ("reported",) if query.alone and not offset else ()
+            return Results(page, offset, searched, session.user_id, (*wider, *reported, *words))
 
     async def _wider(
         self, session: Session, searched: Resolved, channel: Channel | None
@@ -168,6 +183,8 @@ class Search:
         if filters.query_id is not None:
             return ()
         changes = [f"drop={said}" for said, _ in searched.query.phrases[:MAX_DROPS]]
+        typed = searched.query.text.split()
+        changes += [f"drop={word}" for word in typed[:MAX_DROPS] if typed[1:] or searched.query.phrases]
         changes += ["closed"] if filters.status == "open" else []
         changes += ["projects", "filters"]
 
@@ -184,8 +201,21 @@ class Search:
 
         # All are resolved before any is sent, so that one check of the key covers them.
         wider = await asyncio.gather(*map(filters_of, changes))
-        found = await asyncio.gather(*map(finds, wider))
-        return tuple(change for change, some in zip(changes, found, strict=True) if some)
+        looking = self._nearest(session, filters, typed)
+        near, found = await asyncio.gather(looking, asyncio.gather(*map(finds, wider)))
+        return (*near, *(change for change, some in zip(changes, found, strict=True) if some))
+
+    async def _nearest(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
+        """Changes from misspelled words to those that the latest issues have in their subjects."""
+        if not typed:
+            return []
+        here = IssueFilters(project_id=filters.project_id, status="any", sort=LATEST_FIRST)
+        with suppress(ServiceError):
+            latest = (await self.client.list_issues(session.key, here, limit=SUBJECTS)).items
+            known = {word for issue in latest for word in re.findall(r"\w{5,}", issue.subject.casefold())}
+            near = ((word, slip(word.casefold(), known)) for word in typed[:MAX_DROPS] if len(word) >= LONG)
+            return [f"text:{word}={meant}" for word, meant in near if meant and "=" not in word]
+        return []
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
         wanted: dict[str, Sequence[Who] | str] = {

@@ -28,12 +28,12 @@ from bot.slack.surfaces.blocks import (
     Block,
     Element,
     Message,
-    actions,
     button,
     context,
     divider,
     option,
     plain,
+    rows,
     section,
 )
 from bot.slack.surfaces.buttons import OPTION_VALUE
@@ -44,6 +44,7 @@ from bot.spelling import series
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
 PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
+TEXT = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {
     "tracker_ids": "Tracker",
@@ -70,6 +71,8 @@ OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
     "projects": ("Search all projects", AllProjects),
     "filters": ("Clear filters", ClearFilters),
 }
+
+
 NEW_SEARCH = button("New search", OpenSearchForm())
 
 
@@ -88,14 +91,13 @@ def results(
         drops = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
         each = series([f"“{line(said)}”" for said in drops])
         text = f"No issues found. There are some without {each}." if drops else "No issues found."
-        alone = len(drops[1:])  # a block can't have an action twice
-        rows = [*([offer] for offer in offers[:alone]), [*offers[alone:], NEW_SEARCH]]
-        return Message(text, (section(text), description, *map(actions, rows)))
+        below = rows([*offers, button("New search", _form_of(searched))])
+        return Message(text, (section(text), description, *below))
     total = found.page.total_count
     first, last = found.offset + 1, found.offset + len(issues)
     text = f"{total} issue{'' if total == 1 else 's'}"
     if total > len(issues):
-        text = f"{first}–{last} of {total}"
+        text = f"{text} · {first}–{last}" if searched.query.counted else f"{first}–{last} of {total}"
     order = ", then ".join(map(_order, searched.filters.sort))
     fixed = _fixed(searched)
     blocks: list[Block] = [section(" · ".join(filter(None, (f"*{text}*", order)))), description, divider()]
@@ -108,9 +110,20 @@ def results(
     if last < total and issues:
         before = (*page.before, found.offset)[-TRAIL:]
         buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
-    if buttons or offers:
-        blocks.append(actions([*buttons, *offers]))
+    blocks += rows([*buttons, *offers])
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
+
+
+def _form_of(searched: Resolved) -> OpenSearchForm:
+    """The form with what it has of a search."""
+    query, project = searched.query, searched.project
+    return OpenSearchForm(
+        text=query.text[:TEXT],
+        project=project.id if project else None,
+        project_name=project.name.replace(":", " ") if project else "",
+        status=query.status if query.status in dict(STATUSES) else "open",
+        mine=query.to == ("me",),
+    )
 
 
 def _turned(kind: type[ResultsPage], page: ResultsPage, offset: int, before: tuple[int, ...]) -> ResultsPage:
@@ -123,6 +136,10 @@ def _offer(change: Change, page: ResultsPage, words: str) -> Element:
     again = ResultsPage(query=page.query, changes=(*page.changes, change))
     if name == "drop":
         return button(f"Without “{cut(value, WORDS_SHOWN)}”", DropPhrase(**vars(again)))
+    if name == "reported":
+        return button("Reported by them", FilterInstead(**vars(again)))
+    if name.startswith("text:"):
+        return button(f"Search for “{cut(value, WORDS_SHOWN)}”", FilterInstead(**vars(again)))
     if name == WORDS:
         return button(f"Search for “{cut(words, WORDS_SHOWN)}”", SearchWords(**vars(again)))
     label, kind = OFFERS[name]
@@ -227,15 +244,18 @@ def _day(end: date | datetime | None) -> str:
     return "" if end is None else day(end.date() if isinstance(end, datetime) else end)
 
 
-def search_form() -> JSON:
+def search_form(of: OpenSearchForm) -> JSON:
+    """The form with the filters `of` a search."""
+    text = forms.text("text", of.text, placeholder="Words in the subject", most=TEXT)
+    project = option(of.project_name, str(of.project)) if of.project else None
     return forms.form(
         "search",
         "Search issues",
         [
-            forms.field("text", "Subject", forms.text("text", placeholder="Words in the subject", most=200)),
-            forms.field("project", "Project", forms.searched("issue.project", None, "All projects")),
-            forms.field("status", "Status", forms.choice("status", STATUSES, "open", "Open")),
-            forms.field("people", "Assignee", forms.checkbox("people", "Assigned to me", checked=False)),
+            forms.field("text", "Subject", text),
+            forms.field("project", "Project", forms.searched("issue.project", project, "All projects")),
+            forms.field("status", "Status", forms.choice("status", STATUSES, of.status, "Open")),
+            forms.field("people", "Assignee", forms.checkbox("people", "Assigned to me", checked=of.mine)),
         ],
         submit="Search",
     )

@@ -15,6 +15,7 @@ from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
+from bot.features.issues.views import opening
 from bot.features.parts import Parts
 from bot.features.timelog import buttons, commands, views
 from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
@@ -35,6 +36,7 @@ from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once, claimed
@@ -78,19 +80,29 @@ class TimelogHandlers:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        typist = await reply.typist()
-        request = timelog_command(command.text, typist)
-        if isinstance(request, TimeDraft) and request.issue is None and may_name_project(command.text):
+        typed, typist = commands.typed_time(command.text), await reply.typist()
+        reply.recovery = partial(self._way_on, reply)
+        request = timelog_command(typed, typist)
+        if isinstance(request, TimeDraft) and request.issue is None and may_name_project(typed):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
-            request = timelog_command(command.text, typist, names)
+            request = timelog_command(typed, typist, Vocabulary(names))
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
-            read = partial(commands.with_project, command.text, typist)
-            said = commands.beside_duration(command.text, typist)
-            guess = await self.guesses.meant(reply.owner, reply.channel, request, said, read)
+            said = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed, typist)}
+            guess = await self.guesses.meant(
+                reply.owner,
+                reply.channel,
+                request,
+                said,
+                lambda words, project: timelog_command(typed.on_project(said[words], project), typist),
+            )
             with suppress(Forbidden):  # where the user can't log time, the words are a comment
                 await self._answer(reply, guess)
                 return
         await self._answer(reply, request)
+
+    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+        issue = error.issue if isinstance(error, commands.WhoLogged) else None
+        return await opening(issue, reply.wording)(error) or await reply.correction(error)
 
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
@@ -104,10 +116,10 @@ class TimelogHandlers:
                 await self.open_form(reply, draft)
             case EditLastEntry():
                 await self.open_entry(reply, None)
+            case commands.ShowTotals():
+                await reply.privately(views.logged_so_far(await self._totals(reply)))
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
-
-    # Logging without the form
 
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
@@ -143,7 +155,6 @@ class TimelogHandlers:
         await reply.privately(views.day_ahead(ahead, for_today))
 
     async def fill_pressed(self, press: ButtonPress[buttons.FillTimeForm], reply: Reply) -> None:
-        """*Open form*: the form with what was typed before, and what was wrong with it."""
         await self.open_form(reply, press.button.time, press.button.said)
 
     async def log_anyway_pressed(self, press: ButtonPress[buttons.LogTimeAnyway], reply: Reply) -> None:
@@ -154,8 +165,6 @@ class TimelogHandlers:
         if logged:
             await self._confirm(reply, logged)
         await posting.dismiss(reply.slack, reply.place)
-
-    # Answers
 
     async def confirmation(
         self, reply: Reply, did: str, spent: Spent, *, shareable: bool = True, note: str = ""
@@ -280,8 +289,6 @@ class TimelogHandlers:
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
         return FormResult.told("Time logged", await self.confirmation(reply, views.LOGGED, logged.spent))
-
-    # Sharing
 
     async def share_pressed(self, press: ButtonPress[buttons.ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""

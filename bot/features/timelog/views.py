@@ -184,6 +184,14 @@ def deleted(entry: Entry, totals: tuple[int, int] | None, wording: Wording, note
     return Message(text, (section(text), *_totals(totals, note)))
 
 
+def logged_so_far(totals: tuple[int, int] | None) -> Message:
+    """What the user logged with the bot today and this week."""
+    today, week = (_long(minutes) if minutes else "nothing" for minutes in totals or (0, 0))
+    text = f"You logged {today} today and {week} this week with Issue Bot."
+    log = button("Log time", buttons.OpenEmptyTimeForm())
+    return Message(text, (section(text), actions([log])))
+
+
 def _totals(totals: tuple[int, int] | None, note: str) -> list[Block]:
     said = [note.strip()] if note else []
     if totals:

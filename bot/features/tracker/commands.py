@@ -21,6 +21,7 @@ class Bare(Enum):
     ACCOUNT = ""
     LINK = "link"
     UNLINK = "unlink"
+    LOGOUT = "logout"
     WHOAMI = "whoami"
     SHOW_DEFAULT = "default"
     CLEAR_DEFAULT = "default none"
@@ -97,14 +98,15 @@ TrackerRequest = (
     | SetEmoji
 )
 
-_ALONE = ("link", "unlink", "whoami", "help")
+_ALONE = ("link", "unlink", "logout", "whoami", "help")
+_TALK = frozenset({"my", "account", "me", "am", "i", "up", "please", "in", "out", "the", "to"})
 _COMMANDS = (*_ALONE, "projects", "project", "default", "emoji", "user")
 _SYNONYMS = {
     **dict.fromkeys(LINK, "link"),
-    **dict.fromkeys(("logout", "signout", "disconnect"), "unlink"),
-    **dict.fromkeys(("me", "who", "account", "status"), "whoami"),
+    **dict.fromkeys(("signout", "disconnect", "logoff"), "logout"),
+    **dict.fromkeys(("me", "who", "who's", "account", "status"), "whoami"),
     **dict.fromkeys(("list", "ls"), "projects"),
-    "channel": "default",
+    **dict.fromkeys(("channel", "use"), "default"),
     **dict.fromkeys(("reaction", "reactions"), "emoji"),
     **dict.fromkeys(("users", "person", "people"), "user"),
 }
@@ -126,9 +128,19 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     parsed = Parsed(words(text), {})
     if not parsed.words:
         return Bare.ACCOUNT
-    typed = parsed.words[0].text.lower()
+    typed = parsed.words[0].text.lower().rstrip("?!.,")
     command = _SYNONYMS.get(typed, typed)
+    if parsed.plain.lower().rstrip("?!.") in ("settings", "my account", "my settings"):
+        return Bare.ACCOUNT
+    if (
+        typed.startswith("who")
+        and parsed.words[1:]
+        and not _TALK.issuperset(parsed.plain.lower().rstrip("?!.").split()[1:])
+    ):
+        found = parsed.after(1 + (parsed.words[1].text.lower() in ("is", "are")))
+        return ShowUser(_who(found, "user", asker))
     rest = parsed.after(1).text
+    rest = "" if command in _ALONE and _TALK.issuperset(rest.lower().rstrip("?!.").split()) else rest
     if command == "link" and rest:
         raise key_typed()
     if command in _ALONE:
@@ -185,10 +197,13 @@ def _user(args: Parsed, asker: Owner) -> ShowUser | OpenAccountForm | EditUser:
 
 
 def _who(args: Parsed, command: str, asker: Owner) -> Who:
-    who = person(args.words[0], asker) if len(args.words) == 1 else ""
+    who = person(args.words[0], asker) if len(args.words) == 1 else args.plain
     if isinstance(who, Owner) or who == "me":
         return who
+    who = who.rstrip("?!.")
     number = _NUMBER.fullmatch(who)
+    if number is None and command == "user" and re.fullmatch(r"[^\W\d_][\w .'’-]{1,60}", who):
+        return who  # by name
     if number is None or not int(number[1]):
         raise UserError(
             "Mention the person or use their ID: `{/tracker} {command} @name` or `{/tracker} {command} 5`.",

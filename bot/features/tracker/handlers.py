@@ -29,6 +29,7 @@ class TrackerHandlers:
             Bare.ACCOUNT: self.accounts.account,
             Bare.LINK: self.accounts.open_link,
             Bare.UNLINK: self.accounts.unlink,
+            Bare.LOGOUT: self.accounts.ask_to_unlink,
             Bare.WHOAMI: self.accounts.whoami,
             Bare.SHOW_DEFAULT: self.projects.show_default,
             Bare.CLEAR_DEFAULT: self.projects.clear_default,

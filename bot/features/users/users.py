@@ -14,6 +14,7 @@ import structlog
 
 from bot.access.access import Access
 from bot.access.accounts import Session, full_name
+from bot.access.name_matching import pick
 from bot.access.people import Who
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
 from bot.service.inputs import NewUser, UserChanges
@@ -42,11 +43,14 @@ class LinkOutcome(Enum):
 class Users:
     def __init__(self, access: Access) -> None:
         self.client, self.store = access.client, access.store
-        self.accounts, self.people = access.accounts, access.people
+        self.accounts, self.people, self.catalogs = access.accounts, access.people, access.catalogs
 
     async def show(self, owner: Owner, target: Who) -> User:
         """A user, by ID or as linked, as the caller sees them. Raises UserError."""
         async with self.accounts.reading(owner) as session:
+            if isinstance(target, str) and target != "me" and not target.isdecimal():
+                known = (await self.catalogs.of(session, None, ["people"])).lists["people"]
+                target = str(pick("person", target.removeprefix("@"), known).id)
             return await self._read(session, target)
 
     async def editable(self, owner: Owner, target: Who) -> User:

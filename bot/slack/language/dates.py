@@ -22,24 +22,26 @@ _NAMED = {
     **dict.fromkeys(("day before yesterday", "the day before yesterday"), -2),
     **dict.fromkeys(("day after tomorrow", "the day after tomorrow"), 2),
 }
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
 _AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NUMERIC = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")
+_DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.")
+_IN_MONTH = re.compile(r"(?:(last|this|next) )?([a-z]{3,9})(?: ([0-9]{4}))?")
 _MONTH_DAY = re.compile(r"([a-z]{3,9})\.? ([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?")
 _DAY_MONTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|\.)? ([a-z]{3,9})\.?(?:,? ([0-9]{4}))?")
-_DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dw])")
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_IN_WORDS = re.compile(rf"(in )?([0-9]{{1,5}}|an?|{'|'.join(_NUMBERS)}) (day|week)s?( ago)?")
+_DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dwMY])")  # months and years only in words: `_compact`
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_IN_WORDS = re.compile(rf"(in )?([0-9]{{1,5}}|an?|{'|'.join(NUMBERS)}) (day|week|month|year)s?( ago)?")
 _NEAR_DAY = re.compile(r"(last|this|next) ([a-z]{3,9})")
 _PERIOD = re.compile(r"(last|this|next) (week|month|year)")
-_SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week)s?)")
+_SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week|month|year)s?)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
-_AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(_NUMBERS)}) (?:day|week)s? ago")
+_AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)}) (?:day|week|month|year)s? ago")
 _END_OF = re.compile(r"(?:the )?end of (?:the |this )?(week|month|year)")
 _LONGEST_SAID = 4  # how many words a day may take: `on 31 Dec 2026`
 _TAKES_DAY = frozenset(
@@ -115,13 +117,13 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
                 atom.quoted or atom.user for word in phrase for atom in word.atoms
             ):
                 continue
-            typed = _normal(" ".join(word.text for word in phrase)).rstrip(".,;!")
-            if found := _said(typed, today, alone=count == len(words), sure=sure):
+            typed = bare(_normal(" ".join(word.text for word in phrase)))
+            if found := _said(typed, today, alone=count == len(words), first=at == 0, sure=sure):
                 return SaidDay(found, at, count)
     return None
 
 
-def _said(typed: str, today: Today, *, alone: bool, sure: bool) -> date | None:
+def _said(typed: str, today: Today, *, alone: bool, first: bool, sure: bool) -> date | None:
     """The day that the whole phrase names."""
     named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
     near = _NEAR_DAY.fullmatch(named)
@@ -129,6 +131,8 @@ def _said(typed: str, today: Today, *, alone: bool, sure: bool) -> date | None:
         form.fullmatch(named) for form in (_ISO, _NUMERIC, _AGO)
     )
     dated = alone or named != typed
+    first = first or named != typed
+    certain = certain or (bool(_DOTTED.fullmatch(named)) and (alone or first))
     certain = certain or named in _NAMED or (dated and _weekday(named) is not None)
     certain = certain or ((dated or not sure) and _is_month_day(named))
     try:
@@ -142,6 +146,14 @@ def _said(typed: str, today: Today, *, alone: bool, sure: bool) -> date | None:
 def _is_month_day(typed: str) -> bool:
     match = _MONTH_DAY.fullmatch(typed) or _DAY_MONTH.fullmatch(typed)
     return match is not None and any(_month(name) for name in match.groups() if name)
+
+
+def bare(text: str) -> str:
+    """The text without the punctuation at its end, unless that is a date's: `20.11.`."""
+    stripped = text.rstrip(".,;!?")
+    return (
+        f"{stripped}." if text.endswith(".") and _DOTTED.search(f" {stripped}.".split(" ")[-1]) else stripped
+    )
 
 
 def is_date(text: str) -> bool:
@@ -211,8 +223,21 @@ def _period(typed: str, today: Today, towards: Towards) -> DateRange:
     if match := _PERIOD.fullmatch(typed.strip()):
         away = _AWAY[match[1]]
         return DateRange(_start(match[2], today, away), _start(match[2], today, away + 1) - _ONE)
+    if (match := _IN_MONTH.fullmatch(typed.strip())) and _month(match[2]):
+        return _whole_month(_month(match[2]), match[1], match[3], today, towards)
     found = day(typed, today, towards)
     return DateRange(found, found)
+
+
+def _whole_month(month: int, near: str | None, year: str | None, today: Today, towards: Towards) -> DateRange:
+    """`october`, `last october` or `october 2025`: without a year, the nearest one in that direction."""
+    now = today()
+    backward = near == "last" or (near is None and towards == "past")
+    later = month > now.month if near is None else month >= now.month
+    earlier = month < now.month if near is None else month <= now.month
+    guess = now.year + (-1 if backward and later else 1 if not backward and earlier else 0)
+    first = date(int(year) if year else guess, month, 1)
+    return DateRange(first, (first + timedelta(days=31)).replace(day=1) - _ONE)
 
 
 def _start(unit: str, today: Today, away: int) -> date:
@@ -231,12 +256,20 @@ def _day(typed: str, today: Today, direction: int) -> date | None:
         return today() + timedelta(days=_NAMED[typed])
     if match := _DISTANCE.fullmatch(_compact(typed)):
         sign = {"+": 1, "-": -1}.get(match[1], direction)
-        return today() + timedelta(days=sign * int(match[2]) * (7 if match[3] == "w" else 1))
+        return _away(today(), sign * int(match[2]), match[3])
     if (match := _PERIOD.fullmatch(typed)) and match[1] == "next":
         return _start(match[2], today, 1)
     if match := _END_OF.fullmatch(typed):
         return _start(match[1], today, 1) - _ONE
     return _near_day(typed, today, direction) or _calendar_day(typed, today, direction)
+
+
+def _away(now: date, count: int, unit: str) -> date | None:
+    """The day so many days, weeks, months (`M`) or years (`Y`) from now."""
+    if unit in "dw":
+        return now + timedelta(days=count * (7 if unit == "w" else 1))
+    year, month = divmod(now.year * 12 + now.month - 1 + count * (12 if unit == "Y" else 1), 12)
+    return next(filter(None, (_date(year, month + 1, now.day - less) for less in range(4))), None)
 
 
 def _near_day(typed: str, today: Today, direction: int) -> date | None:
@@ -259,10 +292,12 @@ def _calendar_day(typed: str, today: Today, direction: int) -> date | None:
         return _date(*map(int, typed.split("-")))
     if match := _NUMERIC.fullmatch(typed):
         return _numeric(typed, int(match[1]), int(match[3]), int(match[4]), dotted=match[2] == ".")
+    if match := _DOTTED.fullmatch(typed):
+        return _month_day(int(match[2]), int(match[1]), None, today, direction)
     if match := _MONTH_DAY.fullmatch(typed):
-        return _month_day(match[1], int(match[2]), match[3], today, direction)
+        return _month_day(_month(match[1]), int(match[2]), match[3], today, direction)
     if match := _DAY_MONTH.fullmatch(typed):
-        return _month_day(match[2], int(match[1]), match[3], today, direction)
+        return _month_day(_month(match[2]), int(match[1]), match[3], today, direction)
     return None
 
 
@@ -271,8 +306,9 @@ def _compact(typed: str) -> str:
     match = _IN_WORDS.fullmatch(typed)
     if match is None or (match[1] and match[4]):
         return typed
-    count = match[2] if match[2].isdigit() else _NUMBERS.index(match[2]) + 1 if match[2] in _NUMBERS else 1
-    return f"{'+' if match[1] else '-' if match[4] else ''}{count}{match[3][0]}"
+    count = match[2] if match[2].isdigit() else NUMBERS.index(match[2]) + 1 if match[2] in NUMBERS else 1
+    unit = match[3][0].upper() if match[3] in ("month", "year") else match[3][0]
+    return f"{'+' if match[1] else '-' if match[4] else ''}{count}{unit}"
 
 
 def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) -> date | None:
@@ -292,9 +328,8 @@ def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) ->
     return month_first
 
 
-def _month_day(name: str, number: int, year: str | None, today: Today, direction: int) -> date | None:
+def _month_day(month: int, number: int, year: str | None, today: Today, direction: int) -> date | None:
     """`Dec 31`, in the nearest year in that direction unless one is given."""
-    month = _month(name)
     if year:
         return _date(int(year), month, number)
     now = today()
@@ -305,7 +340,7 @@ def _month_day(name: str, number: int, year: str | None, today: Today, direction
 
 def _month(name: str) -> int:
     """The month's number, or 0."""
-    return next((n for n, known in enumerate(_MONTHS, 1) if name in (known, known[:3])), 0)
+    return next((n for n, known in enumerate(MONTHS, 1) if name in (known, known[:3])), 0)
 
 
 def _date(year: int, month: int, number: int) -> date | None:
@@ -316,7 +351,7 @@ def _date(year: int, month: int, number: int) -> date | None:
 
 
 def _weekday(typed: str) -> int | None:
-    return next((n for n, name in enumerate(_WEEKDAYS) if typed in (name, name[:3])), None)
+    return next((n for n, name in enumerate(WEEKDAYS) if typed in (name, name[:3])), None)
 
 
 def _span(text: str, today: Today, far: date | None, towards: Towards) -> DateRange:

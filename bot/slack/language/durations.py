@@ -5,13 +5,22 @@ from decimal import Decimal
 
 from bot.errors import UserError
 
-MINUTES = 60
+MINUTES, DAY = 60, 24 * 60
 LONGEST = Decimal(99_999)
 _HOURS, _MINS = r"(?:h|hrs?|hours?)", r"(?:m|mins?|minutes?)"
 _DECIMAL = re.compile(rf"([0-9]{{1,5}}(?:\.[0-9]{{1,4}}|,[0-9]{{1,2}})?)\s*{_HOURS}?")
 _COMMA = re.compile(rf"([0-9]{{1,5}},[0-9]{{3,4}})\s*{_HOURS}?")
 _MINUTES = re.compile(rf"([0-9]{{1,7}})\s*{_MINS}")
-_BOTH = re.compile(rf"([0-9]{{1,5}})\s*(?:{_HOURS}\s*|:)([0-9]{{1,2}})\s*{_MINS}?")
+_BOTH = re.compile(rf"([0-9]{{1,5}})\s*(?:{_HOURS}\s*(?:and\s+)?|:)([0-9]{{1,2}})\s*{_MINS}?")
+_IN_WORDS = re.compile(
+    r"(?:(an?|one|two|three|four|five|six|seven|eight)\s+hours?(\s+and\s+(?:a\s+half|30\s+min(?:ute)?s?))?|"
+    r"(?:a\s+)?(half)(?:\s+an?)?\s+hour|(?:a\s+)?(quarter)\s+(?:of\s+)?an\s+hour)"
+)
+_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+_HOURS_AND = re.compile(
+    rf"\b([0-9]{{1,3}})\s?{_HOURS}\s+(?:and\s+)?([0-9]{{1,2}})\s?{_MINS}\b", re.IGNORECASE
+)
+_FROM_TO = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?[-–]([0-9]{1,2})(?::([0-9]{2}))?")
 # Languages with a decimal comma (CLDR); Mexico and Slack's Latin America use a point.
 _COMMA_LANGUAGES = frozenset(
     (
@@ -37,6 +46,11 @@ def hours(text: str, locale: str = "") -> Decimal:
         found = Decimal(match[1]) / MINUTES
     elif (match := _BOTH.fullmatch(typed)) and int(match[2]) < MINUTES:
         found = int(match[1]) + Decimal(match[2]) / MINUTES
+    elif match := _IN_WORDS.fullmatch(typed):
+        whole = _COUNTS.index(match[1]) + 1 if match[1] in _COUNTS else 1 if match[1] else 0
+        found = whole + Decimal("0.5" if match[2] or match[3] else "0.25" if match[4] else "0")
+    elif span := _from_to(typed):
+        found = span
     else:
         raise UserError(
             "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m`, or `1:30`.", typed=text.strip()[:40]
@@ -47,3 +61,22 @@ def hours(text: str, locale: str = "") -> Decimal:
             "A duration must be more than 0 and at most {longest} hours, such as `90m`.", longest=LONGEST
         )
     return rounded.normalize() + Decimal(0)
+
+
+def _from_to(typed: str) -> Decimal | None:
+    """The hours in `9-11:30`; one of the times has minutes, else it could be two numbers."""
+    match = _FROM_TO.fullmatch(typed)
+    if match is None or not (match[2] or match[4]):
+        return None
+    start, end = (int(match[at]) * MINUTES + int(match[at + 1] or 0) for at in (1, 3))
+    return Decimal(end - start) / MINUTES if start < end <= DAY else None
+
+
+def without_spans(text: str) -> str:
+    """The text with spans such as `9-11:30` as hours."""
+    return _FROM_TO.sub(lambda found: f"{span}h" if (span := _from_to(found[0])) else found[0], text)
+
+
+def without_and(text: str) -> str:
+    """The text with a duration such as `2 hours and 15 minutes` as `2h 15m`."""
+    return _HOURS_AND.sub(r"\1h \2m", text)

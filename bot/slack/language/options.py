@@ -11,29 +11,35 @@ from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.language.dates import is_date
 from bot.slack.language.tokens import Atom, UnclosedQuote, Value, Word, words
-from bot.spelling import series, similar
+from bot.spelling import series, similar, slip
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
-_OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31}):(.*)", re.DOTALL)
+_OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31})([:=])(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4  # how many more words a date may have: `created:7 days ago .. today`.
 PROBLEMS = 5  # how many problems are told at once; what else is wrong comes after those are mended
 _SHORT = 3  # how many characters of `priority:` are enough
-_ALIASES = {"by": "author", "from": "author", "assignee": "to", "for": "to"}
+_ALIASES = {
+    **dict.fromkeys(("by", "from", "reporter"), "author"),
+    **dict.fromkeys(("assignee", "assign", "assigned", "for", "owner"), "to"),
+    "type": "tracker",
+    "state": "status",
+    "proj": "project",
+    "deadline": "due",
+    "milestone": "version",
+    "description": "desc",
+    "title": "subject",
+}
 """Other names of options, which mean the same."""
 _SYNONYMS = {
-    **dict.fromkeys(("assign", "assigned", "assigned_to", "assignees"), "to"),
+    **dict.fromkeys(("assigned_to", "assignees"), "to"),
     **dict.fromkeys(("date", "day"), "on"),
     **dict.fromkeys(("timezone", "zone"), "tz"),
-    "deadline": "due",
-    "description": "desc",
     "hours": "estimate",
-    "milestone": "version",
     "order": "sort",
-    "state": "status",
-    "type": "tracker",
 }
+_IS = "is"  # `is:open` reads as `open`
 
 
 ByName = Mapping[str, Sequence[Ref]]  # custom fields by their names as option keys
@@ -53,7 +59,11 @@ class UnknownOption(UserError):
 
     @property
     def correction(self) -> tuple[str, str] | None:
-        return (f"{self.key}:", f"{self.nearest}:") if self.nearest and self.nearest != _BY_ID else None
+        near = self.nearest if self.nearest and self.nearest != _BY_ID else ""
+        meant = near and (
+            near.startswith(self.key) or _SYNONYMS.get(self.key) == near or slip(self.key, [near])
+        )
+        return (f"{self.key}:", f"{near}:") if meant else None
 
     @property
     def instead(self) -> str:
@@ -75,6 +85,11 @@ class Parsed:
     left: tuple[str, ...] = ()  # options that the command doesn't have, as typed
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Phrases that were understood, as typed, each with the keys of the options that it stands for."""
+    alone: tuple[str, ...] = ()
+    """Those of them that are only a person's name."""
+    unknown: tuple[tuple[str, Word, Value], ...] = ()
+    """Keys that only custom fields may have, until `with_fields` settles them."""
+    known: Collection[str] = ()
 
     @property
     def text(self) -> str:
@@ -96,6 +111,39 @@ class Parsed:
         """The same without `count` words from `at`."""
         return replace(self, words=self.words[:at] + self.words[at + count :])
 
+    def with_fields(self, fields: Collection[Ref] = (), problem: UserError | None = None) -> "Parsed":
+        """The same with unknown keys as the names of custom `fields`, or else as the nearest option.
+
+        Past `PROBLEMS` of a kind, they aren't told, and nothing is guessed. `problem` is why there are no
+        fields.
+        """
+        by_name, options = _by_name(fields), {key: [*values] for key, values in self.options.items()}
+        problems, left, unsure = [*self.problems], [*self.left], list[tuple[str, Word, Value]]()
+        for typed, word, value in self.unknown:
+            try:
+                key = _custom_field(typed, by_name)
+            except UserError as error:
+                problems += [error] if len(problems) < PROBLEMS else []
+                left.append(word.source)
+                continue
+            if key:
+                options.setdefault(key, []).append(value)
+            else:
+                unsure.append((typed, word, value))
+        project = next((value.text for value in options.get("project", ())), None)
+        problems += [problem] if problem and unsure else []
+        for typed, word, value in unsure[:PROBLEMS]:
+            unlike = _unknown(typed, self.known, by_name, project)
+            problems += [] if problem else [unlike]
+            key = _nearest_key(unlike.nearest, self.known, by_name)
+            if key and key not in options:
+                options[key] = [value]
+            else:
+                left.append(word.source)
+        left += (word.source for _, word, _ in unsure[PROBLEMS:])
+        settled = {key: tuple(values) for key, values in options.items()}
+        return replace(self, options=settled, problems=tuple(problems), left=tuple(left), unknown=())
+
 
 def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
     """Parse the options of `text`, with keys in lower case.
@@ -103,43 +151,43 @@ def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Pa
     `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption,
     UnclosedQuote, and UserError for a name that several fields have or an option without a value.
     """
-    parsed = understand(text, known, fields)
+    return checked(understand(text, known).with_fields(fields))
+
+
+def checked(parsed: Parsed) -> Parsed:
+    """Raises the first problem, if there is one."""
     if parsed.problems:
         raise parsed.problems[0]
     return parsed
 
 
-def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """As `parse`, with everything that could be understood, and the problems instead of an error.
+def understand(text: str, known: Collection[str], *, equals: bool = True) -> Parsed:
+    """Words and options, with the problems in them and the keys that may be names of custom fields.
 
-    A misspelled option counts as the nearest one, and an option without a value as text. Past `PROBLEMS` of
-    a kind, they aren't told, and nothing is guessed.
+    `equals`: whether `key=value` is an option, too. An option without a value counts as text, unless the text
+    begins with one: then each takes what follows up to the next, as in `title: Cart is empty, type: bug`.
     """
     plain: list[Word] = []
-    by_name = _by_name(fields)
     options: dict[str, list[Value]] = {}
     unknown: list[tuple[str, Word, Value]] = []
     problems: list[UserError] = []
-    left: list[str] = []
     try:
         typed_words = deque(words(text))
     except UnclosedQuote as error:
         problems.append(error)
         typed_words = deque(_with_quotes_closed(text))
     excludes = any(key.startswith("-") for key in known)
+    labeled = bool(typed_words) and _is_label(typed_words[0], known)
     while typed_words:
         word = typed_words.popleft()
-        option = _option(word)
+        option = _option(word, known if equals else ())
         if option is None or (option[0].startswith("-") and not excludes):
             plain.append(word)
             continue
         typed, value = option
-        try:
-            key = _known_as(typed, known) or _custom_field(typed, by_name)
-        except UserError as error:
-            problems += [error] if len(problems) < PROBLEMS else []
-            left.append(word.source)
-            continue
+        key = _known_as(typed, known)
+        if key is not None and labeled and not value.text:
+            value = _labeled(typed_words, known)
         if key is not None and value.text:
             if key in _DATES and key not in options:
                 value = _whole_date(value, typed_words)
@@ -152,22 +200,29 @@ def understand(text: str, known: Collection[str], fields: Collection[Ref] = ()) 
             )
             problems += [missing] if len(problems) < PROBLEMS else []
             plain.append(word)
+        elif typed == _IS and value.text and "status" in known:
+            plain.append(Word(value.atoms, word.source))
         elif not value.text or len(typed) == 1 or value.text.startswith(("/", "\\")):
             plain.append(word)
         else:
             unknown.append((typed, word, value))
-    project = next((value.text for value in options.get("project", ())), None)
-    for typed, word, value in unknown[:PROBLEMS]:
-        problem = _unknown(typed, known, by_name, project)
-        problems.append(problem)
-        key = _nearest_key(problem.nearest, known, by_name)
-        if key and key not in options:
-            options[key] = [value]
-        else:
-            left.append(word.source)
-    left += (word.source for _, word, _ in unknown[PROBLEMS:])
     values = {key: tuple(values) for key, values in options.items()}
-    return Parsed(tuple(plain), values, tuple(problems), tuple(left))
+    return Parsed(tuple(plain), values, tuple(problems), unknown=tuple(unknown), known=known)
+
+
+def _is_label(word: Word, known: Collection[str]) -> bool:
+    option = _option(word, ())
+    return option is not None and not option[1].text and _known_as(option[0], known) is not None
+
+
+def _labeled(following: deque[Word], known: Collection[str]) -> Value:
+    """The words up to the next label, without the comma before it."""
+    atoms: list[Atom] = []
+    while following and not _is_label(following[0], known):
+        atoms += ([Atom(" ")] if atoms else []) + [*following.popleft().atoms]
+    if atoms and not atoms[-1].quoted and not atoms[-1].user:
+        atoms[-1] = Atom(atoms[-1].text.rstrip(",;"))
+    return Value(tuple(atoms))
 
 
 def _with_quotes_closed(text: str) -> tuple[Word, ...]:
@@ -214,14 +269,18 @@ def nearest(name: str, names: Collection[str]) -> str | None:
     return close[0] if close else None
 
 
-def _option(word: Word) -> tuple[str, Value] | None:
-    """The key and value of a word, or None if its colon is only text: `12:30`, `http://…`, `std::x`."""
+def _option(word: Word, equals: Collection[str]) -> tuple[str, Value] | None:
+    """The key and value of a word, or None if its colon is only text: `12:30`, `http://…`, `std::x`.
+
+    The keys in `equals` may have `=` in place of the colon.
+    """
     first = word.atoms[0]
     match = None if first.quoted or first.user else _OPTION.fullmatch(first.text)
-    if match is None or match[2].startswith((":", "//")):
+    if match is None or match[3].startswith((":", "//", "=")):
         return None
-    rest = match[2]
-    return match[1].lower(), Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
+    key, rest = match[1].lower(), match[3]
+    value = Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
+    return None if match[2] == "=" and not (value.text and _known_as(key, equals)) else (key, value)
 
 
 def _whole_date(value: Value, following: deque[Word]) -> Value:

@@ -1,6 +1,6 @@
 """Phrases: what words mean without a colon, as options of the same command (docs/commands.md).
 
-`phrase_reader` reads by these tables what is typed after every command, in a mention and in a direct message.
+`reading` reads by these tables what is typed after every command, in a mention and in a direct message.
 """
 
 from typing import Literal
@@ -11,47 +11,65 @@ ISSUE: tuple[Where, ...] = ("new", "change")
 CHANGE: tuple[Where, ...] = ("change",)
 TIME: tuple[Where, ...] = ("time",)
 EVERYWHERE: tuple[Where, ...] = ("search", "new", "change")
+AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Due dates
     ("overdue|late", "status:open due:<today", SEARCH),
+    ("not done by|before due|deadline date?", "status:open due:<today", SEARCH),
     ("past due", "status:open due:<today", SEARCH),
     ("due soon", "due:7d", SEARCH),
     ("due|deadline {dates}", "due:{dates}", SEARCH),
     ("due|deadline on|by|for|is? {day}", "due:{day}", ISSUE),
     ("no|without|clear|remove the? due|deadline date?", "due:none", CHANGE),
     # Assignees
+    ("not assigned|for|by|from to? {person!}", "", SEARCH),
     ("unassigned|unowned", "to:nobody", SEARCH),
     ("not assigned", "to:nobody", SEARCH),
     ("no|without an? assignee|owner", "to:nobody", SEARCH),
-    ("unassign|unassigned it|this?", "to:none", CHANGE),
+    ("unassign|unassigned it|this|me?", "to:none", CHANGE),
     ("no|without|clear|remove the? assignee", "to:none", CHANGE),
     ("mine|my", "to:me", SEARCH),
     ("i'm|i working on", "to:me", SEARCH),
     ("am i working on", "to:me", SEARCH),
     ("take|grab it|this?", "to:me", CHANGE),
-    ("assign|assigned it|this? to {person!}", "to:{person}", EVERYWHERE),
+    ("assign|assigned|reassign it|this? to {person!}", "to:{person}", EVERYWHERE),
     ("assign {person!}", "to:{person}", CHANGE),
     ("assignee is? {person!}", "to:{person}", SEARCH),
     ("give|hand it|this? over? to {person!}", "to:{person}", CHANGE),
     ("owned by {person!}", "to:{person}", SEARCH),
     ("for {person}", "to:{person}", SEARCH),
     ("{owner}", "to:{owner}", SEARCH),
+    ("{person}", "to:{person}", ("search", "change")),
+    ("who is|are|'s working on?", "status:open to:anybody sort:to", SEARCH),
+    ("who's working on?", "status:open to:anybody sort:to", SEARCH),
+    ("what did i do|finish|fix|change {times}", "status:any to:me updated:{times}", SEARCH),
+    ("what have i done|finished|fixed {times}", "status:any to:me updated:{times}", SEARCH),
     # Authors
     ("created|reported|opened|filed|raised|submitted|written|added by {person!}", "author:{person}", SEARCH),
     ("by|from {person}", "author:{person}", SEARCH),
+    (",for {person}", "to:{person}", ("new",)),
     ("author is? {person!}", "author:{person}", SEARCH),
     ("that|which? i|i've created|reported|opened|filed|raised|made", "author:me", SEARCH),
     # Priorities
     ("{urgent}", "priority:{urgent}", SEARCH),
     ("{priority} priority|prio", "priority:{priority}", SEARCH),
+    (",{priority} priority|prio", "priority:{priority}", ("new",)),
+    (",{urgent}", "priority:{urgent}", ("new",)),
+    ("~{priority}", "priority:{priority}", SEARCH),
+    ("{priority}", "priority:{priority}", CHANGE),
+    ("{urgent}", "priority:{urgent}", CHANGE),
+    ("except|excluding|without {priority} priority|prio?", "priority:!{priority}", SEARCH),
     ("make|set it|this? to? urgent", "priority:urgent", CHANGE),
     ("make|set it|this? to? immediate", "priority:immediate", CHANGE),
     ("make it|this? {word} priority|prio", "priority:{word}", CHANGE),
     ("{word} priority|prio", "priority:{word}", CHANGE),
+    ("priority|prio is? {urgent}", "priority:{urgent}", ("search", "change")),
     ("priority|prio is? {priority!}", "priority:{priority}", ("search", "new")),
     ("raise|lower|bump|increase|decrease the? priority|prio to? {value}", "priority:{value}", CHANGE),
     # Trackers, statuses, categories and versions
     ("{tracker}", "tracker:{tracker}", SEARCH),
+    ("except|excluding|without|no|not|but {tracker}", "tracker:!{tracker}", SEARCH),
+    ("but not {tracker}", "tracker:!{tracker}", SEARCH),
     ("tracker|type is? {tracker!}", "tracker:{tracker}", SEARCH),
     ("open|unresolved|unfinished", "status:open", SEARCH),
     ("not|still closed|done|open", "status:open", SEARCH),
@@ -60,11 +78,12 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("open or|and closed", "status:any", SEARCH),
     ("any|every|whatever status", "status:any", SEARCH),
     ("in|with? status is? {status}", "status:{status}", SEARCH),
-    ("{status}", "status:{status}", SEARCH),
+    ("{status}", "status:{status}", ("search", "change")),
+    ("{status} but|and not|never closed", "status:{status}", SEARCH),
     ("mark|set it|this? as? done|closed|complete|completed|finished|fixed", "step:close", CHANGE),
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open it|this? again?", "step:reopen", CHANGE),
-    ("mark|move|set|put it|this? as|to|in|into {value}", "status:{value}", CHANGE),
+    ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
     ("in|with? category is? {category}", "category:{category}", SEARCH),
     ("no|without category", "category:none", SEARCH),
     ("in|for? version|milestone|release is? {version}", "version:{version}", SEARCH),
@@ -78,11 +97,30 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("in|on project {project!}", "project:{project}", ("search", "new")),
     ("in|on|for project? {project}", "project:{project}", TIME),
     ("project is? {project}", "project:{project}", SEARCH),
+    ("{project}", "project:{project}", SEARCH),
     # Times
     ("created|opened|reported|filed|raised|new|added {times}", "created:{times}", SEARCH),
     ("updated|changed|modified|touched {times}", "updated:{times}", SEARCH),
     ("closed|resolved|finished|completed|done|fixed {times}", "status:any closed:{times}", SEARCH),
+    ("created|opened|reported|filed|open|old|older for|since? more|longer|over? than? {span}", AGO, SEARCH),
+    ("for|since more|longer|over than? {span}", AGO, SEARCH),
+    ("older than {span}", AGO, SEARCH),
+    ("not|no updated|touched|changed|modified|updates|changes|activity for|in {span}", UNTOUCHED, SEARCH),
+    ("not updated|touched|changed|modified since {day}", "updated:<{day}", SEARCH),
+    ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
+    ("since|after {times}", "created:>={times}", SEARCH),
+    ("from|in the? {month}", "created:{month}", SEARCH),
+    ("from|during {times}", "created:{times}", SEARCH),
+    ("~{period}", "created:{period}", SEARCH),
     # Order
+    ("how many", "count:yes", SEARCH),
+    ("number|count of", "count:yes", SEARCH),
+    ("sorted|sort|ordered|order by {sorted}", "sort:{sorted}", SEARCH),
+    ("newest|latest|last {number}", "sort:created:desc most:{number}", SEARCH),
+    ("latest|last {number} updated|changed", "sort:updated:desc most:{number}", SEARCH),
+    ("recently closed|resolved|finished", "status:closed sort:closed:desc", SEARCH),
+    ("oldest|first {number}", "sort:created:asc most:{number}", SEARCH),
+    ("top {number}", "sort:priority:desc most:{number}", SEARCH),
     ("newest|latest first?", "sort:created:desc", SEARCH),
     ("oldest first?", "sort:created:asc", SEARCH),
     ("recently updated|changed", "sort:updated:desc", SEARCH),
@@ -93,7 +131,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("set|change progress to? {value}", "done:{value}", CHANGE),
     ("rename it|this? to {rest}", "subject:{rest}", CHANGE),
     *(
-        (f"set|change|update|edit? the? {said} to|is|=|as|at? {{{slot}}}", f"{key}:{{{slot}}}", CHANGE)
+        (f"set|change|update|edit? the? {said} to|is|=|as|at|→|->? {{{slot}}}", f"{key}:{{{slot}}}", CHANGE)
         for key, said, slot in (
             ("status", "status|state", "value"),
             ("to", "assignee|owner|to|assigned", "value"),
@@ -104,27 +142,31 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
             ("parent", "parent issue?", "value"),
             ("start", "start date?", "value"),
             ("due", "due|deadline date?", "value"),
-            ("estimate", "estimate|estimated|hours time|hours?", "value"),
+            ("estimate", "estimate|estimated time|hours?", "value"),
             ("done", "done", "value"),
             ("done", "% done", "value"),
             ("tracker", "tracker|type", "value"),
         )
     ),
     ("set|change|update|edit the? subject|title|name to|as|= {rest}", "subject:{rest}", CHANGE),
-    ("subject {title}", "subject:{title}", CHANGE),
+    ("subject|title {title}", "subject:{title}", CHANGE),
 )
 """What is said, the options that it stands for, and where.
 
 What is said has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a name
 that the person may use, and `{person!}` also one that nobody has, which is told then. `{value}` takes what
-follows up to the next phrase, `{rest}` all of it, and `{title}` too if it begins as a title does.
+follows up to the next phrase, `{rest}` all of it, and `{title}` too if it begins as a title does. `~`: only
+if no text is left; `,`: only after a comma or the like. `!{tracker}` stands for all others of its kind.
+What means nothing stays text.
 """
 FILLERS = frozenset(
     {
         *("issues", "issue", "tickets", "ticket", "show", "list", "find", "search", "give", "get", "see"),
         *("all", "the", "with", "and", "that", "which", "are", "is", "were", "was", "of", "me", "please"),
         *("what", "what's", "whats", "everything", "anything", "things", "stuff", "have", "i", "for"),
-        *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we"),
+        *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we", "our", "us"),
+        *("who", "can", "you", "could", "tell", "need", "want", "any", "about", "currently", "right", "now"),
+        *("but", "at", "moment", "to", "look", "up", "team", "my", "on", "or", "yet", "working", "doing"),
     }
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
@@ -132,9 +174,29 @@ VERBS = frozenset({"issues", "tickets", "show", "list", "with", "and", "the", "m
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 """Fillers that stand for what is searched, wherever they are."""
-URGENT = frozenset({"urgent", "immediate"})  # priorities that are understood without their word
-SELF = frozenset({"me", "myself", "@me"})
+TALK = frozenset(
+    {
+        *("please", "pls", "plz", "asap", "thanks", "thank", "thx", "hey", "hi", "hello", "kindly", "bot"),
+        *("ok", "okay", "btw"),
+    }
+)
+"""What means nothing before or after what is asked for."""
+NEGATIONS = frozenset(
+    {
+        *("not", "no", "never", "don't", "dont", "doesn't", "isn't", "aren't", "wasn't", "won't", "can't"),
+        *("cannot", "without", "except", "excluding"),
+    }
+)
+"""Words before a phrase that turn it around: it is none then."""
+VAGUE = (
+    FILLERS
+    | NEGATIONS
+    | {"since", "from", "in", "first", "last", "top", "latest", "newest", "oldest", "after"}
+)
+"""What begins phrases, but isn't half of one alone."""
+STATES = frozenset({"new", "resolved", "finished", "completed", "done", "fixed"})
+"""Words of phrases that may be the name of a status, too."""
 AND = frozenset({"and", "&", ",", "then"})
-NOBODY = frozenset({"nobody", "none", "no-one", "noone"})
-POLITE = AND | {"please", "it", "this", "now", "the", "set", "change", "update", "edit"}
+SEPARATORS = AND | {"→", "->", "=>", ";", "+", "also", "plus"}
+POLITE = SEPARATORS | TALK | {"it", "this", "now", "the", "set", "change", "update", "edit", "to"}
 """Words that mean nothing beside a change."""

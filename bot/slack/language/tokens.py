@@ -103,9 +103,14 @@ def words(text: str) -> tuple[Word, ...]:
 
 def corrected(text: str, wrong: str, right: str) -> str | None:
     """The typed text with a word or name replaced; None unless it is there once and `right` can be typed."""
-    quoted = f'"{right}"' if re.search(r"[\s,]", right) else right
+    spaced = re.search(r"[\s,]", right)
     typed = re.compile(rf"""(?<!\w)@?["“”„]?{re.escape(wrong)}(?:(?<=:)|["“”]?(?!\w))""", re.IGNORECASE)
-    return typed.sub(lambda _: quoted, text) if len(typed.findall(text)) == 1 and '"' not in right else None
+
+    def quoted(found: re.Match[str]) -> str:
+        value = text[: found.start()].endswith(":") or found[0][:1] in '"“”„'
+        return f'"{right}"' if spaced and value else right
+
+    return typed.sub(quoted, text) if len(typed.findall(text)) == 1 and '"' not in right else None
 
 
 def split_first_line(text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Option values → names, numbers and people. Functions raise UserError for values that can't be read."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from enum import Enum
@@ -10,8 +10,10 @@ from zoneinfo import ZoneInfo
 
 from bot.errors import UnknownWord, UserError
 from bot.service.conventions import issue_number as linked_issue
-from bot.slack.language.options import CUSTOM_FIELD, Parsed, nearest
-from bot.slack.language.tokens import Value
+from bot.slack.language.options import CUSTOM_FIELD, Parsed
+from bot.slack.language.phrases import AND
+from bot.slack.language.tokens import Atom, Value, Word
+from bot.spelling import word_meant
 from bot.store.owner import Owner
 
 MAX = 100  # how many values a list takes: as many as a form's select shows
@@ -146,6 +148,28 @@ def issue_number(text: str) -> int | None:
     return int(match[1] or match[2]) or None if match else None
 
 
+def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, ...]]:
+    """The issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
+    apart = [part for word in words for part in _parts(word)]
+    at = next((n for n, word in enumerate(apart) if issue_number(word.text)), len(apart))
+    found: list[int] = []
+    end = at
+    for n, word in enumerate(apart[at:], at):
+        if number := issue_number(word.text):
+            found.append(number)
+            end = n + 1
+        elif word.text.lower() not in AND:
+            break
+    return tuple(dict.fromkeys(found)), (*apart[:at], *apart[end:])
+
+
+def _parts(word: Word) -> Iterator[Word]:
+    """The numbers in `290,308`; any other word as it is."""
+    parts = [part for part in word.source.split(",") if part]
+    several = not word.quoted and len(parts) > 1 and all(map(issue_number, parts))
+    yield from (Word((Atom(part),), part) for part in parts) if several else (word,)
+
+
 def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
     """Issue numbers, separated by commas or repeated."""
     found = tuple(issue_number(text) for text in names(parsed, key))
@@ -193,4 +217,4 @@ def custom_fields(parsed: Parsed) -> dict[int, str]:
 
 
 def unknown_word(word: str, known: Collection[str], command: str) -> UnknownWord:
-    return UnknownWord(command, word, nearest(word, known))
+    return UnknownWord(command, word, word_meant(word, known))

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -277,16 +277,27 @@ class Reply:
         except ValidationError:  # it is of another kind
             return None
 
-    async def offer(self, draft: SavedDraft, error: BotError, text: str = "Open form") -> Block | None:
+    async def offer(
+        self, draft: SavedDraft, error: BotError, text: str = "Open form", *, more: Sequence[Element] = ()
+    ) -> Block | None:
         """The button that opens a form with what was typed and what is wrong; None if that contains a key.
 
-        Before it, the one that runs a command with the name that a misspelled one probably means.
+        Before it, the one that runs a command with the name that a misspelled one probably means; after it,
+        `more`.
         """
         if isinstance(error, KeyInRequest):
             return None
-        said = without_keys(self.wording.sentence(error))
-        form = button(text, await self.save(draft.model_copy(update={"said": said})), style="primary")
-        return actions(list(filter(None, (await self.corrected(error), form))))
+        said, again = without_keys(self.wording.sentence(error)), await self.corrected(error)
+        saved = await self.save(draft.model_copy(update={"said": said}))
+        form = button(text, saved, style=None if again else "primary")
+        return actions([*([again] if again else []), form, *more])
+
+    async def running(self, label: str, text: str) -> Element | None:
+        """A button that runs the command again with another text; None if no command was typed."""
+        if not isinstance(self.interaction, SlashCommand):
+            return None
+        again = ResumeRequest(payload=saveable(self.interaction.payload | {"text": text}))
+        return button(label, await self.save(again))
 
     async def corrected(self, error: BotError) -> Element | None:
         """The button that runs the command with the name that a misspelled one most likely means, or without

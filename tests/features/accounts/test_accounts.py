@@ -66,7 +66,9 @@ async def test_shows_the_account_and_deletes_its_key(ana: Person, ben: Person) -
     assert "You're linked to Tracker as *Ana Ruiz*" in text_of(shown)
     assert text_of(shown).count("\n") < 10
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
-    assert "I deleted my copy" in (await ana.ask("/tracker logout"))["text"]
+    asked = await ana.ask("/tracker logout")
+    assert "Your digests, the issues you follow, and direct messages stop" in text_of(asked)
+    assert "I deleted my copy" in (await ana.after(ana.press(asked, "Unlink account")))["text"]
     await ana.form_after(ana.command("/tracker whoami"), "Link account")
 
     shown = await ben.ask("/tracker")

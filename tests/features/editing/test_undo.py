@@ -10,7 +10,7 @@ from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.defaults import CLOSED, HIGH, NEW
 from bot.sandbox.tracker.server import Tracker
 from bot.store.tables import SavedInputRow
-from tests.features.editing.test_edit_command import new_issue
+from tests.features.editing.test_edit_command import closed_for_good, new_issue
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
@@ -159,12 +159,26 @@ async def test_a_change_can_be_undone_for_ten_minutes(office: Office, ana: Perso
     assert issue.status_id == CLOSED
 
 
-async def test_says_why_a_status_cannot_be_restored(ana: Person, issue: Issue) -> None:
-    said = await undone(ana, await ana.ask(f"/issue {issue.id} close done:50%"))
+async def test_says_why_a_status_cannot_be_restored(office: Office, ana: Person, issue: Issue) -> None:
+    answer = await ana.ask(f"/issue {issue.id} close done:50%")
+    closed_for_good(office)
+    said = await undone(ana, answer)
 
     assert "% done: 50% → *0%*" in said
     assert f"doesn't let you set #{issue.id} to New. Choose Closed." in said
     assert (issue.status_id, issue.done_ratio) == (CLOSED, 0)
+
+
+async def test_a_close_without_a_way_back_says_so_and_offers_no_undo(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    closed_for_good(office)
+
+    answer = await ana.ask(f"/issue {issue.id} close")
+
+    assert "The workflow doesn't let you set it back to New" in text_of(answer)
+    assert '"Undo"' not in str(answer["blocks"])
+    assert "Undo Share" not in text_of(answer)
 
 
 async def test_assign_to_me_is_undone_too(ana: Person, issue: Issue) -> None:

@@ -6,9 +6,10 @@ from zoneinfo import ZoneInfo
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Bare, tracker_command
+from bot.slack.language.options import understand
 from bot.slack.language.values import Typist
 from bot.store.owner import Owner
 from tests.support.person import Person
@@ -44,10 +45,10 @@ def examples(name: str) -> list[str]:
 
 def test_every_example_parses() -> None:
     typist = Typist(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
-    searches = [issues_command(typed, typist) for typed in examples("issues")]
+    searches = [issues_command(understand(typed, OPTIONS), typist) for typed in examples("issues")]
     assert [found for found in searches if not isinstance(found, Query)] == []
 
-    logged = [timelog_command(typed, typist) for typed in examples("timelog")]
+    logged = [timelog_command(typed_time(typed), typist) for typed in examples("timelog")]
     assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]

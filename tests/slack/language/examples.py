@@ -7,13 +7,21 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from bot.features.digests.buttons import Act
-from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command
+from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command, typed_digest
 from bot.features.digests.plans import Typed
-from bot.features.issue_command.commands import AttachFiles, CreateIssue, OpenForm, issue_command
+from bot.features.issue_command.commands import (
+    AttachFiles,
+    CreateIssue,
+    OpenForm,
+    TypedIssue,
+    issue_command,
+    new_issue,
+)
 from bot.features.issues.fields import Draft
+from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import EditLastEntry, timelog_command
+from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import (
     Bare,
@@ -29,7 +37,7 @@ from bot.features.tracker.commands import (
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
-from bot.slack.language.options import parse
+from bot.slack.language.options import parse, understand
 from bot.slack.language.tokens import SlackUser
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.store.owner import Owner
@@ -56,12 +64,17 @@ def options(text: str) -> tuple[str, dict[str, list[object]]]:
     return parsed.text, {key: [v.user or v.text for v in values] for key, values in parsed.options.items()}
 
 
+def issue(text: str) -> object:
+    request = issue_command(text, TYPIST)
+    return new_issue(request, TYPIST) if isinstance(request, TypedIssue) else request
+
+
 READERS: dict[str, Callable[[str], object]] = {
-    "/issue": lambda text: issue_command(text, TYPIST),
-    "/issues": lambda text: issues_command(text, TYPIST),
+    "/issue": issue,
+    "/issues": lambda text: issues_command(understand(text, FILTERS), TYPIST),
     "/tracker": lambda text: tracker_command(text, ANA),
-    "/timelog": lambda text: timelog_command(text, TYPIST),
-    "/digest": lambda text: digest_command(text, ANA),
+    "/timelog": lambda text: timelog_command(typed_time(text), TYPIST),
+    "/digest": lambda text: digest_command(typed_digest(text), ANA),
     "options": options,
     "a duration": lambda text: str(hours(text)),
     "a day": lambda text: day(text, TYPIST.today),
@@ -197,8 +210,12 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "": Bare.ACCOUNT,
         "help": Bare.HELP,
         **same(Bare.LINK, "Link", "login", "connect", "signin"),
-        **same(Bare.UNLINK, "unlink", "logout"),
-        **same(Bare.WHOAMI, "whoami", "me"),
+        "unlink": Bare.UNLINK,
+        **same(Bare.LOGOUT, "logout", "disconnect"),
+        **same(Bare.WHOAMI, "whoami", "me", "who am I", "who am I?"),
+        **same(Bare.LINK, "link my account", "login please"),
+        "settings": Bare.ACCOUNT,
+        **same(ShowUser("dana"), "user dana", "who is dana", "who is dana?"),
         **same(ListProjects(), "projects", "list"),
         "projects web shop": ListProjects("web shop"),
         "project web": OneProject("web"),
@@ -282,7 +299,11 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "edit": OnDigest(Act.CHANGE),
         "PAUSE 3": OnDigest(Act.PAUSE, 3),
         "resume 3": OnDigest(Act.RESUME, 3),
-        **same(OnDigest(Act.REMOVE, 3), "remove 3", "delete 3", "stop 3"),
+        **same(OnDigest(Act.REMOVE, 3), "remove 3", "delete 3", "stop 3", "stop digest 3"),
+        **same(OnDigest(Act.REMOVE), "remove the digest", "stop it", "stop all"),
+        "stop webshop": OnDigest(Act.REMOVE, named="webshop"),
+        "preview": OnDigest(None),
+        "change to 10am": OnDigest(Act.CHANGE, schedule="10am"),
         "take over": OnDigest(Act.TAKE_OWNERSHIP),
         **same(OnDigest(Act.TAKE_OWNERSHIP, 3), "take 3", "takeover #3", "take over 3"),
         # Words before the schedule are the project.
@@ -291,6 +312,9 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "add Web shop WEEKDAYS": added("Web shop", "weekdays 09:00"),
         "add web weekly mon, thu at 5:30 pm": added("web", "weekly mon,thu 17:30"),
         "add web hourly": added("web", "hourly"),
+        "add web mon-fri 8:30": added("web", "weekdays 08:30"),
+        "add web mondays 8am and thursdays": added("web", "weekly mon,thu 08:00"),
+        "add web mon-wed 9": added("web", "weekly mon,tue,wed 09:00"),
         'add web cron "0 9 * * 1-5"': added("web", "cron 0 9 * * 1-5"),
         "add web cron 0 9 * * mon-fri": added("web", "cron 0 9 * * MON-FRI"),
         'add "The Daily news" daily 9': added("The Daily news", "daily 09:00"),

@@ -1,0 +1,44 @@
+"""Messages about several issues at once."""
+
+from collections.abc import Mapping, Sequence
+
+from bot.features.issue_command.buttons import ChangeSeveral
+from bot.features.issues.views import title
+from bot.features.new_issue.opening import OpenDraft
+from bot.features.search.views import search_button
+from bot.service.models import Issue
+from bot.slack.surfaces.blocks import Element, Message, actions, button, rows, section
+from bot.slack.text.mrkdwn import line, prose
+from bot.slack.text.wording import Wording
+from bot.spelling import counted, series
+
+
+def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Message:
+    """Asks before several issues are changed."""
+    named = series([title(issue, wording) for issue in issues], "and")
+    both = "both" if len(issues) == 2 else counted(len(issues), "issue")  # noqa: PLR2004 - both
+    said = f"Change {named}? “{line(saved.text)}”"
+    change = button(f"Change {both}", saved, style="primary")
+    return Message(said, (section(said), actions([change, _show(saved)])))
+
+
+def asked_for(subjects: Sequence[str], each: Sequence[Element], one: OpenDraft) -> Message:
+    """Asks which of several issues to create; `each` are the buttons for them."""
+    said = f"Are these {counted(len(subjects), 'issue')}?"
+    listed = "\n".join(f"• {line(subject)}" for subject in subjects)
+    return Message(said, (section(f"{said}\n{listed}"), *rows([*each, button("Create one issue", one)])))
+
+
+def changed(results: Mapping[int, str], saved: ChangeSeveral) -> Message:
+    """What became of each issue."""
+    said = "\n".join(f"• {result}" for result in results.values())
+    return Message(said, (section(said), actions([_show(saved)])))
+
+
+def failed(number: int, sentence: str) -> str:
+    return f"#{number}: {prose(sentence)}"
+
+
+def _show(saved: ChangeSeveral) -> dict[str, object]:
+    numbers = ",".join(map(str, saved.issues))
+    return search_button(f"id:{numbers} status:any")

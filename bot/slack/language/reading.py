@@ -1,0 +1,375 @@
+"""Reads a command's words by its table (`phrases`): what each phrase means, and what is left as text."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import get_args
+
+from bot.errors import UserError
+from bot.slack.language.dates import Today
+from bot.slack.language.marks import CALENDAR, END, LONGEST, MAX_WORDS, Marks, Vocabulary, plain
+from bot.slack.language.options import Parsed
+from bot.slack.language.phrases import (
+    FILLERS,
+    NEGATIONS,
+    NOUNS,
+    PHRASES,
+    POLITE,
+    SEPARATORS,
+    STATES,
+    TALK,
+    VAGUE,
+    VERBS,
+    Where,
+)
+from bot.slack.language.questions import is_question
+from bot.slack.language.tokens import Atom, Value, Word
+from bot.spelling import GOVERNING
+
+MAX_VALUE = 20  # how many words a value takes that isn't looked up
+TAIL = 40  # how many words at the end of a subject may be phrases
+_NAMED = ("person", "project", "tracker", "status", "priority", "category", "version")
+_KINDS = {f"{kind}{sure}": kind for kind in _NAMED for sure in ("", "!")} | {
+    "urgent": "priority",
+    "owner": "person",
+}
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """`count` words from `at`, as typed, and the options that they stand for.
+
+    `alone`: without a word that says so. `weak`: it counts only if no text is left.
+    """
+
+    at: int
+    count: int
+    said: str
+    options: Mapping[str, tuple[Value, ...]]
+    alone: bool = False
+    weak: bool = False
+
+
+@dataclass(frozen=True)
+class _Row:
+    words: tuple[str, ...]
+    means: tuple[tuple[str, str], ...]
+    weak: bool = False
+    separated: bool = False
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        return tuple(word for word in self.words if word[0] != "{")
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of names that it may hold."""
+        slots = (word[1:-1] for word in self.words if word[0] == "{")
+        return frozenset(_KINDS[slot] for slot in slots if slot in _KINDS)
+
+
+class _Table:
+    """The rows of one command: by their first word, and those that begin with a slot."""
+
+    def __init__(self, where: Where) -> None:
+        self.first: dict[str, list[_Row]] = defaultdict(list)
+        self.slots: list[_Row] = []
+        for said, means, commands in PHRASES:
+            if where not in commands:
+                continue
+            options = tuple((key, value) for key, _, value in (one.partition(":") for one in means.split()))
+            flags = said[:1]
+            for words in product(*(_variants(word) for word in said.lstrip("~,").split())):
+                row = _Row(tuple(filter(None, words)), options, flags == "~", flags == ",")
+                (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
+        for rows in self.first.values():
+            rows.sort(key=lambda row: (row.words[-1][0] == "{", -len(row.words)))
+        halves = (row.words[:-1] for rows in self.first.values() for row in rows if row.words[-1][0] == "{")
+        self.halves = {half for half in halves if not VAGUE.issuperset(half)}
+
+
+def _variants(word: str) -> tuple[str, ...]:
+    if word.startswith("{"):
+        return (word,)
+    return (*word.removesuffix("?").split("|"), *(("",) if word.endswith("?") else ()))
+
+
+TABLES: Mapping[Where, _Table] = {where: _Table(where) for where in get_args(Where)}
+
+
+class Reader:
+    """Finds the phrases of one command in words."""
+
+    def __init__(self, where: Where, words: Sequence[Word], vocabulary: Vocabulary, today: Today) -> None:
+        nobody = {"search": "nobody", "change": "none"}.get(where)
+        self.where, self.words, self.table = where, words, TABLES[where]
+        self.marks = Marks(words, vocabulary, today, in_full=where == "time", nobody=nobody)
+        self.plain = self.marks.plain
+        self._at: dict[tuple[int, bool], Phrase | None] = {}
+
+    def phrases(self) -> Iterator[Phrase]:
+        at = 0
+        while at < min(len(self.words), MAX_WORDS):
+            negated = at and self.plain[at - 1] in NEGATIONS
+            found = None if self.words[at].quoted or negated else self.at(at)
+            if found and found.options:
+                yield found
+            at += found.count if found else 1
+
+    def at(self, start: int, *, separated: bool = True) -> Phrase | None:
+        """The longest phrase that begins at `start`, which may be `separated` by a comma or the like."""
+        key = (start, separated)
+        if key not in self._at:
+            rows = (*self.table.first.get(self.plain[start] or " ", ()), *self.table.slots)
+            found = [self._matched(row, start) for row in rows if separated or not row.separated]
+            self._at[key] = max(filter(None, found), key=lambda one: one.count, default=None)
+        return self._at[key]
+
+    def _matched(self, row: _Row, start: int) -> Phrase | None:
+        at, values = start, dict[str, Value]()
+        for expected in row.words:
+            if at >= len(self.words):
+                return None
+            if not expected.startswith("{"):
+                if self.plain[at] != expected:
+                    return None
+                at += 1
+                continue
+            slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
+            taken = self._slot(slot, at, leads=at > start)
+            if taken is None and sure and self.where != "new":  # an unknown name is told as one
+                taken = self._run(at) if self.where == "change" else (Value(self.words[at].atoms), 1)
+            if taken is None:
+                return None
+            values[slot], count = taken
+            at += count
+        options = {key: self._filled(value, values) for key, value in row.means}
+        said = " ".join(word.source for word in self.words[start:at])
+        return Phrase(start, at - start, said, options, alone=not row.literals, weak=row.weak)
+
+    def _slot(self, slot: str, at: int, *, leads: bool) -> tuple[Value, int] | None:
+        """The value of the longest run of words at `at` that fits, and how many they are."""
+        word = self.words[at]
+        if slot == "title" and word.text[:1].islower():
+            return None
+        if slot in ("value", "rest", "title"):
+            return self._run(at, to_end=slot != "value")
+        if word.quoted or word.user:
+            fits = (slot == "person" and leads) or (leads and word.quoted and slot in _KINDS)
+            return (Value(word.atoms), 1) if fits else None
+        found = self.marks.at(slot, at, leads=leads)
+        return (Value((Atom(found[0]),)), found[1]) if found else None
+
+    def _run(self, at: int, *, to_end: bool = False) -> tuple[Value, int]:
+        """The words up to the next phrase, or all of them."""
+        words, end = self.words, len(self.words)
+        if not to_end:
+            end = next(self._ends(at + 1), min(end, at + MAX_VALUE))
+            while end > at + 1 and self.plain[end - 1] in POLITE:
+                end -= 1
+        if end == at + 1 and self.plain[at] is None:
+            return Value(words[at].atoms), 1
+        text = " ".join(word.text for word in words[at:end])
+        return Value((Atom(text if to_end else text.rstrip(END) or text),)), end - at
+
+    def _ends(self, at: int) -> Iterator[int]:
+        """Where another phrase begins: by the words before its slot or, after a comma or the like, anyhow."""
+        words = self.words
+        for n in range(at, min(len(words), at + MAX_VALUE)):
+            begin = n + (self.plain[n] in SEPARATORS)
+            following = tuple(self.plain[begin : begin + LONGEST])
+            for row in self.table.first.get(following[0] or "", ()) if following else ():
+                literal = row.literals
+                if following[: len(literal)] == literal and begin + len(row.words) <= len(words):
+                    yield n
+            separated = begin > n or words[n - 1].source.endswith((",", ";"))
+            if separated and following and begin < MAX_WORDS and self.at(begin):
+                yield n
+
+    def _filled(self, text: str, values: Mapping[str, Value]) -> tuple[Value, ...]:
+        match = re.fullmatch(r"(\W*)\{(\w+)!?\}(.*)", text)
+        if match is None:
+            return (Value((Atom(text),)),)
+        value = values[match[2]]
+        if match[1] == "!":
+            others = self.marks.others(match[2], value.text)
+            return tuple(Value((Atom(name),)) for name in others) or (value,)
+        return (
+            value
+            if match[0][0] == "{" and not match[3]
+            else Value((Atom(f"{match[1]}{value.text}{match[3]}"),)),
+        )
+
+
+def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
+    """The kinds of names that these words may hold."""
+    table, found = TABLES[where], set[str]()
+    words = words[-TAIL:] if where == "new" else words[:MAX_WORDS]
+    separated = where != "new" or any(plain(one) in SEPARATORS or one.source[-1:] in ",;" for one in words)
+    unexplained = False
+    for word in words:
+        known = None if word.quoted else plain(word)
+        if known is None:
+            continue
+        for row in table.first.get(known, ()):
+            found |= row.kinds
+        explained = known in FILLERS or known in POLITE or (known in table.first and known not in STATES)
+        unexplained |= not (explained or known in CALENDAR or known[0].isdigit())
+        if where == "change" and known in ("rename", "subject"):  # a new subject is all that follows
+            break
+    unexplained |= bool(words) and not any(plain(word) in table.first for word in words)  # `search`
+    if unexplained and separated:
+        found = found.union(*(row.kinds for row in table.slots))
+    return frozenset(found)
+
+
+class HalfPhrase(UserError):
+    """A search holds the start of a phrase that lacks its name or date."""
+
+    says = "“{said}” needs a name or a date after it. Add one, or search for those words instead."
+    said: str
+
+
+def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
+    """The search with its phrases as options; what is left is text.
+
+    An option that was typed as one stays as it is.
+    """
+    reader = Reader("search", parsed.words, vocabulary, today)
+    found = list(reader.phrases())
+    text = _text(reader, found)
+    if text and any(one.weak for one in found):
+        found = [one for one in found if not one.weak]
+        text = _text(reader, found)
+    return _with(parsed, [parsed.words[n] for n in text], found)
+
+
+def is_half(read: Parsed) -> bool:
+    """Whether half a phrase is all of a search's text."""
+    return tuple(map(plain, read.words)) in TABLES["search"].halves
+
+
+def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary) -> bool:
+    """Whether all words are phrases of a search. Raises HalfPhrase."""
+    read = search(parsed, vocabulary, today)
+    if is_half(read):
+        raise HalfPhrase(read.plain)
+    return bool(read.phrases) and not read.words
+
+
+def _left(words: Sequence[Word], found: Sequence[Phrase]) -> list[int]:
+    taken = {n for one in found for n in range(one.at, one.at + one.count)}
+    return [n for n in range(len(words)) if n not in taken]
+
+
+def _text(reader: Reader, found: Sequence[Phrase]) -> list[int]:
+    """The words that are text: others mean nothing at the start, or beside a phrase, but not within text."""
+    plain, left = reader.plain, _left(reader.words, found)
+    nothing = FILLERS if found else VERBS
+    text = [n for n in left if plain[n] not in nothing and plain[n] not in TALK]
+    first, last = (text[0], text[-1]) if text else (len(plain), len(plain))
+
+    def means_nothing(n: int) -> bool:
+        at_edge = n < first or (bool(found) and n > last)
+        talk = plain[n] in TALK and (n < first or n > last)
+        return talk or (plain[n] in nothing and (at_edge or (bool(found) and plain[n] in NOUNS)))
+
+    return [n for n in left if not means_nothing(n)]
+
+
+def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Parsed:
+    options: dict[str, tuple[Value, ...]] = {}
+    for one in found:
+        for key, values in one.options.items():
+            options[key] = (*options.get(key, ()), *(v for v in values if v not in options.get(key, ())))
+    if len(statuses := options.get("status", ())) > 1:
+        options["status"] = tuple(value for value in statuses if value.text != "any") or statuses[:1]
+    if "closed" in options and options.get("status"):
+        options["status"] = tuple(value for value in options["status"] if value.text != "closed")
+    options = {key: values for key, values in options.items() if values and key not in parsed.options}
+    said = tuple((one.said, tuple(one.options)) for one in found)
+    alone = tuple(one.said for one in found if one.alone and "to" in one.options)
+    return replace(
+        parsed, words=tuple(words), options={**parsed.options, **options}, phrases=said, alone=alone
+    )
+
+
+def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
+    """A new issue's text with the phrases at its end as options; at least one word stays.
+
+    What a word before them governs stays, too, and all of a question.
+    """
+    words = parsed.words
+    if is_question(words):
+        return parsed
+    reader = Reader("new", words, vocabulary, today)
+    ends: dict[int, Phrase | None] = {len(words): None}
+    for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
+        separated = words[at - 1].source.endswith((",", ";")) or reader.plain[at - 1] in SEPARATORS
+        governed = not separated and reader.plain[at - 1] in GOVERNING
+        found = None if governed else reader.at(at, separated=separated)
+        if found and at + found.count in ends and not found.options.keys() & parsed.options.keys():
+            ends[at] = found
+        elif reader.plain[at] in (*SEPARATORS, *TALK) and at + 1 in ends and at + 1 < len(words):
+            ends[at] = None
+    start = at = min(ends)
+    phrases = []
+    while at < len(words):
+        one = ends[at]
+        phrases += [one] if one else []
+        at += one.count if one else 1
+    if not phrases:
+        return parsed
+    kept = [*words[: start - 1], without_comma(words[start - 1])]
+    return _with(parsed, kept, phrases)
+
+
+def without_comma(word: Word) -> Word:
+    """The word without the comma that separates it from phrases."""
+    *atoms, last = word.atoms
+    if last.quoted or last.user or not last.text.endswith((",", ";")) or last.text in (",", ";"):
+        return word
+    atoms.append(replace(last, text=last.text[:-1]))
+    return Word(tuple(atoms), word.source[:-1])
+
+
+def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
+    """A change to an issue with its phrases as options, `step` for closing or opening it.
+
+    What is left is no change, without what means nothing beside one.
+    """
+    reader, typed = Reader("change", parsed.words, vocabulary, today), parsed.options.keys()
+    found = [one for one in reader.phrases() if not typed & one.options.keys()]
+    found = [one for one in found if not _negated(one, reader.plain)]
+    left = _left(parsed.words, found)
+    runs: list[list[int]] = []
+    for n in left:
+        if runs and runs[-1][-1] == n - 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    kept = [n for run in runs for n in _stripped(run, reader.plain)]
+    return _with(parsed, [parsed.words[n] for n in kept], found)
+
+
+def _negated(phrase: Phrase, plain: Sequence[str | None]) -> bool:
+    """Whether a negation after a phrase's first word turns it around; a new subject may have one."""
+    within = plain[phrase.at + 1 : phrase.at + phrase.count]
+    return "subject" not in phrase.options and not NEGATIONS.isdisjoint(within)
+
+
+def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
+    """A run of words without those at its ends that mean nothing."""
+    while run and plain[run[0]] in POLITE:
+        run = run[1:]
+    while run and plain[run[-1]] in POLITE:
+        run = run[:-1]
+    return run
+
+
+def time(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
+    """Time with the first project that it names as an option."""
+    found = next(Reader("time", parsed.words, vocabulary, today).phrases(), None)
+    return _with(parsed, parsed.without(found.at, found.count).words, [found]) if found else parsed

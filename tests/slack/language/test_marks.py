@@ -1,0 +1,106 @@
+"""Whatever is mixed, each stretch is read as what it is, and doubt never writes."""
+
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from functools import partial
+from time import thread_time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.errors import UserError
+from bot.features.editing.commands import edit_command, typed_change
+from bot.features.search.commands import OPTIONS as FILTERS
+from bot.features.timelog.commands import timelog_command, typed_time
+from bot.features.timelog.timelog import TimeToLog
+from bot.slack.language import reading
+from bot.slack.language.marks import Vocabulary, mark
+from bot.slack.language.options import understand
+from bot.slack.language.phrases import NEGATIONS
+from bot.slack.language.tokens import words
+from bot.slack.language.values import Typist
+from tests.slack.language.examples import ANA, PARIS
+
+MONDAY = partial(date, 2026, 11, 23)
+NAMES = {
+    "person": ("Ben Okafor", "Dana Novak", "Chris Lindqvist"),
+    "project": ("Mobile App", "mobile", "Web Shop"),
+    "status": ("New", "In progress", "Resolved"),
+    "tracker": ("Bug", "Feature request"),
+    "priority": ("Low", "High"),
+    "category": ("Checkout",),
+    "version": ("3.0", "Release 4"),
+}
+SPANS = [(kind, name) for kind, names in NAMES.items() for name in names]
+SPANS += [("number", "#12"), ("percent", "50%"), ("times", "2026-12-31"), ("times", "last friday")]
+SEPARATORS = st.sampled_from([", ", " and ", " → ", "; ", " & ", " then "])
+CHANGES = (
+    "close",
+    "assign to ben",
+    "high priority",
+    "in progress",
+    "due friday",
+    "50% done",
+    "dana",
+    "version 3.0",
+)
+TYPIST = Typist(ANA, PARIS, now=datetime(2026, 11, 23, 12, tzinfo=UTC))
+
+
+@given(st.lists(st.sampled_from(SPANS), min_size=1, max_size=6), st.data())
+def test_spans_between_separators_are_read_back(spans: list[tuple[str, str]], data: st.DataObject) -> None:
+    text = "".join(f"{data.draw(SEPARATORS) if n else ''}{said}" for n, (_, said) in enumerate(spans))
+
+    found = [(span.kind, span.value.casefold()) for span in mark(words(text), Vocabulary(NAMES), MONDAY)]
+
+    assert found == [(kind, said.casefold()) for kind, said in spans]
+
+
+def test_a_search_is_read_at_once_with_a_thousand_people_and_projects() -> None:
+    people = [f"Person{n} Family{n * 7 % 1000}" for n in range(1000)]
+    projects = [name for n in range(1000) for name in (f"Warehouse {n} of the region", f"warehouse-{n}")]
+    names = Vocabulary({**NAMES, "person": people, "project": projects})
+    typed = "urgent bugs assigned to person42 in warehouse 12 of the region due this week login page"
+    taken = []
+    for _ in range(5):
+        started = thread_time()
+        reading.search(understand(typed, FILTERS), names, MONDAY)
+        taken.append(thread_time() - started)
+
+    assert min(taken) < 0.01
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from(CHANGES), min_size=1, max_size=4, unique=True),
+    st.sampled_from([*sorted(NEGATIONS - {"no", "without"}), "?"]),
+    st.data(),
+)
+def test_a_question_or_a_negation_anywhere_changes_nothing(
+    changes: list[str], doubt: str, data: st.DataObject
+) -> None:
+    typed = ", ".join(changes).split()
+    at = data.draw(st.integers(0, len(typed) - 1))
+    typed[at] = f"{typed[at].rstrip(',')}?" if doubt == "?" else f"{doubt} {typed[at]}"
+
+    with suppress(UserError):
+        edit = edit_command(typed_change(f"42 {' '.join(typed)}", 42), TYPIST, Vocabulary(NAMES))
+        # A name that nobody has is refused later.
+        assert any(doubt in str(value) for value in edit.values.values()), edit
+
+
+@given(st.sampled_from(["42 1h testing", "1h on 42", "42 testing 1h", "2h 42 yesterday"]), st.data())
+def test_a_question_logs_no_time(text: str, data: st.DataObject) -> None:
+    typed = text.split()
+    at = data.draw(st.integers(0, len(typed) - 1))
+    typed[at] = f"{typed[at]}?"
+
+    with suppress(UserError):
+        assert not isinstance(timelog_command(typed_time(" ".join(typed)), TYPIST), TimeToLog)
+
+
+@given(st.sampled_from(["42 1h", "1h on 42", "2h 42 yesterday"]), st.sampled_from(["not", "don't", "never"]))
+def test_a_negation_before_time_logs_none(text: str, negation: str) -> None:
+    for typed in (f"{negation} {text}", f"{negation} log {text}", text.replace(" ", f" {negation} ", 1)):
+        with suppress(UserError):
+            assert not isinstance(timelog_command(typed_time(typed), TYPIST), TimeToLog), typed
