@@ -253,7 +253,7 @@ async def undo_button(reply: Reply, before: Issue, after: Issue, names: Collecti
     if undo:
         with suppress(Exception):  # the change is made, and its button is there
             kept = reply.platform.store.saved_input
-            await kept.keep(reply.owner, LAST_CHANGE, {"id": undo.id}, datetime.now(UTC))
+            await kept.keep(reply.owner, LAST_CHANGE, datetime.now(UTC), lambda _: {"id": undo.id})
     return [button("Undo", undo)] if undo else []
 
 
