@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from bot.access.accounts import Session
-from bot.features.digests.reading import OVERLAP, Content, Reader
+from bot.features.digests.reading import OVERLAP, Content, DigestReader
 from bot.service.client import Client
 from bot.store.digests import Digest
 from bot.store.owner import Owner
@@ -120,7 +120,7 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
 
     session = Session(ANA, world.key("ana"), world.users["ana"], "Ana")
     covered: dict[int, dict[int, datetime]] = {number: {} for number in cases}
-    found = await Reader(client, session, now).read([one for _, one, _ in cases.values()], covered)
+    found = await DigestReader(client, session, now).read([one for _, one, _ in cases.values()], covered)
 
     differing = {}
     for number, (name, _, ids) in cases.items():
@@ -145,7 +145,7 @@ async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, 
     today = now.astimezone(held.zone).date()
     one = digest(held, 1, "personal", now)
 
-    first = (await Reader(client, session, now).read([one], {1: {}}))[1]
+    first = (await DigestReader(client, session, now).read([one], {1: {}}))[1]
     assert isinstance(first, Content)
     assert first.seen is not None
     assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.seen.keys()
@@ -155,7 +155,7 @@ async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, 
     changed, assigned, *_ = later
     seen[changed] -= timedelta(seconds=1)
     del seen[assigned]
-    again = (await Reader(client, session, now).read([replace(one, seen=seen)], {1: {}}))[1]
+    again = (await DigestReader(client, session, now).read([replace(one, seen=seen)], {1: {}}))[1]
 
     assert isinstance(again, Content)
     due = {row["id"] for row in mine if row["id"] not in later}

@@ -12,7 +12,7 @@ from bot.access.projects import KnownProject
 from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
 from bot.features.digests.plans import Plans, WantedPlan
-from bot.features.digests.reading import MINE, Reader
+from bot.features.digests.reading import MINE, DigestReader
 from bot.features.digests.saved_queries import in_query
 from bot.features.digests.schedules import ScheduleError, due_times, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
@@ -113,7 +113,7 @@ class Digests:
                 raise project_closed(project.name)
             plan = await self.plans.of(session, project, wanted)
             await self._check(session, plan)
-            start = await Reader(self._client, session, now).start_of(plan)
+            start = await DigestReader(self._client, session, now).start_of(plan)
         adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
         async with self._store.jobs.hold(adding, kept=timedelta(0)) as claim:
             if not claim.won:
@@ -157,7 +157,7 @@ class Digests:
         plan = Plan(kind="personal", project=PERSONAL, schedule=plan.schedule, zone=plan.zone)
         now = await self._store.processes.now()
         async with self._accounts.reading(owner) as session:
-            start = await Reader(self._client, session, now).start_of(plan)
+            start = await DigestReader(self._client, session, now).start_of(plan)
         planned = await self._stored(session, channel, plan, start)
         if planned is None:  # another request set it up in the meantime; the later schedule counts
             return await self.set_up_personal(owner, channel, plan)
@@ -178,7 +178,7 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            reader, restarts = Reader(self._client, session, now), plan.kind != digest.plan.kind
+            reader, restarts = DigestReader(self._client, session, now), plan.kind != digest.plan.kind
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
                 await self._check(session, plan)
             start = await reader.start_of(plan) if restarts else None

@@ -127,7 +127,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Reader:
+class DigestReader:
     """Reads what digests list with one user's key, as it is `now`. Its methods raise ServiceError.
 
     Issues in `hidden` are left out of channels.

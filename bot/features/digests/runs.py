@@ -21,9 +21,9 @@ from bot.features.digests.channels import DigestPoster
 from bot.features.digests.reading import (
     OVERLAP,
     Content,
+    DigestReader,
     DigestRun,
     Edition,
-    Reader,
     RunResult,
     due_run,
     next_due,
@@ -201,9 +201,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         notified = item.progress.model_copy(update={"notified": True})
         return replace(later, content=notified.model_dump(mode="json"))
 
-    async def _reader(self, session: Session) -> Reader:
+    async def _reader(self, session: Session) -> DigestReader:
         hidden = await self.access.store.created_issues.refused_privacy()
-        return Reader(self.access.client, session, self._clock.now(), hidden)
+        return DigestReader(self.access.client, session, self._clock.now(), hidden)
 
     async def post(self, item: DigestRun, content: Content | Pause) -> Outcome:
         if isinstance(content, Pause):
