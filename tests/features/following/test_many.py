@@ -2,16 +2,18 @@
 
 import asyncio
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select
 
 from bot.features.following.following import MAX_FOLLOWED
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.store.followed import FOLLOWED
-from bot.store.tables import FollowedIssueRow, JobRow
+from bot.store.job import Later
+from bot.store.tables import FollowedIssueRow
 from bot.timings import Delays
 from tests.features.following.threads import (
     change,
@@ -77,13 +79,13 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
     for issue in public_issues(office.tracker)[:50]:
         assert issue.id < newest.id
         await follow_below(office, post, issue)
-    followed, jobs = await office.bot.store.followed.of(ANA), office.bot.store.jobs
-    for one in followed:  # as if the process had died while it added a line
-        line = {"mark": f"issuebot_followed:{one.id}", "closed": True}
-        await jobs.put(FOLLOWED, f"{FOLLOWED}:{one.id}", line)
-    await office.bot.database.execute(
-        update(JobRow).where(JobRow.kind == FOLLOWED).values(tried_at=func.now())
-    )
+    followed, jobs = office.bot.store.followed, office.bot.store.jobs
+    for statement in followed.changed(await followed.of(ANA)):
+        await office.bot.database.execute(statement)
+    for job in await jobs.take(FOLLOWED, 99):  # as if the process had died while it added a line
+        line = {"mark": f"issuebot_{job.key}", "closed": True}
+        assert await jobs.keep(job, await office.bot.store.processes.now(), timedelta(0), line)
+        await jobs.settled(job, Later(0))
     assert office.slack_wire
     office.slack_wire.lasting = {"conversations.replies": "429:60"}
     change(newest, status_id=defaults.CLOSED)
@@ -100,7 +102,7 @@ async def test_an_issue_that_is_followed_no_more_leaves_nothing_to_do(office: Of
     [one] = await stored.of(ANA)
     [changed] = stored.changed([one])
     await office.bot.database.execute(changed)
-    assert FOLLOWED in await jobs.due()
+    assert FOLLOWED in (await jobs.due())[1]
     await stored.end([one])
     assert FOLLOWED not in await jobs.due()
 
