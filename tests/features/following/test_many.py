@@ -105,7 +105,7 @@ async def test_an_issue_that_is_followed_no_more_leaves_nothing_to_do(office: Of
     await office.bot.database.execute(changed)
     assert FOLLOWED in (await jobs.due())[1]
     await stored.end([one])
-    assert FOLLOWED not in await jobs.due()
+    assert FOLLOWED not in (await jobs.due())[1]
 
     await office.bot.database.execute(changed)  # as by a read that began before
     await read_followed(office)
