@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from bot.access.access import Access
-from bot.access.assignments import assigned_since, assignments_end
+from bot.access.assignments import SECOND, assigned_since, assignments_end
 from bot.features.due_reads import DueReads
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Issue, Ref
@@ -93,6 +93,10 @@ class AssigneeProgress(BaseModel):
     seen: Mapping[int, datetime] = {}
     verified_at: datetime | None = None
 
+    def since_of(self, number: int) -> datetime | None:
+        """From when on an assignment of this issue is news: after the last update that was found."""
+        return self.seen[number] + SECOND if number in self.seen else self.since
+
 
 @dataclass(frozen=True)
 class Assignee:
@@ -157,9 +161,10 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
 
     async def post(self, item: Assignee, content: AssigneeChanges) -> Outcome:
         """Let the user be told of what is newly assigned."""
-        since, at = item.progress.since, await self._next_turn(item.owner)
+        at = await self._next_turn(item.owner)
         told = [
-            self._telling(AssignmentMessage(item.owner, None, number, since)) for number in content.changed
+            self._telling(AssignmentMessage(item.owner, None, number, item.progress.since_of(number)))
+            for number in content.changed
         ]
         return Again(at, content.progress.model_dump(mode="json"), told)
 

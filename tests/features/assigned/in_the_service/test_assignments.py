@@ -313,3 +313,22 @@ async def test_a_message_whose_issue_the_service_fails_to_show_comes_later_once(
     await until(told_of_both)
     await turns.next()
     assert await told_of_both()
+
+
+async def test_a_comment_days_later_tells_nobody_of_the_assignment_again(
+    office: Office, turns: Turns, ben: Person
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    for _ in range(3):
+        await turns.next()
+    assert len(await told(ben)) == 1
+
+    turns.pass_time(timedelta(days=2))
+    await turns.next()
+    await office.bot.store.delete_expired()
+    turns.change(issue, ANA, "Any news?")
+    for _ in range(3):
+        await turns.next()
+
+    assert len(await told(ben)) == 1
