@@ -93,9 +93,15 @@ class DueReads(Together, Generic[Item, Content]):
         turns = (
             self._turn(owner, theirs[start : start + self.together], settle)
             for owner, theirs in by_owner.items()
-            for start in range(0, len(theirs), self.together)
+            for turn in self._turns(theirs)
         )
         await asyncio.gather(*over, *turns)
+
+    def _turns(self, items: Sequence[Item]) -> Sequence[Sequence[Item]]:
+        """What is read together: one that was put off is alone, since it may be what held up the others."""
+        fresh = [item for item in items if not item.job.failures]
+        alone = [[item] for item in items if item.job.failures]
+        return [*(fresh[at : at + self.together] for at in range(0, len(fresh), self.together)), *alone]
 
     async def listed(self, owner: Owner, filters: IssueFilters, offset: int = 0) -> Sequence[Issue]:
         """A page of a list, which may be a visitor's. Raises NotLinked, KeyRejected, ServiceError."""

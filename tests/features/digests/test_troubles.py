@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import count
 
 import pytest
+from aiohttp import web
 from sqlalchemy import update
 
 from bot.errors import UserError
@@ -256,3 +257,40 @@ async def test_concurrent_identical_adds_create_one_digest(digests: Digests) -> 
     listed = await digests.office.digests.listed(Channel(TEAM, digests.office.channel_id("general")))
     assert len(listed) == 1
     assert "*1 · Web Shop*" in text_of(await digests.person.ask("/digest"))
+
+
+async def test_a_digest_that_the_service_fails_to_list_holds_up_no_other(
+    digests: Digests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await digests.add("general", kind="due")
+    other = await digests.add("webshop")
+    issue = digests.report()
+    planned = digests.service._fault
+
+    def fault(request: web.Request) -> str | None:
+        return "500 before it" if "due_date=" in request.path_qs else planned(request)
+
+    monkeypatch.setattr(digests.service, "_fault", fault)
+    for _ in range(3):
+        await digests.tick()
+
+    assert digests.listed(other) == [(issue.id,)]
+
+
+async def test_a_digest_that_slack_finds_slowly_holds_up_no_other(digests: Digests) -> None:
+    await digests.add()
+    other = await digests.add("webshop")
+    await digests.office.digests.pause(other)
+    issue = digests.report()
+    digests.wire.faults = [(POST, "lose the answer")]
+    await digests.tick()
+    await digests.office.digests.resume(ANA, await digests.stored(other))
+    digests.wire.lasting = {HISTORY: "slow:60"}
+
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.covered(other) == {issue.id})
+
+    assert digests.wire.called(HISTORY)
+    assert not running.done()
+    digests.wire.released.set()
+    await running

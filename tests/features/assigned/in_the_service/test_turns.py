@@ -1,5 +1,6 @@
 """When and how what is assigned in the service is read: in turns, once, whatever the clocks."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -58,16 +59,17 @@ async def test_an_issue_that_cannot_be_read_delays_no_other(
 
 
 async def test_an_assignment_that_cannot_be_read_for_a_day_is_given_up(
-    office: Office, turns: Turns, ben: Person, wire: Wire
+    turns: Turns, ben: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    issue = office.public_issue()
+    issue = turns.office.public_issue()
     turns.change(issue, ANA, assigned_to_id=BEN)
-    wire.fail("500 before it", f"GET /issues/{issue.id}.json", lasting=True)
-    await turns.next()
-    turns.pass_time(timedelta(days=1))
-    await turns.next()
+    with monkeypatch.context() as patch:
+        path = f"/issues/{issue.id}.json"
+        patch.setattr(wire, "_fault", lambda it: "500 before it" if it.path == path else None)
+        await turns.next()
+        turns.pass_time(timedelta(days=1))
+        await turns.next()
 
-    wire.heal()
     turns.pass_time(timedelta(hours=1))
     await turns.next()
 
@@ -146,3 +148,22 @@ async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns
     wire.heal()
     await run_due(office.bot)
     assert wire.asked == []
+
+
+@pytest.mark.parametrize("fault", ["late", "lose the request"])
+async def test_an_issue_that_is_never_answered_delays_no_other(
+    turns: Turns, ben: Person, wire: Wire, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office = turns.office
+    unanswered, other = office.public_issue(), office.public_issue(1)
+    turns.change(unanswered, ANA, assigned_to_id=BEN)
+    turns.change(other, ANA, assigned_to_id=BEN)
+    wire.too_late, transport, planned = 60, office.bot.client._transport, wire._fault
+    monkeypatch.setattr(transport, "_timeouts", replace(transport._timeouts, total=0.5))
+    path = f"/issues/{unanswered.id}.json"
+    monkeypatch.setattr(wire, "_fault", lambda request: fault if request.path == path else planned(request))
+
+    for _ in range(3):
+        await turns.next()
+
+    assert [f"#{other.id} " in text_of(message) for message in await told(ben)] == [True]
