@@ -48,7 +48,7 @@ class DueReads(Together, Generic[Item, Content]):
     together = 200
     """How many of one owner's items are read at once."""
     gives_up_after = timedelta.max
-    """How long an item is tried that can't be read or posted."""
+    """How long an item is tried that can't be read or posted, while its owner's others can."""
 
     def __init__(self, access: Access) -> None:
         self.access = access
@@ -91,7 +91,7 @@ class DueReads(Together, Generic[Item, Content]):
             by_owner[item.owner].append(item)
         over = (settle(job, Done()) for job in jobs if job.key not in known)
         turns = (
-            self._turn(owner, theirs[start : start + self.together], settle)
+            self._turn(owner, turn, settle)
             for owner, theirs in by_owner.items()
             for turn in self._turns(theirs)
         )
@@ -171,4 +171,6 @@ class DueReads(Together, Generic[Item, Content]):
             await settle(item.job, Done() if over else await self._tried(item, error))
 
     async def _tried(self, item: Item, error: Exception | None = None) -> Outcome:
-        return Done() if item.job.age > self.gives_up_after else await self.put_off(item, error)
+        """An item is given up that can't be read or posted; all of an owner's wait while nothing can."""
+        given_up = error is None and item.job.age > self.gives_up_after
+        return Done() if given_up else await self.put_off(item, error)

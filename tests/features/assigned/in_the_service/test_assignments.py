@@ -332,3 +332,22 @@ async def test_a_comment_days_later_tells_nobody_of_the_assignment_again(
         await turns.next()
 
     assert len(await told(ben)) == 1
+
+
+async def test_what_is_assigned_while_the_service_fails_for_days_is_told(
+    office: Office, turns: Turns, ben: Person, wire: Wire
+) -> None:
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    wire.fail("503 before it", f"GET /issues/{issue.id}.json", lasting=True)
+    await turns.next()
+    for _ in range(60):
+        turns.pass_time(timedelta(hours=1))
+        await turns.next()
+    assert await told(ben) == []
+
+    wire.heal()
+    for _ in range(3):
+        await turns.next()
+
+    assert len(await told(ben)) == 1
