@@ -230,7 +230,8 @@ class StoredDigests:
         """Change the owner, and resume the digest."""
         changed = {**owner.columns, "owner_name": owner_name, "agreed_project": agreed_project, **_NO_NOTICES}
         taken = _one(digest).values(paused=None, **changed)
-        await self._execute(taken, self._due_at(digest, next_due))
+        # A run in flight would post with the former owner's key.
+        await self._execute(taken, self._jobs.canceling(digest.job_key), self._due_at(digest, next_due))
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""

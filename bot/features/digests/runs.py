@@ -218,7 +218,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             known = latest[-1]
             if isinstance(known, Content) and time.monotonic() - known.read_at > self.access.timings.fresh:
                 latest.append(known := await self._listed_again(run, known))
-            if not isinstance(known, Content) or (times_ready > 1 and await self._is_paused(run)):
+            if not isinstance(known, Content) or (times_ready > 1 and await self._is_over(run)):
                 return None
             return reading.edition(run, known, self._clock.now())
 
@@ -267,10 +267,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return await self.put_off(run)
         return await self._stop([run], now) if isinstance(now, Pause) else self._listed(run, now)
 
-    async def _is_paused(self, run: DigestRun) -> bool:
-        """Whether the digest was paused or removed after an attempt to post it had begun."""
+    async def _is_over(self, run: DigestRun) -> bool:
+        """Whether the digest was paused, removed or taken over after an attempt to post it had begun."""
         digest = (await self._digests.of_jobs([run.job.key])).get(run.job.key)
-        return digest is None or digest.paused is not None
+        return digest is None or digest.paused is not None or digest.owner != run.owner
 
     async def _renamed(self, run: DigestRun, content: Content) -> DigestRun:
         """The run with the project's current name."""

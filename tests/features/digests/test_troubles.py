@@ -294,3 +294,23 @@ async def test_a_digest_that_slack_finds_slowly_holds_up_no_other(digests: Diges
     assert not running.done()
     digests.wire.released.set()
     await running
+
+
+async def test_a_digest_that_was_taken_over_is_not_posted_with_the_former_owners_key(
+    digests: Digests,
+) -> None:
+    digest = await digests.add()
+    issue = digests.report()
+    digests.wire.faults = [(POST, "slow 429:1")]
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.wire.called(POST))
+
+    await digests.office.digests.take_ownership(BEN, digest)
+    digests.wire.released.set()
+    await running
+    assert digests.posted() == []
+
+    await digests.tick()
+    [post] = digests.posted()
+    assert post.issues == (issue.id,)
+    assert "Shows what Ben" in post.text
