@@ -365,6 +365,9 @@ class StoredDigests:
             one.values(**forward),
             one.where(as_planned).values(history=history),
         ]
+            one.where(DigestRow.owner_notice == "delayed").values(
+                owner_notice=None
+            ),  # which it isn't anymore
         if covered:  # one that was closed again replaces its earlier row
             new = self._database.insert(DigestIssueRow).values(_covered_rows(digest.id, covered))
             again = {"created_on": new.excluded.created_on}

@@ -314,3 +314,22 @@ async def test_a_digest_that_was_taken_over_is_not_posted_with_the_former_owners
     [post] = digests.posted()
     assert post.issues == (issue.id,)
     assert "Shows what Ben" in post.text
+
+
+async def test_nobody_is_told_of_a_delay_after_the_digest_was_posted(digests: Digests) -> None:
+    digest = await digests.add()
+    issue = digests.report()
+    unreachable = dict.fromkeys(("users.conversations", "conversations.info", POST), "refuse:internal_error")
+    digests.wire.lasting = unreachable
+    for _ in range(27):
+        await digests.tick()
+    digests.wire.lasting = {"conversations.open": "refuse:internal_error"}  # the notice is looked for
+    for _ in range(5):
+        await digests.run_for(60)
+    assert digests.covered(digest) == {issue.id}
+
+    digests.wire.lasting = {}
+    for _ in range(8):
+        await digests.tick(timedelta(minutes=10))
+
+    assert await digests.notices("I'll keep trying") == []
