@@ -43,6 +43,7 @@ class Pause(StrEnum):
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
+AT_ONCE = 5000  # how many issues a statement covers: a database takes so many parameters only
 _NOT_REMOVED = DigestRow.removed_at.is_(None)
 _NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
 
@@ -364,12 +365,13 @@ class StoredDigests:
         statements: list[Statement] = [
             one.values(**forward),
             one.where(as_planned).values(history=history),
-        ]
             one.where(DigestRow.owner_notice == "delayed").values(
                 owner_notice=None
             ),  # which it isn't anymore
-        if covered:  # one that was closed again replaces its earlier row
-            new = self._database.insert(DigestIssueRow).values(_covered_rows(digest.id, covered))
+        ]
+        for start in range(0, len(covered), AT_ONCE):  # one that was closed again replaces its earlier row
+            rows = _covered_rows(digest.id, covered[start : start + AT_ONCE])
+            new = self._database.insert(DigestIssueRow).values(rows)
             again = {"created_on": new.excluded.created_on}
             statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
         if forget_before is not None:

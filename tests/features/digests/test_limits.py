@@ -1,12 +1,17 @@
 """Limits on how often digests run and how many there are."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from bot.features.digests.digests import MAX_IN_A_CHANNEL, MAX_OF_A_PERSON
 from bot.features.digests.schedules import ScheduleError
-from tests.features.digests.newsroom import ANA, BEN, Digests
+from tests.features.digests.newsroom import ANA, BEN, QUIET, Digests
 from tests.support.digesting import wanted
 from tests.support.reading import text_of
+
+MANY = 22_000  # rows of three values, of which PostgreSQL takes 65,535
 
 
 async def test_digest_comes_every_quarter_of_an_hour_at_most(digests: Digests) -> None:
@@ -34,3 +39,19 @@ async def test_channels_and_owners_have_no_more_digests_than_the_limit(digests: 
         if typed.startswith("take"):
             answer = await digests.person.after(digests.person.press(answer, "Take ownership"))
         assert "You already own 50 digests, the most allowed. Remove one" in text_of(answer)
+
+
+async def test_a_digest_of_more_issues_than_a_database_takes_parameters_goes_on(
+    tmp_path: Path, url_of_postgresql: str
+) -> None:
+    timings = replace(QUIET, fresh=3600)
+    async with Digests(tmp_path, url_of_postgresql, timings=timings).opened("ana") as digests:
+        digest = await digests.add()
+        for _ in range(MANY):
+            digests.report()
+
+        await digests.tick()
+
+        assert len(digests.posted()) == 1
+        covered = await digests.office.bot.store.digests.covered([digest.id])
+        assert len(covered[digest.id]) == MANY
