@@ -35,6 +35,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
 from bot.errors import OutcomeUnknown, StoredSecretError
 from bot.store.column_types import UtcDateTime
@@ -279,7 +280,17 @@ class Jobs:
         return await self._change(job, {**NOTHING_TRIED, "keep_until": None}, also)
 
     async def settled(self, job: Job, outcome: Outcome) -> None:
-        """Record what became of a job that was taken. One that was put again meanwhile is due then."""
+        """Record what became of a job that was taken. One that was put again meanwhile is due then.
+
+        What is executed with it is dropped if what it is about was deleted meanwhile.
+        """
+        try:
+            await self._settled(job, outcome)
+        except IntegrityError:
+            log.warning("what a job was about is gone", action="job.gone", job=job.key.partition(":")[0])
+            await self._settled(job, Done())
+
+    async def _settled(self, job: Job, outcome: Outcome) -> None:
         again = JobRow.due_at.is_not(None)
         free: dict[str, Any] = {"holder": None, "keep_until": None}
         over = {**NOTHING_TRIED, "failures": 0}

@@ -296,6 +296,19 @@ async def test_a_digest_that_slack_finds_slowly_holds_up_no_other(digests: Diges
     await running
 
 
+async def test_a_run_ends_whose_digest_is_deleted_while_it_is_posted(digests: Digests) -> None:
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "slow:60")]
+    running = asyncio.create_task(digests.tick())
+    await until_so(lambda: digests.wire.called(POST))
+
+    await digests.office.bot.store.installations.remove(None, TEAM)
+    digests.wire.released.set()
+
+    await running
+
+
 async def test_a_digest_that_was_taken_over_is_not_posted_with_the_former_owners_key(
     digests: Digests,
 ) -> None:
