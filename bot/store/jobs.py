@@ -279,6 +279,10 @@ class Jobs:
         """
         return await self._change(job, {**NOTHING_TRIED, "keep_until": None}, also)
 
+    async def holds(self, job: Job) -> bool:
+        """Whether a job that was taken is still this process's."""
+        return await self.database.one(select(JobRow.key).where(self._taken_as(job))) is not None
+
     async def settled(self, job: Job, outcome: Outcome) -> None:
         """Record what became of a job that was taken. One that was put again meanwhile is due then.
 

@@ -66,8 +66,8 @@ class ThreadPoster:
         self.parts, self.posts, self.wording = parts, parts.platform.posts, parts.platform.wording
         self.channel_status = parts.platform.outbox.channel_status
 
-    async def update(self, followed: Followed, seen: Seen) -> Outcome | None:
-        """Show the issue in its post. Repeating it is safe."""
+    async def update(self, job: Job, followed: Followed, seen: Seen) -> Outcome | None:
+        """Show the issue in its post. Repeating it is safe, unless another process has shown more since."""
         owner = followed.owner
         poster = Owner(owner.enterprise_id, owner.team_id, followed.posted_by)
         follow = StopFollowing(issue=followed.issue_id, created=followed.created)
@@ -77,7 +77,8 @@ class ThreadPoster:
         post = Post(owner=owner, channel_id=followed.channel_id, ts=followed.ts)
 
         async def ready() -> Message | None:
-            return message if await self._may_show(followed, seen, None) else None
+            mine = await self.posts.jobs.holds(job)
+            return message if mine and await self._may_show(followed, seen, None) else None
 
         return await self.parts.platform.outbox.send(post, ready, due_at=datetime.now(UTC))
 

@@ -228,7 +228,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         """Show the issue in its post, unless the post shows it already."""
         if seen.fingerprint == item.followed.shown:
             return item
-        match await self.poster.update(item.followed, seen):
+        match await self.poster.update(item.job, item.followed, seen):
             case outcomes.Posted():
                 shown = self._stored.recording(item.followed, shown=seen.fingerprint)
                 return item if await self._jobs.go_on(item.job, [shown]) else None

@@ -1,5 +1,6 @@
 """Threads follow their issues."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, select, update
 
+from bot.app import Bot
 from bot.features.following.runs import ALL_EVERY
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
@@ -27,9 +29,9 @@ from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of
+from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Altered
-from tests.support.work import run_due_after
+from tests.support.work import run_due, run_due_after
 
 WEBSHOP = "webshop"
 
@@ -313,17 +315,21 @@ async def test_a_follower_learns_of_a_key_that_other_work_found_dead(office: Off
 
 async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
-    await read_followed(office)
+    for _ in range(2):
+        await read_followed(office)
     before = await in_thread(ana, post)
     long_ago = update(FollowedIssueRow).values(
         changed_at=(await office.bot.store.processes.now()) - timedelta(days=31)
     )
     await office.bot.database.execute(long_ago)
+    for _ in range(ALL_EVERY):
+        await read_followed(office)
 
     change(office.newest_issue(), subject="Renamed")
     await read_followed(office)
 
     assert await in_thread(ana, post) == before
+    assert await followed(office) == 0
 
 
 @pytest.mark.parametrize(
@@ -438,3 +444,34 @@ async def test_issues_are_read_again_once_a_clock_that_was_ahead_is_set_back(
     await read_followed(office)
 
     assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
+
+
+async def test_a_process_that_stood_still_shows_nothing_older_than_another_did(
+    office: Office, ana: Person
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    await read_followed(office)
+    wire = office.slack_wire
+    assert wire
+    change(office.newest_issue(), subject="Older")
+    wire.faults = [("chat.update", "slow 429:0")]
+    before = len(wire.called("chat.update"))
+    for _ in range(2):
+        office.clock.ahead += timedelta(minutes=1)
+        await office.bot.worker.run_due()
+        await asyncio.sleep(0.3)
+    assert len(wire.called("chat.update")) > before
+
+    other = Bot(office.bot.settings, office.timings, office.delays, office.clock.query())
+    await other.database.open()
+    change(office.newest_issue(), subject="Newer")
+    for _ in range(8):  # the first process sends no heartbeats
+        office.clock.ahead += timedelta(seconds=8)
+        await other.store.processes.beat()
+        await run_due(other)
+    assert "Newer" in (await in_thread(ana, post))[0]["text"]
+    wire.released.set()
+    await office.idle()
+    await other._closing.aclose()
+
+    assert "Newer" in (await in_thread(ana, post))[0]["text"]
