@@ -57,9 +57,12 @@ class Follower:
 
 @dataclass(frozen=True)
 class Changes:
-    """The followed issues that have to be shown, and up to when all changes are known."""
+    """The followed issues that have to be shown, those that have been quiet for long, and up to when all
+    changes are known.
+    """
 
     changed: Sequence[Followed]
+    quiet: Sequence[Followed]
     covered_to: datetime | None
 
 
@@ -79,13 +82,9 @@ class FollowerReads(DueReads[Follower, Changes]):
         return [Follower(job, owner, _progress_of(job)) for job, owner in zip(jobs, owners, strict=True)]
 
     async def ready(self, item: Follower) -> Follower | Outcome:
-        """The follower with what they follow, without what has been quiet for long."""
-        oldest = await self.access.store.processes.now() - QUIET
+        """The follower with what they follow."""
         followed = await self._stored.of(item.owner)
-        quiet = {one.id: one for one in followed if one.changed_at and one.changed_at < oldest}
-        await self._following.end([*quiet.values()], "quiet")
-        left = tuple(one for one in followed if one.id not in quiet)
-        return replace(item, followed=left) if left else Done()
+        return replace(item, followed=followed) if followed else Done()
 
     async def read(self, owner: Owner, items: Sequence[Follower]) -> Mapping[str, Changes]:
         """What has to be read, by one request for each hundred issues."""
@@ -104,15 +103,22 @@ class FollowerReads(DueReads[Follower, Changes]):
                 sort=(Sort("id"),),
             )
             found |= {issue.id: issue for issue in await self.listed(owner, filters)}
-        changed = [one for one in followed if _changed(one, found.get(one.issue_id), everything=everything)]
+        now = await self.access.store.processes.now()
+        quiet = {
+            one.id: one
+            for one in followed
+            if everything and _quiet(one, found.get(one.issue_id), now - QUIET)
+        }
+        left = [one for one in followed if one.id not in quiet]
+        changed = [one for one in left if _changed(one, found.get(one.issue_id), everything=everything)]
         moments = [issue.updated_on for issue in found.values() if issue.updated_on]
         latest = max([*moments, *([since] if since else [])], default=None)
         # Not past now: an issue dated in the future would hide all others until then.
-        now = await self.access.store.processes.now()
-        return {follower.job.key: Changes(changed, min(latest, now) if latest else None)}
+        return {follower.job.key: Changes(changed, [*quiet.values()], min(latest, now) if latest else None)}
 
     async def post(self, item: Follower, content: Changes) -> Outcome:
-        """Let the changes be shown."""
+        """Let the changes be shown, and follow no longer what has been quiet."""
+        await self._following.end(content.quiet, "quiet")
         now = await self.access.store.processes.now()
         read = FollowerProgress(covered_to=content.covered_to, reads=item.progress.reads + 1)
         at = now + timedelta(seconds=self.access.timings.follow_every)
@@ -284,6 +290,12 @@ def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:
     if issue is None:
         return everything
     return issue.updated_on != one.seen_on or (issue.is_private and not one.direct)
+
+
+def _quiet(one: Followed, issue: Issue | None, since: datetime) -> bool:
+    """Whether nothing has changed since then, while the bot was down neither."""
+    unchanged = issue is None or issue.updated_on == one.seen_on
+    return unchanged and one.changed_at is not None and one.changed_at < since
 
 
 def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | None:

@@ -446,6 +446,24 @@ async def test_issues_are_read_again_once_a_clock_that_was_ahead_is_set_back(
     assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
 
 
+async def test_a_quiet_issue_that_changed_while_the_bot_was_down_is_shown(
+    office: Office, ana: Person
+) -> None:
+    post = await create_from_message(ana, "Cart loses items")
+    for _ in range(2):
+        await read_followed(office)
+    office.clock.ahead += timedelta(days=25)
+    await read_followed(office)
+
+    change(office.newest_issue(), subject="Renamed")
+    office.clock.ahead += timedelta(days=7)
+    for _ in range(2):
+        await read_followed(office)
+
+    assert "Renamed" in (await in_thread(ana, post))[0]["text"]
+    assert await office.bot.store.followed.of(ANA)
+
+
 async def test_a_process_that_stood_still_shows_nothing_older_than_another_did(
     office: Office, ana: Person
 ) -> None:
