@@ -96,14 +96,15 @@ class Departures:
         if posts or not digests:
             message = views.key_deleted(self.parts.platform.wording, posts)
 
-            async def ready() -> Message:
-                return message
+            async def ready() -> Message | None:
+                return None if await store.links.linked_at(owner) else message
 
             post = Post(owner=owner, channel_id=owner.user_id, mark=job.key)
             sent = await self.parts.platform.posts.send(job, post, ready)
         if isinstance(sent, Later):
             return sent
-        await store.followed.end(await store.followed.of(owner))
+        if not await store.links.linked_at(owner):
+            await store.followed.end(await store.followed.of(owner))
         return None
 
     async def check(self, owner: Owner) -> None:

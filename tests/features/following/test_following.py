@@ -464,6 +464,27 @@ async def test_a_quiet_issue_that_changed_while_the_bot_was_down_is_shown(
     assert await office.bot.store.followed.of(ANA)
 
 
+async def test_who_links_again_while_told_of_a_deleted_key_keeps_following(
+    office: Office, ana: Person
+) -> None:
+    await create_from_message(ana, "Cart loses items")
+    await read_followed(office)
+    wire, parts = office.slack_wire, office.bot.parts
+    assert wire
+    wire.faults = [("chat.postMessage", "slow 429:1")]
+    before = len(wire.called("chat.postMessage"))
+    await parts.accounts._deleted(await parts.store.links.required(ANA))
+    parts.store.jobs.wake()
+    await until_so(lambda: len(wire.called("chat.postMessage")) > before)
+
+    await office.link(ANA.user_id, KEYS["ana"])
+    wire.released.set()
+    await office.idle()
+
+    assert await parts.store.followed.of(ANA)
+    assert await ana.messages(DM) == []
+
+
 async def test_a_process_that_stood_still_shows_nothing_older_than_another_did(
     office: Office, ana: Person
 ) -> None:
