@@ -440,3 +440,19 @@ async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked
     assert len(office.tracker.data.issues) == count
     await ana.after(ana.press(asked, "Use High"))
     assert office.newest_issue().subject == "Slow cart"
+
+
+@pytest.mark.parametrize("ana", [Delays(background_retry=0.3)], indirect=True)
+async def test_a_lost_request_is_told_when_slack_answers_again(ana: Person) -> None:
+    office = ana.office
+    wire = office.slack_wire
+    assert wire
+    ways = ("chat.postEphemeral", POST, "response_url", "conversations.open")
+    wire.lasting = dict.fromkeys(ways, "503 before it")
+    await leave_behind(office, "new Really lost")
+    await until_so(lambda: any(wire.called(way) for way in ways))
+
+    await asyncio.sleep(1)
+    wire.lasting = {}
+
+    assert any("Really lost" in text for text in await told_of_crashes(ana))

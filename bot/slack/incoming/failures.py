@@ -283,7 +283,7 @@ class CrashRecovery:
         user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
         log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
         late = datetime.now(UTC) - job.age if job.age >= ANSWERABLE_FOR else None
-        await log_if_undelivered(self._notify(asked, late))
+        await self._notify(asked, late)  # what can't be delivered is tried again
 
     async def _notify(self, asked: UnfinishedRequest, late: datetime | None) -> None:
         """`late` is when the request came, if that's too long ago to answer it where it was made."""
