@@ -127,6 +127,9 @@ class Worker:
         """Do jobs and settle them; if this is canceled, another process takes over what isn't settled."""
         left = {job.key: job for job in jobs}
         self._doing[kind] += len(left)
+        # What no key decrypts waits: the right one may be restored.
+        unreadable = [job for job in jobs if job.content is None and job.age < TRIED_FOR]
+        readable = [job for job in jobs if job not in unreadable]
 
         async def settle(job: Job, outcome: Outcome) -> None:
             if left.pop(job.key, None):
@@ -137,7 +140,8 @@ class Worker:
 
         try:
             try:
-                await self.kinds[kind].do(jobs, settle)
+                if readable:
+                    await self.kinds[kind].do(readable, settle)
             except Exception:
                 log.exception("job failed", action="worker.failed", kind=kind)
             for job in tuple(left.values()):

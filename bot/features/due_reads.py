@@ -138,9 +138,9 @@ class DueReads(Together, Generic[Item, Content]):
     async def _checked(self, item: Item) -> Item | Outcome:
         try:
             return await self.ready(item)
-        except Exception:
+        except Exception as error:
             log.exception("not checked", action="due.not_checked", work=self.name, job=item.job.key)
-            return await self._tried(item)
+            return await self._tried(item, error)
 
     async def _posted(self, item: Item, content: Content | Outcome | None, settle: Settle) -> None:
         outcome: Outcome

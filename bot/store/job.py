@@ -32,7 +32,8 @@ class Job:
     that was, if people share the work. `searched_to` is where an unfinished look-up goes on.
 
     The worker's jobs have what was put: its content, None if no key decrypts it, and the `age` since it was
-    due first. `sending` is what the request does that an earlier attempt has begun. `attempts` counts how
+    due first. `sending` is what the request does that an earlier attempt has begun, and
+    `unknown_for` how long it isn't known whether one did that. `attempts` counts how
     often a job was taken, `failures` how often in a row it was put off.
     """
 
@@ -45,6 +46,7 @@ class Job:
     age: timedelta = timedelta(0)
     content: Any = None
     sending: Any = None
+    unknown_for: timedelta = timedelta(0)
     attempts: int = 0
     failures: int = 0
 

@@ -50,7 +50,7 @@ RETENTION = timedelta(days=1)
 """How long what was done is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
 
-NOTHING_TRIED: Mapping[str, Any] = {"tried_at": None, "searched_to": None, "sending": None}
+NOTHING_TRIED: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
 
 log = structlog.get_logger(__name__)
 
@@ -268,6 +268,7 @@ class Jobs:
         def work(connection: Connection) -> bool:
             now = connection.execute(self.processes.clock).scalar_one()
             kept: dict[str, Any] = {"tried_at": began, "keep_until": now + lease}
+            kept["unknown_since"] = func.coalesce(JobRow.unknown_since, literal(now, UtcDateTime()))
             kept["sending"] = None if sending is None else self._seal(job.key, sending)
             return connection.execute(update(JobRow).where(self._taken_as(job)).values(kept)).rowcount > 0
 
@@ -429,6 +430,7 @@ class Jobs:
             tried_at=row.tried_at,
             searched_to=row.searched_to,
             age=max(now - row.at, timedelta(0)),
+            unknown_for=max(now - row.unknown_since, timedelta(0)) if row.unknown_since else timedelta(0),
             content=self._opened(row, row.encrypted),
             sending=self._opened(row, row.sending) if row.sending else None,
             attempts=row.attempts,

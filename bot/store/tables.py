@@ -137,8 +137,9 @@ class JobRow(Table):
     several people can ask for the same work.
 
     Only what the worker may take has a `kind`: from `due_at` on, or if its holder dies, but not before
-    `keep_until` if a request that began at `tried_at` may still arrive. `searched_to` is how far a look-up
-    came, Slack's `ts`. `encrypted` is the content, and `sending` what that request does, encrypted too.
+    `keep_until` if a request that began at `tried_at` may still arrive. Since `unknown_since`, by the
+    database's clock, it isn't known whether one did. `searched_to` is how far a look-up came, Slack's `ts`.
+    `encrypted` is the content, and `sending` what that request does, encrypted too.
     """
 
     __tablename__ = "jobs"
@@ -154,6 +155,7 @@ class JobRow(Table):
     failures: Mapped[int] = mapped_column(sa.Integer, default=0)
     tried_at: Mapped[datetime | None]
     keep_until: Mapped[datetime | None]
+    unknown_since: Mapped[datetime | None]
     searched_to: Mapped[str | None]
     encrypted: Mapped[str | None]
     sending: Mapped[str | None]

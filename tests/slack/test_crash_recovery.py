@@ -176,7 +176,7 @@ async def test_what_is_older_than_a_day_or_unreadable_is_told_to_nobody(ana: Per
     other = Store(ana.office.bot.database, Vault([Vault.generate_key()]), timings=TIMINGS)
     with capture_logs() as logs:
         await leave_behind(ana.office, "new Yesterday", timedelta(hours=25))
-        await leave_behind(ana.office, "new With another key", process=other)
+        await leave_behind(ana.office, "new With another key", timedelta(hours=25), process=other)
 
         assert await told_of_crashes(ana) == []
     assert not [m for m in await ana.direct() if LOST in text_of(m)]

@@ -23,7 +23,7 @@ from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
-from bot.service.models import Issue, Project
+from bot.service.models import Issue, Page, Project
 from bot.store.digests import Covered, Digest, DigestProgress, Pause, Start
 from bot.store.job import Job
 from bot.store.owner import Owner
@@ -33,6 +33,7 @@ OVERLAP = timedelta(hours=3)
 """How late an issue may become visible, and how far the service's clock may be set back."""
 SECOND, NOTHING = timedelta(seconds=1), timedelta(0)
 NEVER = datetime.min.replace(tzinfo=UTC)
+PAGES_AT_ONCE = 10
 MAX_ROWS = 300
 """After so many rows that it lists, or MAX_PAGES, a digest reads no more: it shows about a hundred."""
 MINE = IssueFilters(
@@ -212,16 +213,19 @@ class DigestReader:
         )
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
-        """What of a digest's content may still be posted, or why nothing may. Asks everything at once."""
+        """What of a digest's content may still be posted, or why nothing may. Asks PAGES_AT_ONCE at once."""
         numbers = [issue.id for issue in content.issues]
         lists = [
             replace(plans.filters_of(digest.plan, self.now), issue_ids=tuple(numbers[start : start + PAGE]))
             for start in range(0, len(numbers), PAGE)
         ]
-        states, pages = await asyncio.gather(
-            self._projects([digest]),
-            asyncio.gather(*(self.client.list_issues(self.session.key, one) for one in lists)),
-        )
+        few = asyncio.Semaphore(PAGES_AT_ONCE)  # people's own requests need connections, too
+
+        async def page(filters: IssueFilters) -> Page[Issue]:
+            async with few:
+                return await self.client.list_issues(self.session.key, filters)
+
+        states, pages = await asyncio.gather(self._projects([digest]), asyncio.gather(*map(page, lists)))
         state = _shown(digest, states[digest.plan.project_id])
         if isinstance(state, Pause):
             return state

@@ -6,6 +6,7 @@ changed is a job, which reads it with a key that is verified, updates the post, 
 one after the other. A change is shown in its thread once, or the issue isn't followed anymore.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -122,7 +123,9 @@ class FollowerReads(DueReads[Follower, Changes]):
         now = await self.access.store.processes.now()
         read = FollowerProgress(covered_to=content.covered_to, reads=item.progress.reads + 1)
         at = now + timedelta(seconds=self.access.timings.follow_every)
-        return Again(at, read.model_dump(mode="json"), self._stored.changed(content.changed))
+        # In a thread, since encrypting what hundreds of jobs say takes a while.
+        changed = await asyncio.to_thread(self._stored.changed, content.changed)
+        return Again(at, read.model_dump(mode="json"), changed)
 
     async def unlinked(self, items: Sequence[Follower], error: NotLinked) -> bool:
         """Stop following. A key that was just deleted has a job that does, and tells its owner."""

@@ -78,7 +78,7 @@ class StoredPosts:
         match await self.outbox.find(post, (first, first + lease), job.searched_to):
             case outcomes.Posted() | outcomes.Absent() as found:
                 return found
-            case _ if job.age >= LOOKS_FOR:
+            case _ if job.unknown_for >= LOOKS_FOR:
                 return outcomes.Unsure()
             case outcomes.Unfinished(seconds, searched_to):
                 return Later(seconds, searched_to=searched_to)

@@ -340,3 +340,16 @@ async def test_the_notice_of_a_stopped_digest_resumes_it(digests: Digests) -> No
     await digests.tick()
 
     assert len(await digests.posts("mobile")) == 1
+
+
+async def test_a_late_post_whose_answer_was_lost_is_looked_for_as_long_as_any_other(digests: Digests) -> None:
+    digest = await digests.add()
+    issue = digests.report()
+    digests.pass_time(timedelta(days=2))  # the bot was down
+    digests.wire.faults = [(POST, "lose the answer"), *[(HISTORY, "500 before it")] * 2]
+    await digests.tick(timedelta(seconds=1))
+    for _ in range(4):
+        await digests.run_for(60)
+
+    assert digests.listed(digest) == [(issue.id,)]
+    assert await digests.notices() == []

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from bot.app import Bot
 from bot.features.assigned.messenger import TOLD
 from bot.sandbox.tracker.data import Detail, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
 from bot.store.tables import JobRow
+from bot.store.vault import Vault
 from tests.features.assigned.in_the_service.turns import ANA, BEN, TURN, Turns
 from tests.features.assigned.test_assigned import all_told, told
 from tests.support.office import FORGETFUL, Office
@@ -22,6 +24,7 @@ from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until, until_so
 from tests.support.wire import Wire
+from tests.support.work import run_due
 
 
 async def test_an_assignment_in_the_service_is_told_once(
@@ -248,7 +251,7 @@ async def test_a_message_that_slack_does_not_let_be_looked_up_is_sent_again_afte
     for age in (timedelta(hours=23), timedelta(days=1)):
         await office.idle()
         assert await told(ben) == []
-        then = {"at": datetime.now(UTC) - age, "due_at": datetime.now(UTC) - age}
+        then = dict.fromkeys(("at", "due_at", "unknown_since"), datetime.now(UTC) - age)
         await office.bot.database.execute(update(JobRow).where(JobRow.kind == TOLD).values(then))
         await office.bot.worker.run_due()
 
@@ -346,6 +349,29 @@ async def test_what_is_assigned_while_the_service_fails_for_days_is_told(
         await turns.next()
     assert await told(ben) == []
 
+    wire.heal()
+    for _ in range(3):
+        await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_a_process_with_another_encryption_key_drops_no_message(
+    turns: Turns, ben: Person, wire: Wire
+) -> None:
+    office = turns.office
+    issue = office.public_issue()
+    turns.change(issue, ANA, assigned_to_id=BEN)
+    wire.fail("503 before it", f"GET /issues/{issue.id}.json", lasting=True)
+    await turns.next()
+    assert await told(ben) == []
+
+    settings = office.bot.settings.model_copy(update={"encryption_keys": [Vault.generate_key()]})
+    wrong = Bot(settings, office.timings, office.delays, office.clock.query())
+    await wrong.database.open()
+    turns.pass_time(TURN)
+    await run_due(wrong)
+    await wrong._closing.aclose()
     wire.heal()
     for _ in range(3):
         await turns.next()
