@@ -37,7 +37,7 @@ FEW, MAX_AT_ONCE = 3, 10
 SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
     rf"\s*(?:(?:(?:add|create|post|leave|write)\s+{BEFORE})?(?:comment|note)\s+(?:(?:on|to|for|issue)\s+)*+"
-    r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note))(?!\S)(?P<text>.*)",
+    r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note):?)(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
 )
 

@@ -137,6 +137,7 @@ _THING = re.compile(
     r"(?P<link>\s*(?:called|named|for|of|in|on|:)(?=\s|$))?(?P<name>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_ON_IT = re.compile(r"\s(?:on|for)\s(?:this|it)(?=\W*$|,|\s(?:today|yesterday|last|on)\b)", re.IGNORECASE)
 _LINKING = frozenset({"on", "for", "to", "in", "issue"})
 _DURATION_WORDS = 4
 
@@ -210,7 +211,7 @@ def _of_thread(word: str, text: str, rest: str, base_url: str) -> OfThread | Iss
         return OfThread("issue", f"{word} {rest}".strip())
     count = next(_durations(text.split()), 0)
     spent = count or (word in LOG and next(_durations(rest.split()), 0))
-    return OfThread("timelog", text if count else rest) if spent else None
+    return OfThread("timelog", _ON_IT.sub("", text if count else rest, count=1)) if spent else None
 
 
 def _about_new(word: str, rest: str, today: Today, base_url: str) -> Run | None:

@@ -42,7 +42,7 @@ _PERIOD = re.compile(r"(last|this|next) (week|month|year)")
 _SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week|month|year)s?)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
 _AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)}) (?:day|week|month|year)s? ago")
-_END_OF = re.compile(r"(?:the )?end of (?:the |this )?(week|month|year)")
+_END_OF = re.compile(r"(?:the )?end of (?:the |this |(next) )?(week|month|year)")
 _LONGEST_SAID = 4  # how many words a day may take: `on 31 Dec 2026`
 _TAKES_DAY = frozenset(
     {
@@ -260,7 +260,7 @@ def _day(typed: str, today: Today, direction: int) -> date | None:
     if (match := _PERIOD.fullmatch(typed)) and match[1] == "next":
         return _start(match[2], today, 1)
     if match := _END_OF.fullmatch(typed):
-        return _start(match[1], today, 1) - _ONE
+        return _start(match[2], today, 2 if match[1] else 1) - _ONE
     return _near_day(typed, today, direction) or _calendar_day(typed, today, direction)
 
 
