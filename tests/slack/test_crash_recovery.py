@@ -165,8 +165,8 @@ async def test_a_lost_form_that_was_closed_since_comes_back(ana: Person, age: ti
 
     await leave_behind(ana.office, saveable(submitted), age)
 
-    messages = [*await told_messages(ana), *await ana.direct()]
-    [told] = [message for message in messages if LOST in text_of(message)]
+    where_asked, direct = await told_messages(ana), await ana.direct()
+    [told] = [message for message in (direct if age else where_asked) if LOST in text_of(message)]
     await ana.press(told, "Reopen form")
     reopened = await ana.form_saying("New issue", LOST)
     assert value_held(input_named(reopened, "Subject")["element"])["value"] == "Typed before lunch"
@@ -456,3 +456,25 @@ async def test_a_lost_request_is_told_when_slack_answers_again(ana: Person) -> N
     wire.lasting = {}
 
     assert any("Really lost" in text for text in await told_of_crashes(ana))
+
+
+@pytest.mark.parametrize("ana", [Delays(event_retries=(0.1, 0.5, 1, 3))], indirect=True)
+async def test_a_reaction_creates_its_issue_once_the_database_works_again(
+    ana: Person, service: Tracker, url_of_postgresql: str
+) -> None:
+    await ana.ask("/tracker default webshop")
+    await ana.ask("/tracker emoji :ticket:")
+    message, ana.office.may_crash = await ana.say("Checkout is blank"), True
+    database = await asyncpg.connect(url_of_postgresql)
+    try:
+        await database.execute("alter table links rename to links_moved")
+        with capture_logs() as logs:
+            await ana.react(message)
+            await until_so(lambda: any(line["event"] == "failed" for line in logs))
+        await database.execute("alter table links_moved rename to links")
+    finally:
+        await database.close()
+
+    posts = [m for m in await told_messages(ana) if not m["ephemeral"] and "created" in text_of(m)]
+    assert [m["thread_ts"] for m in posts] == [message["ts"]]
+    assert [issue.subject for issue in service.data.issues.values()].count("Checkout is blank") == 1

@@ -32,6 +32,7 @@ from bot.slack.incoming.deliveries import (
     unclaimed,
 )
 from bot.slack.incoming.failures import (
+    UNEXPECTED,
     Failures,
     canceled,
     finish,
@@ -254,18 +255,28 @@ class Dispatch(AsyncMiddleware):
                     await asyncio.wait({notifying})
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
-        """Run an event's handler and return whether it succeeded; no one is waiting for an answer."""
-        with measured(event) as act:
-            try:
-                await handler(event, reply)
-            except Exception as error:  # noqa: BLE001 - it is logged
-                if event.name in self.features.retryable_events:
-                    act.outcome = "unsettled"
-                    log_failure("unsettled", act.name, error)
+        """Run an event's handler and return whether it succeeded; no one sees an answer being worked on.
+
+        After an unexpected error, such as a database that is down, an event that a user waits for is handled
+        again; each handler of these looks what it has done.
+        """
+        retries = self.delays.event_retries if event.name in RESUMED_EVENTS else ()
+        for pause in (*retries, None):
+            with measured(event) as act:
+                try:
+                    await handler(event, reply)
+                except Exception as error:  # noqa: BLE001 - it is logged
+                    if event.name in self.features.retryable_events:
+                        act.outcome = "unsettled"
+                        log_failure("unsettled", act.name, error)
+                    else:
+                        act.failed(error)
                 else:
-                    act.failed(error)
-                return False
-            return True
+                    return True
+            if pause is None or act.outcome not in UNEXPECTED:
+                break
+            await asyncio.sleep(pause)
+        return False
 
     async def _options(self, request: OptionsRequest, reply: Reply, handler: Route) -> list[JSON]:
         """A select's options; empty after an error or timeout."""

@@ -37,6 +37,10 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 
+UNEXPECTED = frozenset({"failed", "TimeoutError"})
+"""The outcomes of what another attempt may cure."""
+
+
 @dataclass
 class Measurement:
     name: str
@@ -293,6 +297,8 @@ class CrashRecovery:
         interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
         slack = await self.workspaces.client(*asked.installed)
         reply = Reply(slack, interaction, self.platform)
+        if isinstance(interaction, FormSubmission):
+            reply = reply.at(Place.from_json(interaction.view.metadata.get("place")))
         if isinstance(interaction, Event):
             await self.run_event(interaction, reply)
             return
