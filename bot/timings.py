@@ -60,7 +60,7 @@ class Delays:
     lookups: tuple[float, ...] = (0.2, 1.5)
     """Before each look for a write whose response was lost, since the service may still be processing it."""
     event_retries: tuple[float, ...] = (5.0, 30.0, 120.0)
-    """Before an event that a user waits for is handled again, each time that it fails unexpectedly."""
+    """Before a reaction is handled again, each time that it fails unexpectedly."""
     thread: float = 1200.0
     """Until a form stops reading a thread, of which Slack may give 15 messages a minute."""
     thread_look: float = 2.5  # until a form opens without having looked at its thread

@@ -28,6 +28,8 @@ UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_
 """Events that look the same the next time they happen; handling a repetition does no harm."""
 RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
 """Events that a user waits for: another process handles them again if this one crashes or stops."""
+RETRIED_EVENTS = frozenset({"reaction_added"})
+"""Those of them whose user isn't told that they failed; a workflow is told so of its step."""
 
 IN_EVENT = (
     *("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id", "function_execution_id"),

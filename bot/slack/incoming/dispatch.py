@@ -26,6 +26,7 @@ from bot.errors import InProgress, Refused, UserError, WrongField
 from bot.slack.incoming.deliveries import (
     REQUEST,
     RESUMED_EVENTS,
+    RETRIED_EVENTS,
     CompletedDeliveries,
     UnfinishedRequest,
     delivery_key,
@@ -257,10 +258,10 @@ class Dispatch(AsyncMiddleware):
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
         """Run an event's handler and return whether it succeeded; no one sees an answer being worked on.
 
-        After an unexpected error, such as a database that is down, an event that a user waits for is handled
-        again; each handler of these looks what it has done.
+        After an unexpected error, such as a database that is down, an event in RETRIED_EVENTS is handled
+        again; their handlers look what they have done.
         """
-        retries = self.delays.event_retries if event.name in RESUMED_EVENTS else ()
+        retries = self.delays.event_retries if event.name in RETRIED_EVENTS else ()
         for pause in (*retries, None):
             with measured(event) as act:
                 try:
