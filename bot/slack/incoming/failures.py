@@ -297,15 +297,15 @@ class CrashRecovery:
         interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
         slack = await self.workspaces.client(*asked.installed)
         reply = Reply(slack, interaction, self.platform)
-        if isinstance(interaction, FormSubmission):
-            reply = reply.at(Place.from_json(interaction.view.metadata.get("place")))
         if isinstance(interaction, Event):
             await self.run_event(interaction, reply)
             return
+        modal = interaction.modal
+        if modal and isinstance(interaction, FormSubmission):
+            reply = reply.at(Place.from_json(modal.metadata.get("place")))
         if late:  # an ephemeral message reaches only who is looking at the conversation
             reply = reply.at(Place())
             reply.recovery = partial(_asked, interaction.place.channel_id or "", late)
-        modal = interaction.modal
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             said = reply.wording.sentence(Interrupted())
             over = None if shows_progress(interaction.name) else modal.hash
