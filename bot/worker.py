@@ -1,4 +1,4 @@
-"""The loop for what any process may do: it does the jobs that are due, or whose process died."""
+"""The worker: takes the jobs that are due or whose process crashed, and does them."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -14,27 +14,27 @@ from bot.store.jobs import Jobs
 from bot.store.processes import Clock
 from bot.tasks import Tasks
 
-AT_ONCE = 50  # how many jobs of one kind a process does at a time, so that no kind holds up the others
-SETTLE_AGAIN = 5.0  # seconds after which an outcome is recorded that the database didn't take
-SOON = 60.0  # a job put off for no longer than these seconds is taken on time, another at the next interval
+AT_ONCE = 50  # jobs of one kind that a process does at a time, so that no kind blocks the others
+SETTLE_AGAIN = 5.0  # the most seconds until a failed write of an outcome is retried
+SOON = 60.0  # a job postponed by at most this many seconds is taken on time, others at the next interval
 
 log = structlog.get_logger(__name__)
 
 Do = Callable[[Job], Awaitable[Outcome | None]]
-"""Does a job once; None if it is done."""
+"""Does one job and returns its outcome; None means done."""
 Settle = Callable[[Job, Outcome], Awaitable[None]]
-"""Records what became of a job; only the first time that it is called for it."""
+"""Records a job's outcome; later calls for the same job do nothing."""
 
 
 class Together(ABC):
-    """Does several jobs of one kind together. See `Jobs.realign` for `furthest`."""
+    """Does several jobs of one kind in one call. For `furthest`, see `Jobs.realign`."""
 
     at_once: int = AT_ONCE
     furthest: timedelta = FURTHEST
 
     @abstractmethod
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
-        """Do the jobs, and settle each as soon as it is over; those left are done later."""
+        """Do the jobs, and settle each as soon as its outcome is known; the others are retried."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class _OneByOne(Together):
 
 
 class Worker:
-    """`kinds` has what does the jobs of each kind; `retry` is the least number of seconds until a failed job
-    is tried again.
+    """`kinds` maps each kind of job to the code that does it; `retry` is the least number of seconds until a
+    failed job is retried.
     """
 
     def __init__(self, jobs: Jobs, kinds: Mapping[str, Do | Together], retry: float) -> None:
@@ -76,18 +76,18 @@ class Worker:
         jobs.taker = self
 
     def wake(self) -> None:
-        """Look for due jobs now, or once more after the look in flight."""
+        """Take due jobs now; if that is in progress, once more afterwards."""
         self._look_again = True
         if not (self._stopping or self._looking):
             self._looking = True
             self.tasks.start(self._look())
 
     def start(self, kind: str, jobs: Sequence[Job]) -> None:
-        """Do jobs that were taken, and settle them."""
+        """Start jobs that this process took, and settle them."""
         self.tasks.start(self._do(kind, jobs))
 
     async def run_due(self) -> None:
-        """Start the jobs that are due; called at every interval."""
+        """Take and start the jobs that are due; called at every interval."""
         now, due = await self.jobs.due()
         self._clock.set(now)
         if self._clock.suspect and (self._begun or await self.jobs.was_ahead(now)):
@@ -108,7 +108,7 @@ class Worker:
                     self.start(kind, taken)
 
     async def stop(self, seconds: float) -> None:
-        """Give what runs `seconds` to finish; another process does the rest."""
+        """Wait up to `seconds` for the jobs that are running; other processes do the rest."""
         self._stopping = True
         await self.tasks.drain(seconds)
 
@@ -124,10 +124,10 @@ class Worker:
             self._looking = False
 
     async def _do(self, kind: str, jobs: Sequence[Job]) -> None:
-        """Do jobs and settle them; if this is canceled, another process takes over what isn't settled."""
+        """Do jobs and settle them; after a cancellation, another process takes those that aren't settled."""
         left = {job.key: job for job in jobs}
         self._doing[kind] += len(left)
-        # What no key decrypts waits: the right one may be restored.
+        # Content that no key decrypts waits, since an operator may restore the key.
         unreadable = [job for job in jobs if job.content is None and job.age < TRIED_FOR]
         readable = [job for job in jobs if job not in unreadable]
 

@@ -1,7 +1,7 @@
-"""The reading loop: what is due is grouped by its owner, read with the owner's key, posted and settled.
+"""The reading loop: groups due jobs by owner, reads the service with each owner's key, posts, and settles.
 
-Digests, followed issues, assignments and the lists that find what changed are kinds of such jobs. What a job
-covers moves on only over what was read: a job that fails stays due.
+Digests, followed issues, assignments, and the lists that find changes are such jobs. A job that fails stays
+due, and its progress moves on only over what was read.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 class Due(Protocol):
-    """A job, and what it is about."""
+    """A job with its subject, such as a digest."""
 
     @property
     def job(self) -> Job: ...
@@ -42,13 +42,13 @@ Content = TypeVar("Content")
 class DueReads(Together, Generic[Item, Content]):
     """Does the jobs of one kind."""
 
-    name: ClassVar[str]  # what its log lines call it
-    readers: ClassVar[int]  # how many owners' items are read from the service at once
+    name: ClassVar[str]  # its name in log lines
+    readers: ClassVar[int]  # how many owners are read for at a time
     at_once = 200
     together = 200
-    """How many of one owner's items are read at once."""
+    """How many of one owner's items one read covers."""
     gives_up_after = timedelta.max
-    """How long an item is tried that can't be read or posted, while its owner's others can."""
+    """How long an item is retried that fails while its owner's other items succeed."""
 
     def __init__(self, access: Access) -> None:
         self.access = access
@@ -56,30 +56,30 @@ class DueReads(Together, Generic[Item, Content]):
 
     @abstractmethod
     async def load(self, jobs: Sequence[Job]) -> Sequence[Item]:
-        """What the jobs are about; a job without that is done."""
+        """The jobs' items; a job without one is done."""
 
     async def ready(self, item: Item) -> Item | Outcome:
-        """The item, if it is to be read, or what becomes of its job."""
+        """The item, if it must be read, or else its job's outcome."""
         return item
 
     @abstractmethod
     async def read(self, owner: Owner, items: Sequence[Item]) -> Mapping[str, Content | Outcome]:
-        """Read one owner's items with their key, by the key of the job, or learn what becomes of it. Those
-        that can't be read are left out, and tried again. Raises NotLinked, ServiceError.
+        """Read one owner's items with the owner's API key. Returns each item's content or outcome by job key;
+        items that can't be read are left out and retried. Raises NotLinked, ServiceError.
         """
 
     @abstractmethod
     async def post(self, item: Item, content: Content) -> Outcome:
-        """Post an item, and say what becomes of its job."""
+        """Post an item and return its job's outcome."""
 
     async def unlinked(self, items: Sequence[Item], error: NotLinked) -> bool:  # noqa: ARG002 - for subclasses
-        """Stop one owner's items, since there's no key to read them with; False to try again. A key that was
-        deleted has a job of its own that tells its owner.
+        """End the items of an owner without an API key; return False to retry. After a key is deleted, a job
+        of its own notifies the owner.
         """
         return True
 
     async def put_off(self, item: Item, error: Exception | None = None) -> Later:
-        """When to try an item again that can't be read or posted now, because of the error if there's one."""
+        """When to retry an item that failed, with this error if there is one."""
         seconds = error.retry_after if isinstance(error, KeySuspended | TooManyRequests) else None
         return item.job.later(max(seconds or 0, self.access.delays.background_retry))
 
@@ -98,13 +98,13 @@ class DueReads(Together, Generic[Item, Content]):
         await asyncio.gather(*over, *turns)
 
     def _turns(self, items: Sequence[Item]) -> Sequence[Sequence[Item]]:
-        """What is read together: one that was put off is alone, since it may be what held up the others."""
+        """Groups of items to read together. A postponed item is alone: it may have failed the others."""
         fresh = [item for item in items if not item.job.failures]
         alone = [[item] for item in items if item.job.failures]
         return [*(fresh[at : at + self.together] for at in range(0, len(fresh), self.together)), *alone]
 
     async def listed(self, owner: Owner, filters: IssueFilters, offset: int = 0) -> Sequence[Issue]:
-        """A page of a list, which may be a visitor's. Raises NotLinked, KeyRejected, ServiceError."""
+        """A page of the owner's list of issues. Raises NotLinked, KeyRejected, ServiceError."""
         link = await self.access.accounts.background_link(owner)
         try:
             return (await self.access.client.list_issues(link.key, filters, offset)).items
@@ -113,7 +113,7 @@ class DueReads(Together, Generic[Item, Content]):
                 raise
 
     async def _turn(self, owner: Owner, items: Sequence[Item], settle: Settle) -> None:
-        """Read and post one owner's items; all log lines share one reference."""
+        """Read and post one owner's items; all their log lines share one reference."""
         who = {"reference": secrets.token_hex(4), "team": owner.team_id, "user": owner.user_id}
         with structlog.contextvars.bound_contextvars(**who):
             try:
@@ -125,7 +125,7 @@ class DueReads(Together, Generic[Item, Content]):
             except Exception as error:  # noqa: BLE001 - logged there
                 await self.failed(items, error, settle)
                 return
-            # At once, so that a busy channel doesn't hold up the others.
+            # In parallel, so that a busy channel doesn't block the others.
             await asyncio.gather(*(self._posted(item, found.get(item.job.key), settle) for item in items))
 
     async def _ready(self, items: Sequence[Item], settle: Settle) -> Sequence[Item]:
@@ -155,7 +155,7 @@ class DueReads(Together, Generic[Item, Content]):
         await settle(item.job, outcome)
 
     async def failed(self, items: Sequence[Item], error: Exception, settle: Settle) -> None:
-        """Put off one owner's items that couldn't be read, or end them if their key is gone."""
+        """Postpone one owner's items after an error, or end them if their key is gone."""
         over = False
         match error:
             case KeySuspended():
@@ -171,6 +171,6 @@ class DueReads(Together, Generic[Item, Content]):
             await settle(item.job, Done() if over else await self._tried(item, error))
 
     async def _tried(self, item: Item, error: Exception | None = None) -> Outcome:
-        """An item is given up that can't be read or posted; all of an owner's wait while nothing can."""
+        """An item's outcome after a failure. It is given up only while its owner's other items succeed."""
         given_up = error is None and item.job.age > self.gives_up_after
         return Done() if given_up else await self.put_off(item, error)

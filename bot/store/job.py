@@ -10,8 +10,8 @@ from sqlalchemy import Executable
 
 from bot.store.owner import Owner
 
-FURTHEST = timedelta(hours=1)  # how far a job may be put off
-TRIED_FOR = timedelta(days=1)  # how long a job is tried that fails
+FURTHEST = timedelta(hours=1)  # the longest time for which a job is postponed
+TRIED_FOR = timedelta(days=1)  # how long a failing job is retried
 LONGEST_RETRY = 300.0  # seconds between two attempts of a job that fails
 Statement = Executable
 
@@ -20,21 +20,21 @@ class State(StrEnum):
     DUE = "due"
     HELD = "held"
     DONE = "done"
-    UNKNOWN = "unknown"  # free, and may be done
+    UNKNOWN = "unknown"  # nobody holds it; an earlier attempt may have done it
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job that was asked for; `won` if this process holds it now.
+    """A claim of a job; `won` if this process holds it now.
 
-    Not `won` means that another request does the work now, or has `done` it. `tried_at` is when an earlier
-    attempt began that may have done the work: look it up before you do it again, as `tried_by`, whose attempt
-    that was, if people share the work. `searched_to` is where an unfinished look-up goes on.
+    If it isn't `won`, another request is doing the work or has `done` it. `tried_at` is when an earlier
+    attempt began that may have done the work: look that up before you repeat it. If users share the work,
+    `tried_by` made that attempt. `searched_to` is where an unfinished look-up continues.
 
-    The worker's jobs have what was put: its content, None if no key decrypts it, and the `age` since it was
-    due first. `sending` is what the request does that an earlier attempt has begun, and
-    `unknown_for` how long it isn't known whether one did that. `attempts` counts how
-    often a job was taken, `failures` how often in a row it was put off.
+    The worker's jobs also have their `content`, None if no encryption key decrypts it, and their `age` since
+    they were first due. `sending` describes the request that an earlier attempt began, and `unknown_for` is
+    how long its outcome has been unknown. `attempts` counts how often a process took the job, `failures` how
+    often in a row it was postponed.
     """
 
     key: str
@@ -51,15 +51,15 @@ class Job:
     failures: int = 0
 
     def later(self, least: float, *, unknown: bool = True, content: object = None) -> "Later":
-        """Try again after at least that many seconds, and longer each time."""
+        """Retry after `least` seconds, doubled for each earlier failure, up to LONGEST_RETRY."""
         seconds = max(least, min(least * 2 ** min(self.failures, 20), LONGEST_RETRY))
         return Later(seconds, unknown=unknown, content=content)
 
 
 @dataclass(frozen=True)
 class Later:
-    """A job is done later, after `seconds`, with this content, if it changed. Not `unknown`: neither this
-    attempt nor an earlier one has done it.
+    """The job is due again after `seconds`, with this content if there is any. If it isn't `unknown`, no
+    attempt so far has done the work.
     """
 
     seconds: float
@@ -70,8 +70,8 @@ class Later:
 
 @dataclass(frozen=True)
 class Again:
-    """A job is done, and due once more at that time, with this content. `also` are the statements that are
-    executed with it, in one transaction, unless the job isn't this process's anymore.
+    """The job is done, and due again `at` a time with this content. The statements in `also` run in the same
+    transaction, and only if this process still holds the job.
     """
 
     at: datetime
@@ -81,7 +81,7 @@ class Again:
 
 @dataclass(frozen=True)
 class Done:
-    """A job is done; for `also` see `Again`."""
+    """The job is done. For `also`, see `Again`."""
 
     also: Sequence[Statement] = ()
 
@@ -90,10 +90,10 @@ Outcome = Later | Again | Done
 
 
 class Taker(Protocol):
-    """What does jobs in this process."""
+    """The worker of this process, as the store sees it."""
 
     def wake(self) -> None:
-        """Look for due jobs now."""
+        """Take due jobs now."""
 
     def start(self, kind: str, jobs: Sequence[Job]) -> None:
-        """Do jobs that were taken, and settle them."""
+        """Start jobs that this process took, and settle them."""

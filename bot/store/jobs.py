@@ -149,18 +149,18 @@ class Jobs:
     # What the worker does
 
     async def put(self, kind: str, key: str, content: object) -> None:
-        """Let any process do a job of this kind now; see `putting`."""
+        """Add a job that any process may do, due now; see `putting`."""
         await self.database.execute(self.putting(kind, key, content))
         self.wake()
 
     def putting(
         self, kind: str, key: str, content: object, *, at: datetime | None = None, replaces: bool = True
     ) -> Statement:
-        """The statement that lets any process do a job of this kind, from a time on or now.
+        """The statement that adds a job that any process may do, due at a time or now.
 
-        A job that is held is done again afterwards. `content` is anything that JSON can hold. It is
-        encrypted, and replaces what was put before, unless it only `replaces` what is done. The worker takes
-        the job at the next interval, or when it is woken.
+        A job that a process holds is due again afterwards. `content` is any JSON value, stored encrypted. It
+        replaces that of an unfinished job only if it `replaces`. The worker takes the job at the next
+        interval, or when `wake` is called.
         """
         sealed = self._seal(key, content)
         when = self.processes.clock.scalar_subquery() if at is None else literal(at, UtcDateTime())
@@ -178,26 +178,24 @@ class Jobs:
         return added.on_conflict_do_update(index_elements=[JobRow.key], set_=changed)
 
     def canceling(self, *keys: str) -> Statement:
-        """The statement that ends jobs, held or not, except those that may have been done: they are looked
-        up first.
-        """
+        """The statement that ends jobs, held or not, except those whose outcome is unknown."""
         canceled = {"state": State.DONE, "holder": None, "due_at": None, "encrypted": None}
         mine = and_(JobRow.key.in_(keys), JobRow.kind.is_not(None), JobRow.tried_at.is_(None))
         return update(JobRow).where(mine).values(canceled)
 
     async def put_held(self, kind: str, key: str, content: object) -> bool:
-        """Do a job in this process, unless somebody has put it before; if this process dies, the worker of
-        another one gets it. Returns whether it is this caller's.
+        """Add a job that this process does itself; if it crashes, another process's worker takes the job.
+        Returns False if the key exists.
         """
         row = {"key": key, "state": State.HELD, "holder": self.processes.name, "kind": kind}
         return await self._add(row | {"encrypted": self._seal(key, content)})
 
     async def put_done(self, key: str) -> bool:
-        """Whether this is the first time that the key is put."""
+        """Add a key as done. Returns False if it exists."""
         return await self._add({"key": key, "state": State.DONE})
 
     def putting_done(self, key: str) -> Statement:
-        """The statement that remembers what a key stands for as done."""
+        """The statement that adds a key as done, unless it exists."""
         row = {"key": key, "state": State.DONE, "at": self.processes.clock.scalar_subquery()}
         return self.database.insert(JobRow).values(row).on_conflict_do_nothing()
 
@@ -206,12 +204,12 @@ class Jobs:
         return await self.database.one(done) is not None
 
     def wake(self) -> None:
-        """Take what is due now; called after a transaction that put it."""
+        """Take due jobs now; called after the transaction that added them."""
         if self.taker:
             self.taker.wake()
 
     async def peek(self, key: str) -> Job | None:
-        """Return a job that nobody holds, and that can't have been done."""
+        """Return a due job that no process holds and no attempt can have done."""
 
         def work(connection: Connection) -> Job | None:
             free = and_(JobRow.key == key, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
@@ -221,8 +219,8 @@ class Jobs:
         return await self.database.read(work)
 
     async def start(self, job: Job, content: object) -> bool:
-        """Do a job that was read by `peek` now, in this process, with other content; False if another
-        process has taken it.
+        """Do a job that `peek` returned in this process now, with other content; False if another process
+        took it.
         """
         free = and_(JobRow.key == job.key, JobRow.state == State.DUE, JobRow.attempts == job.attempts)
         now = self.processes.clock.scalar_subquery()
@@ -235,7 +233,7 @@ class Jobs:
         return bool(rows)
 
     async def due(self) -> tuple[datetime, Sequence[str]]:
-        """The database's time, and the kinds that have jobs which are due then, or whose process died."""
+        """The database's time, and the kinds of jobs that are due or whose process crashed."""
 
         def work(connection: Connection) -> tuple[datetime, list[str]]:
             now = connection.execute(self.processes.clock).scalar_one()
@@ -244,9 +242,9 @@ class Jobs:
         return await self.database.read(work)
 
     async def take(self, kind: str, limit: int) -> Sequence[Job]:
-        """Hold the jobs of a kind that are due, or whose process died, the longest overdue first.
+        """Take up to `limit` jobs of a kind that are due or whose process crashed, longest overdue first.
 
-        Only one caller gets each. The worker settles each with `settled`, or `finish`.
+        Each job goes to one caller, which ends it with `settled` or `finish`.
         """
 
         def work(connection: Connection) -> tuple[datetime, Sequence[Row[Any]]]:
@@ -259,10 +257,11 @@ class Jobs:
         return sorted((self._taken(row, now) for row in rows), key=lambda job: job.age, reverse=True)
 
     async def keep(self, job: Job, began: datetime, lease: timedelta, sending: object = None) -> bool:
-        """Record that a request begins that must not be repeated, `began` by the clock that dates what it
-        does, and what it does, if the job's content doesn't say that. Returns False if the job isn't this
-        process's anymore. Until the `lease` ends nobody else gets it, even if this process dies: what was
-        sent may still arrive.
+        """Record that a request begins that must not be repeated.
+
+        It `began` by the clock of the system that receives it; `sending` describes it where the job's content
+        doesn't. Until the `lease` ends no other process takes the job, since the request may still arrive.
+        Returns False if this process no longer holds the job.
         """
 
         def work(connection: Connection) -> bool:
@@ -275,19 +274,19 @@ class Jobs:
         return await self.database.write(work)
 
     async def go_on(self, job: Job, also: Sequence[Statement] = ()) -> bool:
-        """Record that the request that `keep` recorded did nothing, or that what it did is recorded by `also`
-        in the same transaction. Returns False if the job isn't this process's anymore.
+        """Record that the request that `keep` recorded did nothing, or `also` records what it did, in one
+        transaction. Returns False if this process no longer holds the job.
         """
         return await self._change(job, {**NOTHING_TRIED, "keep_until": None}, also)
 
     async def holds(self, job: Job) -> bool:
-        """Whether a job that was taken is still this process's."""
+        """Whether this process still holds a job that it took."""
         return await self.database.one(select(JobRow.key).where(self._taken_as(job))) is not None
 
     async def settled(self, job: Job, outcome: Outcome) -> None:
-        """Record what became of a job that was taken. One that was put again meanwhile is due then.
+        """Record the outcome of a job that this process took. A job that was added again meanwhile is due.
 
-        What is executed with it is dropped if what it is about was deleted meanwhile.
+        The outcome's statements are dropped if the rows that they refer to were deleted meanwhile.
         """
         try:
             await self._settled(job, outcome)
@@ -323,26 +322,26 @@ class Jobs:
                 await self._change(job, free, also)
 
     async def finish(self, keys: Collection[str]) -> None:
-        """Record that jobs are done whose keys are never put again."""
+        """Record as done jobs whose keys are never added again."""
         done = {"state": State.DONE, "holder": None, "encrypted": None, "due_at": None}
         await self.database.execute(update(JobRow).where(JobRow.key.in_(keys)).values(done))
 
     async def leave(self) -> None:
-        """Let other processes have at once what this one leaves undone, or soon if its request may arrive."""
+        """Release this process's jobs, with a short delay where its last request may still arrive."""
         now = await self.processes.now()
         free = {"state": State.UNKNOWN, "holder": None, "due_at": case((JobRow.kind.is_not(None), now))}
         free["keep_until"] = case((JobRow.keep_until.is_not(None), now + LAST_ARRIVES))
         await self.database.execute(update(JobRow).where(JobRow.holder == self.processes.name).values(free))
 
     async def was_ahead(self, now: datetime) -> bool:
-        """Whether the clock was ahead when something was done, or when a process was heard of last."""
+        """Whether a finished job or a heartbeat is dated in the future."""
         done = exists().where(JobRow.state == State.DONE, JobRow.at > now + JUMP)
         heard = exists().where(ProcessRow.seen_at > now + JUMP)
         return bool(await self.database.read(lambda it: it.scalar(select(or_(done, heard)))))
 
     async def realign(self, now: datetime, furthest: Mapping[str, timedelta]) -> None:
-        """Make due what a clock that was ahead has put off: for longer than jobs are, or than the `furthest`
-        of their kind.
+        """Make due the jobs that a clock that was ahead postponed for longer than is possible: FURTHEST, or
+        the `furthest` of their kind.
         """
         each = [(JobRow.kind == kind, most) for kind, most in furthest.items()]
         for kinds, most in ((JobRow.kind.not_in(furthest), FURTHEST), *each):
@@ -351,7 +350,7 @@ class Jobs:
         await self.database.realign(JobRow.keep_until, now, now + FURTHEST)
 
     async def prune(self, now: datetime) -> None:
-        """Forget what was done, or asked for and never finished, but nothing that is still to be done."""
+        """Delete old jobs and claims, except jobs that are still to be done."""
         to_do = and_(JobRow.kind.is_not(None), JobRow.state != State.DONE)
         # Those in the future are from before the clock was set back.
         lately = JobRow.at.between(now - RETENTION, now + RETENTION)
@@ -391,7 +390,7 @@ class Jobs:
         return and_(JobRow.key == key, JobRow.holder == self.processes.name)
 
     def _taken_as(self, job: Job) -> ColumnElement[bool]:
-        """Match a job until another process has taken it, or this one has taken it again."""
+        """Match a job until it is taken again, by this process or another."""
         return and_(self._mine(job.key), JobRow.state == State.HELD, JobRow.attempts == job.attempts)
 
     def _free(self, now: datetime) -> ColumnElement[bool]:

@@ -85,7 +85,7 @@ class AssignmentMessenger:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
     def _telling(self, message: AssignmentMessage) -> Statement:
-        """The statement that lets the assignee be told; what is to be told already stays."""
+        """The statement that adds the job of a message; an unfinished job keeps its content."""
         key = _job_key(message)
         return self.parts.store.jobs.putting(TOLD, key, message.content, replaces=False)
 

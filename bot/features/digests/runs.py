@@ -81,7 +81,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         self._asked: dict[str, _Asked] = {}
 
     async def run_now(self, digest: Digest) -> RunResult | None:
-        """DigestRun a digest between two due times; the result, None if another run is in flight or this one
+        """Run a digest between two due times; the result, None if another run is in flight or this one
         continues in the background.
 
         Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.

@@ -1,7 +1,7 @@
-"""The stored post: a job's message, sent once, however often the job is tried and by whichever process.
+"""The stored post: a job's message, posted once, however many attempts and processes the job takes.
 
-That it begins is recorded right before the request. If an earlier attempt may have sent it, it is looked for
-in the conversation first, by its mark. "Can't tell" is neither sent nor absent: it is asked again for a day.
+The bot records the start of each attempt right before the request. After an attempt of unknown outcome, it
+first looks for the message in the conversation, by its mark. If Slack can't tell, it looks again for a day.
 """
 
 import secrets
@@ -24,8 +24,8 @@ MESSAGE = "message"
 """The kind of job that sends a direct message whose words are known when it is put."""
 
 LOOKS_FOR = timedelta(days=1)
-"""How long a message is looked for that can't be found or ruled out; then it is sent with MAY_BE_REPEATED."""
-HIDDEN_AGAIN = 1800.0  # seconds until a conversation is read again that can't be read now
+"""How long the bot looks for a message that it can't find or rule out; then it posts with MAY_BE_REPEATED."""
+HIDDEN_AGAIN = 1800.0  # seconds until the bot reads an unreadable conversation again
 MAY_BE_REPEATED = "You may have got this message before: Slack didn't confirm it."
 
 LookUp = outcomes.Posted | outcomes.Absent | outcomes.Unsure | Later
@@ -41,12 +41,12 @@ class StoredPosts:
     delays: Delays
 
     async def tell(self, owner: Owner, message: Message) -> None:
-        """Let somebody get a direct message, once."""
+        """Send a user a direct message once, in the background."""
         key = f"{MESSAGE}:{secrets.token_hex(16)}"
         await self.jobs.put(MESSAGE, key, [owner.name, message.text, message.blocks])
 
     async def told(self, job: Job) -> Later | None:
-        """Send a direct message that was put by `tell`."""
+        """Do a job that `tell` added."""
         name, text, blocks = job.content
 
         async def ready() -> Message:
@@ -59,8 +59,8 @@ class StoredPosts:
     async def send(
         self, job: Job, post: Post, ready: Ready, *, sending: Callable[[], object] = lambda: None
     ) -> outcomes.Outcome | Later | None:
-        """Post a job's message, unless an earlier attempt has; if that can't be told for a day, it is posted
-        with MAY_BE_REPEATED. Otherwise as `post`.
+        """Post a job's message, unless an earlier attempt did. If that stays unknown for a day, it is
+        posted with MAY_BE_REPEATED. Otherwise as `post`.
         """
         found = await self.look_up(job, post)
         if isinstance(found, outcomes.Posted | Later):
@@ -69,8 +69,8 @@ class StoredPosts:
         return await self.post(job, post, ready, sending=sending, repeated=repeated)
 
     async def look_up(self, job: Job, post: Post) -> LookUp:
-        """Whether an earlier attempt has posted a job's message; when to go on if that can't be told yet, and
-        Unsure if it can't be told for a day.
+        """Whether an earlier attempt posted a job's message: Later while that is unknown, and Unsure once it
+        has been unknown for a day.
         """
         if job.tried_at is None:
             return outcomes.Absent()
@@ -94,12 +94,12 @@ class StoredPosts:
         due_at: datetime = FIRST,
         repeated: bool = False,
     ) -> outcomes.Outcome | Later | None:
-        """Post a job's message that isn't posted yet, in order of `due_at`; returns when to go on if it isn't
-        sent yet, None if it must not be sent.
+        """Post a job's message, in order of `due_at`. Returns Later if it isn't posted yet, None if it
+        must not be posted.
 
-        `ready` makes the message when its turn has come; None if it must not be sent anymore. `sending` is
-        then what the job records of it, to know what was sent if this process dies. `repeated`: an
-        earlier attempt may have posted it, and it says so.
+        `ready` builds the message when its turn comes; it returns None if the message must not be posted.
+        `sending` is called then, and returns what the job records of the message for a retry after a crash.
+        If it is `repeated`, an earlier attempt may have posted it, and the message says so.
         """
         kept = partial(self._kept, job, post.owner, ready, sending, repeated=repeated)
         delayed = None if repeated else partial(self.jobs.go_on, job)

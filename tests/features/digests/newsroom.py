@@ -288,7 +288,7 @@ class Process:
         async def step(work: Callable[[Connection], T], *, writes: bool) -> T:
             if writes:
                 await process.step()
-            # What has begun is carried out, whatever becomes of the process.
+            # A request in flight is carried out, even if the process crashes.
             return await asyncio.shield(process._transactions.start(transact(work, writes=writes)))
 
         vars(bot.database._driver)["transact"] = step

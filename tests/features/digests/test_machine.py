@@ -1,4 +1,4 @@
-"""State machine test: whatever happens, no due time is posted twice and no issue is missed or repeated."""
+"""State machine test: no due time is posted twice, and no issue is missed or repeated."""
 
 import asyncio
 import os

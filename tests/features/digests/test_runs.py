@@ -1,4 +1,4 @@
-"""What each digest covers: every new issue is in exactly one, whatever is late."""
+"""What each digest covers: every new issue is in exactly one, even if runs are late."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""When and how what is assigned in the service is read: in turns, once, whatever the clocks."""
+"""Assignments made in the service are read in turns, once, even if clocks differ."""
 
 from dataclasses import replace
 from datetime import timedelta
