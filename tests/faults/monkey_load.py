@@ -92,7 +92,9 @@ class Load:
     def heard(self, payload: JsonObject, outcome: str) -> None:
         """Keeps what became of a delivery with the act that it is for."""
         sent = json.dumps(payload)
-        for act in self.acts[-3 * len(self._people) :]:
+        in_progress = {act.person.user_id: act for act in self.acts}.values()
+        lately = self.acts[-3 * len(self._people) :]  # Slack repeats events
+        for act in (*lately, *(one for one in in_progress if one not in lately)):
             names = (act.text, act.file, act.thread or act.channel)
             if any(name in sent for name in names):
                 act.outcomes.append(outcome)
