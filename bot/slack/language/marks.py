@@ -51,16 +51,6 @@ class Vocabulary:
     problem: UserError | None = None
 
 
-@dataclass(frozen=True)
-class Span:
-    """`count` words from `at` that mean `value`, of a kind such as `person` or `day`."""
-
-    kind: str
-    at: int
-    count: int
-    value: str
-
-
 class Marks:
     """The spans of a text. `in_full`: names count only if they are typed in full words. `nobody` is the value
     for nobody in place of a person, if there is one.
@@ -257,27 +247,3 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "sorted": lambda typed, _: SORTED.get(typed),
     "word": lambda typed, _: typed if " " not in typed else None,
 }
-KINDS = (
-    "number",
-    "person",
-    "project",
-    "status",
-    "tracker",
-    "priority",
-    "category",
-    "version",
-    "percent",
-    "times",
-)
-"""What `mark` marks, in order of preference."""
-
-
-def mark(words: Sequence[Word], vocabulary: Vocabulary, today: Today) -> Iterator[Span]:
-    """The spans of a text, each word in one at most: the longest wins, then what comes first in `KINDS`."""
-    marks, at = Marks(words, vocabulary, today), 0
-    while at < len(words):
-        found = [(span[1], kind, span[0]) for kind in KINDS if (span := marks.at(kind, at, leads=False))]
-        count, kind, value = max(found, key=lambda one: one[0], default=(0, "", ""))
-        if count:
-            yield Span(kind, at, count, value)
-        at += count or 1

@@ -1,4 +1,4 @@
-"""Whatever is mixed, each stretch is read as what it is, and doubt never writes."""
+"""Each part of a mixed text is read correctly, and a text in doubt changes nothing."""
 
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -14,7 +14,7 @@ from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.timelog.commands import timelog_command, typed_time
 from bot.features.timelog.timelog import TimeToLog
 from bot.slack.language import reading
-from bot.slack.language.marks import Vocabulary, mark
+from bot.slack.language.marks import Marks, Vocabulary
 from bot.slack.language.options import understand
 from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.tokens import words
@@ -49,11 +49,17 @@ TYPIST = Typist(ANA, PARIS, now=datetime(2026, 11, 23, 12, tzinfo=UTC))
 
 @given(st.lists(st.sampled_from(SPANS), min_size=1, max_size=6), st.data())
 def test_spans_between_separators_are_read_back(spans: list[tuple[str, str]], data: st.DataObject) -> None:
-    text = "".join(f"{data.draw(SEPARATORS) if n else ''}{said}" for n, (_, said) in enumerate(spans))
+    text, begins = "", []
+    for kind, typed in spans:
+        text += data.draw(SEPARATORS) if text else ""
+        begins.append((kind, typed, len(words(text))))
+        text += typed
 
-    found = [(span.kind, span.value.casefold()) for span in mark(words(text), Vocabulary(NAMES), MONDAY)]
+    marks = Marks(words(text), Vocabulary(NAMES), MONDAY)
 
-    assert found == [(kind, said.casefold()) for kind, said in spans]
+    for kind, typed, at in begins:
+        value, count = marks.at(kind, at, leads=False) or ("", 0)
+        assert (value.casefold(), count) == (typed.casefold(), len(words(typed)))
 
 
 def test_a_search_is_read_at_once_with_a_thousand_people_and_projects() -> None:
