@@ -128,8 +128,7 @@ class Worker:
         left = {job.key: job for job in jobs}
         self._doing[kind] += len(left)
         # Content that no key decrypts waits, since an operator may restore the key.
-        unreadable = [job for job in jobs if job.content is None and job.age < TRIED_FOR]
-        readable = [job for job in jobs if job not in unreadable]
+        readable = [job for job in jobs if job.content is not None or job.age >= TRIED_FOR]
 
         async def settle(job: Job, outcome: Outcome) -> None:
             if left.pop(job.key, None):
