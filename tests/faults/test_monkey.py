@@ -93,7 +93,7 @@ async def play(seed: int, directory: Path, server: PostgreSQL | None, patch: pyt
     times = f"set up {ready - began:.0f}s, settled {time.monotonic() - ended:.0f}s"
     print(f"\nseed {seed} ({'PostgreSQL' if server else 'SQLite'}, {times}): {checker.summary()}")  # noqa: T201 - the result of this test
     if problems:
-        print("\n".join(["", *problems, "", *chaos.done, f"logs: {directory}"]))  # noqa: T201
+        print("\n".join(["", *problems, "", *chaos.done, f"logs: {directory}"]))  # noqa: T201 - the result of this test
     return problems
 
 
