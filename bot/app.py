@@ -76,7 +76,7 @@ class Bot:
         clock: Select[datetime] = NOW,
     ) -> None:
         self.settings, self._delays = settings, delays or Delays()
-        timings = replace(timings, assigned_every=max(timings.assigned_every, settings.assignment_interval))
+        timings = replace(timings, notice_every=max(timings.notice_every, settings.notice_interval))
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
         self.in_flight, self._pending = Tasks(), PendingRequests()

@@ -167,7 +167,7 @@ class Settings(Storage):
     service_api_key_header: Annotated[str, HEADER] = "X-Service-API-Key"
     service_name: Annotated[str, AfterValidator(_name)] = "Tracker"
     service_text_format: Annotated[Literal["markdown", "textile"], BeforeValidator(_lower)] = "markdown"
-    assignment_interval: Annotated[int, Field(ge=300, le=43_200)] = 300
+    notice_interval: Annotated[int, Field(ge=300, le=43_200)] = 300
     command_prefix: Annotated[str, AfterValidator(checked_prefix)] = ""
     host: str = "0.0.0.0"  # noqa: S104 - containers are reachable on no other address
     port: Annotated[int, Field(ge=0, le=65535)] = 3000
@@ -261,7 +261,7 @@ def _problems(invalid: ValidationError) -> list[str]:
             sentence = f"Must be {error['ctx']['expected']}."
         elif name == "PORT":
             sentence = "Must be a port number from 0 to 65535."
-        elif name == "ASSIGNMENT_INTERVAL":
+        elif name == "NOTICE_INTERVAL":
             sentence = "Must be a number of seconds from 300 to 43200."
         sentences.setdefault(name, sentence)
     return [f"{name}: {sentence}" for name, sentence in sentences.items()]

@@ -38,7 +38,7 @@ class Timings:
     fresh: float = 1.5
     """How old an answer that decides about a post may be; Slack may make the post wait for three more."""
     follow_every: float = 60.0  # the interval at which the issues that a user follows are read
-    assigned_every: float = 300.0
+    notice_every: float = 300.0
     """The interval at which the issues that the service assigned to a user are read."""
     keys: KeyTimings = field(default_factory=KeyTimings)
 

@@ -7,7 +7,6 @@ from bot.features import help, posts  # noqa: A004 - a feature
 from bot.features.accounts.departures import Departures, Uninstall
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.assign_to_me.handlers import AssignHandlers
-from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.editing.handlers import EditHandlers
@@ -21,6 +20,7 @@ from bot.features.link_cards.handlers import LinkHandlers
 from bot.features.mentions.handlers import MentionHandlers
 from bot.features.new_issue.handlers import CreateFormHandlers
 from bot.features.new_issue.opening import FormOpening
+from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.related.handlers import RelatedHandlers

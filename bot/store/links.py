@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Connection, Executable, Insert, and_, delete, exists, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
-from bot.store.assignees import Assignees
 from bot.store.database import Database
+from bot.store.notices import Notices
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault
@@ -41,7 +41,7 @@ class Link:
 class Links:
     database: Database
     vault: Vault
-    assignees: Assignees
+    notices: Notices
 
     async def get(self, owner: Owner) -> Link | None:
         """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
@@ -160,7 +160,7 @@ class Links:
 
     async def _add(self, owner: Owner, link: Insert, assigned_since: datetime | None) -> bool:
         """Add a link, and the job that reads what is assigned to the user; returns whether it was added."""
-        starting, added = self.assignees.starting(owner, assigned_since), link.returning(LinkRow.user_id)
+        starting, added = self.notices.starting(owner, assigned_since), link.returning(LinkRow.user_id)
 
         def work(connection: Connection) -> bool:
             if connection.execute(added).first() is None:

@@ -6,7 +6,6 @@ from sqlalchemy import Select, and_, not_
 
 from bot.store import tables
 from bot.store.activity import CreatedIssues, TimeEntries
-from bot.store.assignees import Assignees
 from bot.store.channels import Channels
 from bot.store.column_types import NOW
 from bot.store.database import Database
@@ -15,6 +14,7 @@ from bot.store.followed import StoredFollowed
 from bot.store.installations import Installations
 from bot.store.jobs import Jobs
 from bot.store.links import Links
+from bot.store.notices import Notices
 from bot.store.processes import Processes
 from bot.store.saved_input import LIFETIME, SavedInput
 from bot.store.templates import StoredTemplates
@@ -45,8 +45,8 @@ class Store:
         self._database = database
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.jobs = Jobs(database, vault, self.processes)
-        self.assignees = Assignees(database, self.jobs)
-        self.links = Links(database, vault, self.assignees)
+        self.notices = Notices(database, self.jobs)
+        self.links = Links(database, vault, self.notices)
         self.channels = Channels(database)
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)

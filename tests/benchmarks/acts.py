@@ -90,7 +90,7 @@ async def _ana(database: Path, interval: float) -> AsyncIterator[Person]:
     url = f"sqlite:///{database}"
     office = Office(database.parent, timings=Timings(interval=interval), database_url=url)
     async with office.opened("ana"):
-        await office.bot.store.assignees.turn_off(Owner(None, TEAM, ANA.slack_id))
+        await office.bot.store.notices.turn_off(Owner(None, TEAM, ANA.slack_id))
         await run_due(office.bot)  # what is assigned to people is read by a job of its own
         yield Person(office, ANA.slack_id)
 

@@ -68,7 +68,7 @@ def _run(pace: Pace, directory: Path, environment: Mapping[str, str], output: Pa
     with output.open("ab") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    settings = config.load().model_copy(update={"assignment_interval": 0})
+    settings = config.load().model_copy(update={"notice_interval": 0})
     telemetry.configure(settings.log_format, settings.log_level, settings.secrets)
     clock = pace.clock.query() if pace.clock else NOW
     sys.exit(asyncio.run(app.run(settings, pace.timings, pace.delays, clock)))

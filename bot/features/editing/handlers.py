@@ -9,7 +9,6 @@ from bot.access.catalog import Part
 from bot.access.name_matching import UnknownName
 from bot.access.vocabulary import PARTS
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
-from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
 from bot.features.editing.buttons import OpenEdit, UndoChange
@@ -22,6 +21,7 @@ from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
+from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.reading import read_with
 from bot.service.models import Issue, Ref

@@ -67,7 +67,7 @@ class HomeHandlers:
         created = await self.store.created_issues.latest(owner, CREATED)
         entries = await self.store.time_entries.latest(owner, ENTRIES)
         digests = await self.store.digests.of_owner(owner)
-        told = await self.store.assignees.wanted(owner)
+        told = await self.store.notices.wanted(owner)
         return StoredItems(link, created, entries, digests, told)
 
     async def _open_issues(self, owner: Owner) -> Page[Issue]:

@@ -5,12 +5,12 @@ from datetime import date
 from decimal import Decimal
 
 from bot.features.accounts import views as accounts
-from bot.features.assigned.messenger import switch
 from bot.features.digests import views as digests
 from bot.features.digests.buttons import Act
 from bot.features.help.views import help_button
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
+from bot.features.notices.messenger import switch
 from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
 from bot.service.models import Issue, Page

@@ -6,7 +6,6 @@ from functools import partial
 
 from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, ServiceError, UserError
-from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.editing import views as edit_views
 from bot.features.editing.handlers import EditHandlers
@@ -23,6 +22,7 @@ from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import open_buttons
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening, OpenDraft
+from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
 from bot.features.search.handlers import SearchHandlers

@@ -12,7 +12,6 @@ from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, UserError
 from bot.features.assign_to_me.handlers import AssignHandlers
-from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.editing.editing import EditConflict, Edited, Editing
 from bot.features.editing.views import edited
 from bot.features.issues.buttons import AssignInDetails, AssignToMe
@@ -21,6 +20,7 @@ from bot.features.issues.publicity import Publicity
 from bot.features.link_cards import views
 from bot.features.link_cards.details import EDITABLE, Details, LinkDetails
 from bot.features.link_cards.form import edit_of
+from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.service.conventions import issue_number
 from bot.service.models import Journal

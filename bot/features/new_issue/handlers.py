@@ -9,7 +9,6 @@ from typing import Any
 import structlog
 
 from bot.errors import BotError, OutcomeUnknown, WrongField
-from bot.features.assigned.messenger import AssignmentMessenger
 from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
@@ -26,6 +25,7 @@ from bot.features.new_issue.filling import FormFilling
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.new_issue.unfinished import UnfinishedForms, offer_in, unfinished, with_offer
+from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.templates.buttons import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer

@@ -46,7 +46,7 @@ async def test_a_deactivated_users_digests_and_follows_stop(
     for project in ("webshop", "mobile"):
         await ana.ask(WEB.replace("webshop", project))
 
-    await office.bot.store.assignees.turn_off(Owner(None, TEAM, linked_ben.user_id))
+    await office.bot.store.notices.turn_off(Owner(None, TEAM, linked_ben.user_id))
     office.workspace.deactivate(ana.user_id)
     await office.idle()
     wire.heal()
@@ -67,7 +67,7 @@ async def test_a_deactivated_users_digests_and_follows_stop(
 
 async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana: Person, wire: Wire) -> None:
     await ana.ask(WEB)
-    await office.bot.store.assignees.turn_off(ANA)
+    await office.bot.store.notices.turn_off(ANA)
     wire.seconds = 20
     wire.fail("slow", lasting=True)
     running = asyncio.create_task(run_due_after(office, timedelta(days=1)))

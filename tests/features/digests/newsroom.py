@@ -42,7 +42,7 @@ POST, HISTORY = "chat.postMessage", "conversations.history"
 WEBSHOP, MOBILE, SECURITY = 1, 2, 4
 HEARTBEAT = timedelta(seconds=8)
 AT_ONCE = Delays(channels=0, channel_pace=0, workspace_pace=0)
-QUIET = replace(FORGETFUL, interval=3600, assigned_every=10**8)
+QUIET = replace(FORGETFUL, interval=3600, notice_every=10**8)
 """For a bot that does only what the test lets it do, and tells nobody of assignments."""
 
 

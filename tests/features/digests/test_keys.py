@@ -14,7 +14,7 @@ from tests.support.office import TEAM
 from tests.support.people import IDS
 from tests.support.reading import text_of
 
-PATIENT = {"timings": Timings(interval=3600, assigned_every=10**8, keys=KeyTimings(recheck=0.01))}
+PATIENT = {"timings": Timings(interval=3600, notice_every=10**8, keys=KeyTimings(recheck=0.01))}
 ANAS, BENS = 1, 2
 CHRIS = Owner(None, TEAM, IDS["chris"])
 pytestmark = pytest.mark.parametrize("digests", [PATIENT], indirect=True, ids=["patient"])

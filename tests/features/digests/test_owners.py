@@ -51,7 +51,7 @@ async def test_button_asks_again_after_the_owner_changed(
 
 
 async def test_a_former_owners_key_stops_nothing_that_was_taken_over(tmp_path: Path, wire: Wire) -> None:
-    timings = replace(FORGETFUL, interval=3600, assigned_every=10**8)
+    timings = replace(FORGETFUL, interval=3600, notice_every=10**8)
     async with Office(tmp_path, wire=wire, timings=timings).opened("ana", "ben") as office:
         ana, ben = (Person(office, IDS[login]) for login in ("ana", "ben"))
         await ana.ask(WEB)

@@ -400,7 +400,7 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
         seen = {"created": False, "seen_on": issue.updated_on}
         await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
 
-    await office.bot.store.assignees.turn_off(ANA)
+    await office.bot.store.notices.turn_off(ANA)
     before = requests_sent()
     for _ in range(2):
         await read_followed(office)

@@ -16,7 +16,7 @@ ASSIGNEE = "assignee"
 
 
 @dataclass(frozen=True)
-class Assignees:
+class Notices:
     database: Database
     jobs: Jobs
 

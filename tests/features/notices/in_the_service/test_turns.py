@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from bot.store.assignees import ASSIGNEE
+from bot.store.notices import ASSIGNEE
 from bot.store.tables import JobRow
-from tests.features.assigned.in_the_service.turns import ANA, BEN, Turns
-from tests.features.assigned.test_assigned import told
+from tests.features.notices.in_the_service.turns import ANA, BEN, Turns
+from tests.features.notices.test_assigned import told
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -96,7 +96,7 @@ async def test_turns_of_many_users_are_spread_over_the_interval(office: Office) 
 
     due = select(JobRow.due_at).where(JobRow.kind == ASSIGNEE)
     times = sorted(row.due_at - office.clock.now() for row in await office.bot.database.rows(due))
-    every = timedelta(seconds=office.timings.assigned_every)
+    every = timedelta(seconds=office.timings.notice_every)
     assert every / 4 < times[-1] - times[0] < every
     assert len({round(time.total_seconds()) for time in times}) > MANY / 2
 

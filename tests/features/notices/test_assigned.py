@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from bot.features.assigned.messenger import TOLD
+from bot.features.notices.messenger import TOLD
 from bot.sandbox.tracker.server import Tracker
 from bot.store.job import State
 from bot.store.tables import JobRow

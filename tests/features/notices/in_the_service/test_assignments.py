@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import update
 
 from bot.app import Bot
-from bot.features.assigned.messenger import TOLD
+from bot.features.notices.messenger import TOLD
 from bot.sandbox.tracker.data import Detail, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
 from bot.store.tables import JobRow
 from bot.store.vault import Vault
-from tests.features.assigned.in_the_service.turns import ANA, BEN, TURN, Turns
-from tests.features.assigned.test_assigned import all_told, told
+from tests.features.notices.in_the_service.turns import ANA, BEN, TURN, Turns
+from tests.features.notices.test_assigned import all_told, told
 from tests.support.office import FORGETFUL, Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person

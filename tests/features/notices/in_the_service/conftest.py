@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.timings import Delays, KeyTimings, Timings
-from tests.features.assigned.in_the_service.turns import TURN, Turns
+from tests.features.notices.in_the_service.turns import TURN, Turns
 from tests.support.office import Office
 from tests.support.prepared import demo_tracker
 from tests.support.slackwire import SlackWire

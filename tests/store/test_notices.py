@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 
-from bot.store.assignees import ASSIGNEE
 from bot.store.job import Again
+from bot.store.notices import ASSIGNEE
 from bot.store.owner import Owner
 from bot.store.store import Store
 

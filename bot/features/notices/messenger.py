@@ -14,10 +14,10 @@ import structlog
 
 from bot.access.assignments import assignments_end
 from bot.errors import AnswerTooLarge, ServiceBroken
-from bot.features.assigned.reads import HISTORY, AssigneeReads, AssignmentMessage, assignment_of
 from bot.features.due_reads import DueReads
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.issues.views import listed, title
+from bot.features.notices.reads import HISTORY, AssigneeReads, AssignmentMessage, assignment_of
 from bot.features.parts import Parts
 from bot.service.models import Issue
 from bot.slack.incoming.feature import Feature
@@ -29,8 +29,8 @@ from bot.slack.surfaces.blocks import Block, Message, button, section
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import line
 from bot.slack.text.wording import Wording
-from bot.store.assignees import ASSIGNEE
 from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome, Statement
+from bot.store.notices import ASSIGNEE
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -61,14 +61,14 @@ class AssignmentMessenger:
         """The switch on the Home tab. What was assigned while it was off isn't told. Raises NotLinked,
         ServiceError.
         """
-        assignees = self.parts.store.assignees
+        notices = self.parts.store.notices
         if press.button.on:
             async with self.parts.accounts.reading(reply.owner) as session:
                 now = await self.parts.store.processes.now()
                 since = await assignments_end(self.parts.client, session.key, now)
-            await assignees.turn_on(reply.owner, since)
+            await notices.turn_on(reply.owner, since)
         else:
-            await assignees.turn_off(reply.owner)
+            await notices.turn_off(reply.owner)
         await reply.refresh_home()
 
     async def told(self, by: Owner, issue: Issue) -> None:
@@ -118,7 +118,7 @@ class AssignmentMessages(DueReads[Told, Issue]):
         return [Told(job, AssignmentMessage.of(job.content)) for job in jobs if job.content]
 
     async def ready(self, item: Told) -> Told | Outcome:
-        return item if await self.parts.store.assignees.wanted(item.owner) else Done()
+        return item if await self.parts.store.notices.wanted(item.owner) else Done()
 
     async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, Issue | Outcome]:
         found: dict[str, Issue | Outcome] = {}

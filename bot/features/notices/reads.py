@@ -19,8 +19,8 @@ from bot.access.assignments import SECOND, assigned_since, assignments_end
 from bot.features.due_reads import DueReads
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Issue, Ref
-from bot.store.assignees import ASSIGNEE
 from bot.store.job import Again, Done, Job, Outcome, Statement
+from bot.store.notices import ASSIGNEE
 from bot.store.owner import Owner
 
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
@@ -124,14 +124,14 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
 
     def __init__(self, access: Access, telling: Callable[[AssignmentMessage], Statement]) -> None:
         super().__init__(access)
-        self._telling, self.furthest = telling, timedelta(seconds=access.timings.assigned_every)
+        self._telling, self.furthest = telling, timedelta(seconds=access.timings.notice_every)
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Assignee]:
         owners = [Owner.named(job.key.removeprefix(f"{ASSIGNEE}:")) for job in jobs]
         return [Assignee(job, owner, _progress_of(job)) for job, owner in zip(jobs, owners, strict=True)]
 
     async def ready(self, item: Assignee) -> Assignee | Outcome:
-        return item if await self.access.store.assignees.wanted(item.owner) else Done()
+        return item if await self.access.store.notices.wanted(item.owner) else Done()
 
     async def read(self, owner: Owner, items: Sequence[Assignee]) -> Mapping[str, AssigneeChanges]:
         (assignee,) = items
