@@ -120,7 +120,6 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (("template.use",), (f"4:{template}",), NO_ACCESS),
         (("issue.assign", "details.assign"), (f"{hidden}:", f"{hidden}:{assigned}"), NO_ISSUE),
         (("issue.set_status",), (f"{hidden}:5",), NO_ISSUE),
-        (("issue.take",), (f"{hidden}::", f"{hidden}:{assigned}", f"{hidden}:{assigned}:1.1"), NO_ISSUE),
         (("issue.project", "issue.value"), ("4",), EXPIRED),
         (("project.default", "project.show", "template.new"), ("4",), NO_ACCESS),
         (("template.issue",), (hidden,), NO_ACCESS),

@@ -1,13 +1,10 @@
 """Assigns an issue to the user who pressed *Assign to me*."""
 
-import time
 from collections.abc import Sequence
 
 from bot.features.assign_to_me.assigning import Assigning, Outcome, Taken
-from bot.features.digests.channels import FRESH, DigestRows
 from bot.features.editing.handlers import undo_button
-from bot.features.issues.buttons import AssignToMe, TakeIssue
-from bot.features.issues.publicity import Exposure, Publicity, exposure_of
+from bot.features.issues.buttons import AssignToMe
 from bot.features.issues.views import ASSIGN, open_buttons, opening
 from bot.features.parts import Parts
 from bot.service.models import Issue
@@ -21,31 +18,17 @@ from bot.slack.text.wording import Wording
 
 
 class AssignHandlers:
-    """Assigns issues to the user who pressed the button, and updates the digest that lists the issue."""
-
     def __init__(self, parts: Parts) -> None:
         self.assigning = Assigning(parts)
-        self.rows = DigestRows(parts.store.digests, Publicity(parts))
 
     def feature(self) -> Feature:
-        return Feature(buttons={AssignToMe: self.assign_pressed, TakeIssue: self.take_pressed})
+        return Feature(buttons={AssignToMe: self.assign_pressed})
 
     async def assign_pressed(self, press: ButtonPress[AssignToMe], reply: Reply) -> None:
         """*Assign to me* on a card, in a row or on a post."""
         await self.assign(reply, press.button)
 
-    async def take_pressed(self, press: ButtonPress[TakeIssue], reply: Reply) -> None:
-        """*Assign to me* in a digest's row, which is updated."""
-        asked, digest = press.button, None
-        if asked.holder is None:
-            digest = press.message
-            asked = asked.model_copy(update={"digest": str(digest.get("ts") or "")})
-        seen = await self.assign(reply, asked)
-        if reply.place.channel_id and asked.digest:
-            fresh = time.time() - press.pressed_at < FRESH
-            await self.rows.show(reply, asked.digest, seen, digest if fresh else None)
-
-    async def assign(self, reply: Reply, asked: AssignToMe) -> Exposure:
+    async def assign(self, reply: Reply, asked: AssignToMe) -> None:
         """Assign the issue and tell only the user; if it is someone else's, ask first."""
         title, confirmed = f"#{asked.issue}", asked.holder is not None
         in_form = reply.in_form or reply.place.home
@@ -54,7 +37,7 @@ class AssignHandlers:
 
         reply.recovery = opening(asked.issue, reply.wording)
         found = await self.assigning.take(reply.owner, asked.issue, agreed=asked.holder)
-        seen, undo = exposure_of(found.issue), []
+        undo: list[Element] = []
         if found.outcome is Outcome.DONE:
             undo = await undo_button(reply, found.before, found.issue, ["to"])
         said = taken(found, reply.wording, asked, undo)
@@ -62,7 +45,6 @@ class AssignHandlers:
             await reply.show(forms.said(title, said.blocks))
         else:
             await reply.privately(said, replace=confirmed)
-        return seen
 
 
 def taken(found: Taken, wording: Wording, again: AssignToMe, undo: Sequence[Element]) -> Message:

@@ -1,21 +1,18 @@
 """A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded.
 
-As many issues as fit get a row with a menu; the next ones get a short line, and a link leads to the service's
-list for the rest.
+As many issues as fit get a row with a menu, and a button leads to the service's list for the rest. A posted
+digest stays as it is: it says what was true at its time.
 """
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from itertools import islice
 
 from bot.features.digests import plans
 from bot.features.digests.plans import SOON_DAYS, Section
 from bot.features.digests.reading import Edition
 from bot.features.digests.saved_queries import too_large
-from bot.features.issues.buttons import TakeIssue
 from bot.features.issues.views import due, listed, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
@@ -26,7 +23,6 @@ from bot.slack.surfaces.blocks import (
     TEXT,
     Block,
     Message,
-    actions,
     context,
     header,
     link_button,
@@ -38,18 +34,13 @@ from bot.slack.text.mrkdwn import bold, cut, line, link, moment
 from bot.slack.text.wording import Wording
 from bot.spelling import counted
 from bot.store.digests import Digest
-from bot.store.plans import KINDS, Group, Kind, Plan
+from bot.store.plans import Group, Kind, Plan
 
-NAME, SUBJECT, SHORT_SUBJECT, FACTS = 80, 150, 60, 300
+NAME, SUBJECT, FACTS = 80, 150, 300
 ROWS = 40  # the most blocks for group names and rows
-SHORT_LINES = 70  # the most issues with a short line
-ROOM = 11_000  # the most characters for rows and short lines together
-RESERVED = (0, 1_000, 2_000, 3_500)
-"""How many of them to reserve for short lines: the first value that fits all lines, or the last."""
+ROOM = 11_000  # the most characters for them
 BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.ALL`)
 BARS = "▁▂▃▄▅▆▇█"
-_ROW = re.compile(rf"({'|'.join(KINDS)}):[0-9]+:([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})")
-"""A row's block ID: what it shows is worded alike when its issue changes."""
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
 
 ORDER: dict[Group, Callable[[Ref], tuple[str, int]]] = {
@@ -89,9 +80,10 @@ def message(edition: Edition, wording: Wording) -> Message:
     news = "too many issues to check" if empty else f"{'at least ' if edition.more else ''}{news}"
     headline = f"{shortened(digest.plan.project, NAME)}: {news}"
     once = digest.plan.kind in plans.HAPPENED or digest.personal
-    since = f"Since {_start(digest)}" if once else f"As of {moment(edition.now)}"
+    as_of = f"{'as' if once else 'As'} of {moment(edition.now)}"
+    period = [f"Since {_start(digest)}", as_of] if once else [as_of]
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
-    about = cut(" · ".join([since, *narrowed(digest.plan), *_compared(edition)]), SECTION)
+    about = cut(" · ".join([*period, *narrowed(digest.plan), *_compared(edition)]), SECTION)
     blocks: list[Block] = [header(headline), section(about, delete)]
     if catch_up:
         blocks.append(section(catch_up))
@@ -146,19 +138,12 @@ def _catch_up(edition: Edition) -> str:
 
 
 def _body(edition: Edition, wording: Wording) -> list[Block]:
-    """All issues: as many rows as fit next to the short lines of the others."""
-    for reserved in RESERVED:
-        rows, left = _rows(edition, wording, ROOM - reserved)
-        if not left:
-            return rows
-        short, rest = _short_lines(left, wording, reserved)
-        if not rest:
-            break
-    url = _list_url(edition, wording)
-    if rest:
-        short.append(link(url, f"and {edition.count(rest)} more"))
-    there = link_button(f"Open list in {wording.service}", url)
-    return [*rows, *(section(paragraph) for paragraph in _paragraphs(short)), actions([there])]
+    """The rows that fit, and a button for all issues if some don't."""
+    rows, rest = _rows(edition, wording)
+    if not rest:
+        return rows
+    whole_list = link_button(f"Open list in {wording.service}", _list_url(edition, wording))
+    return [*rows, section(f"and {edition.count(rest)} more", whole_list)]
 
 
 def _parts(edition: Edition) -> list[Part]:
@@ -182,87 +167,33 @@ def _parts(edition: Edition) -> list[Part]:
     return [*named, (f"*{without}*", found[None])] if None in found else named
 
 
-def _rows(edition: Edition, wording: Wording, room: int) -> tuple[list[Block], list[Part]]:
-    """The groups' rows as far as they fit, and the issues left over."""
+def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
+    """The groups' rows as far as they fit, and how many issues have none."""
     blocks: list[Block] = []
-    left: list[Part] = []
     plan, day = edition.digest.plan, plans.today(edition.digest.plan, edition.now)
+    room, rest = ROOM, len(edition.issues)
     for name, issues in _parts(edition):
-        shown = 0
-        for issue in () if left else issues:
-            new: list[Block] = [_row(plan.kind, issue, wording, day, edition.me)]
-            if not shown:
-                new.insert(0, section(f"{name} · {edition.count(len(issues))}"))
+        heading = [section(f"{name} · {edition.count(len(issues))}")]
+        for issue in issues:
+            new = [*heading, _row(plan.kind, issue, wording, day, edition.me)]
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
             if room < 0 or len(blocks) + len(new) > ROWS:
-                break
+                return blocks, rest
             blocks += new
-            shown += 1
-        if shown < len(issues):
-            rest = edition.count(len(issues) - shown)
-            left.append((f"{name} · {rest} more" if shown else f"{name} · {rest}", issues[shown:]))
-    return blocks, left
+            heading = []
+            rest -= 1
+    return blocks, rest
 
 
 def _row(kind: Kind, issue: Issue, wording: Wording, day: date, me: int) -> Block:
     if kind == "personal":
         return listed(issue, wording, day, me=me)
-    menu = post_menu(issue.id, wording, assign=TakeIssue(issue=issue.id))
-    return section(row_text(kind, issue, wording, day), menu, block_id=f"{kind}:{issue.id}:{day}")
+    return section(row_text(kind, issue, wording, day), post_menu(issue.id, wording))
 
 
 def row_text(kind: Kind, issue: Issue, wording: Wording, day: date) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
     return f"*{name}*\n{cut(facts(kind, issue, day), FACTS)}"
-
-
-def updated(blocks: Sequence[Block], issues: Mapping[int, Issue]) -> list[Block]:
-    """A posted digest's blocks with these issues' current facts; subjects stay as posted."""
-    by_option = {TakeIssue(issue=number).as_option(): issue for number, issue in issues.items()}
-    return [_updated(block, by_option) for block in blocks]
-
-
-def _updated(block: Block, by_option: Mapping[str, Issue]) -> Block:
-    options = (block.get("accessory") or {}).get("options") or ()
-    issue = next((by_option[value] for one in options if (value := one.get("value")) in by_option), None)
-    if issue is None:
-        return block
-    subject, _, _ = block["text"]["text"].partition("\n")
-    row = _ROW.fullmatch(block.get("block_id") or "")
-    kind, day = (KINDS[row[1]], date.fromisoformat(row[2])) if row else ("new", date.min)
-    said = cut(facts(kind, issue, day), FACTS)
-    return block | {"text": block["text"] | {"text": f"{subject}\n{said}"}}
-
-
-def _short_lines(left: Sequence[Part], wording: Wording, room: int) -> tuple[list[str], int]:
-    """Short lines for the issues left over, as far as they fit, and how many issues remain."""
-    shown_lines: list[str] = []
-    rest = sum(len(issues) for _, issues in left)
-    for new in islice(_each_short_line(left, wording), SHORT_LINES):
-        room -= sum(len(one) + 1 for one in new)
-        if room < 0:
-            break
-        shown_lines += new
-        rest -= 1
-    return shown_lines, rest
-
-
-def _each_short_line(left: Iterable[Part], wording: Wording) -> Iterable[list[str]]:
-    """Each issue's short line; the first one of a group comes after the group's name."""
-    for group, issues in left:
-        for place, issue in enumerate(issues):
-            name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SHORT_SUBJECT)}")
-            yield [f"• {name}"] if place else [group, f"• {name}"]
-
-
-def _paragraphs(lines: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for one in lines:
-        if found and len(found[-1]) + 1 + len(one) <= SECTION:
-            found[-1] += f"\n{one}"
-        else:
-            found.append(one)
-    return found
 
 
 def _list_url(edition: Edition, wording: Wording) -> str:

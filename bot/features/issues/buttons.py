@@ -44,13 +44,6 @@ class AssignInDetails(AssignToMe):
     action = "details.assign"
 
 
-class TakeIssue(AssignToMe):
-    """In a digest's row, which is then updated; `digest` is the digest's `ts`."""
-
-    action = "issue.take"
-    digest: str = ""
-
-
 class SetStatus(Button):
     """An option of the *Status* select on a card."""
 

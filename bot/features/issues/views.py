@@ -98,7 +98,6 @@ def post_menu(
     number: int,
     wording: Wording,
     *,
-    assign: buttons.AssignToMe | None = None,
     follow: buttons.FollowIssue | buttons.StopFollowing | None = None,
     thread: str | None = None,
     quotes: bool = False,
@@ -106,16 +105,16 @@ def post_menu(
 ) -> Element:
     """The `…` menu of an issue in a post, with room for *Delete post*.
 
-    `assign` replaces what *Assign to me* carries; in a post for one user, it may be left out (`mine`).
-    `follow` is for a post that can be kept up to date itself, and `quotes` whether its comments are included.
-    Any other post names the `thread` it is in, if any, which can follow the issue in a post of its own.
+    In a post for one user, *Assign to me* may be left out (`mine`). `follow` is for a post that can be kept
+    up to date itself, and `quotes` whether its comments are included. Any other post names the `thread` it is
+    in, if any, which can follow the issue in a post of its own.
     """
     if thread and follow is None:
         follow = buttons.FollowIssue(issue=number, thread=thread)
     last = [menu_option(FOLLOW, follow)] if follow else []
     if isinstance(follow, buttons.StopFollowing):
         last = [comments_option(number, on=not quotes), menu_option(STOP_FOLLOWING, follow)]
-    assign = None if mine else assign or buttons.AssignToMe(issue=number)
+    assign = None if mine else buttons.AssignToMe(issue=number)
     return _menu(number, wording, [], assign, last, room=MENU_OPTIONS - 1)
 
 

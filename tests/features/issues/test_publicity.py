@@ -12,7 +12,6 @@ from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
 from bot.store.owner import Owner
 from bot.timings import Delays, Timings
-from tests.features.assign_to_me.test_take_from_digest import new_issue, post_digest
 from tests.features.timelog.answers import logged
 from tests.support.office import TEAM, Office
 from tests.support.people import IDS, KEYS
@@ -218,37 +217,6 @@ async def test_the_link_of_an_issue_hidden_meanwhile_has_no_preview(
     await waiting.idle()
 
     assert await shown(ana) == []
-
-
-@pytest.mark.parametrize("hide", [hide_issue, move_issue])
-async def test_the_row_of_an_issue_hidden_meanwhile_stays_as_it_was(
-    waiting: Office, hide: Callable[[Office, Issue], None]
-) -> None:
-    ana, wire = people(waiting)
-    issue = new_issue(waiting.tracker, "The cart forgets")
-    digest = await post_digest(waiting, ana)
-    wire.faults = [("response_url", "slow:1")]
-
-    await ana.choose_from_menu(digest, "The cart forgets", "Assign to me")
-    await until_so(lambda: wire.called("response_url"))
-    hide(waiting, issue)
-    await waiting.idle()
-    assert issue.assigned_to_id == ANA
-    assert not wire.called("chat.update")
-
-
-async def test_outsiders_who_have_joined_see_no_change_of_a_digests_row(waiting: Office) -> None:
-    ana, wire = people(waiting)
-    issue = new_issue(waiting.tracker, "The cart forgets")
-    digest = await post_digest(waiting, ana)
-    waiting.workspace.state.channels[waiting.channel_id(ana.channel)].is_ext_shared = True
-    await asyncio.sleep(0.2)
-
-    await ana.choose_from_menu(digest, "The cart forgets", "Assign to me")
-    await waiting.idle()
-
-    assert issue.assigned_to_id == ANA
-    assert not wire.called("chat.update")
 
 
 async def test_outsiders_who_have_just_joined_see_no_post(waiting: Office) -> None:
