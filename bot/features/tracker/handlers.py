@@ -10,7 +10,7 @@ from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.tracker import commands, views
-from bot.features.tracker.commands import Bare
+from bot.features.tracker.commands import Act
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import Event, SlashCommand
@@ -25,17 +25,24 @@ class TrackerHandlers:
         self.accounts, self.projects = AccountHandlers(parts), ProjectHandlers(parts)
         self.parts = parts
         self.users, self.emoji = UserHandlers(parts), EmojiHandlers(parts)
-        self.bare = {
-            Bare.ACCOUNT: self.accounts.account,
-            Bare.LINK: self.accounts.open_link,
-            Bare.UNLINK: self.accounts.unlink,
-            Bare.LOGOUT: self.accounts.ask_to_unlink,
-            Bare.WHOAMI: self.accounts.whoami,
-            Bare.SHOW_DEFAULT: self.projects.show_default,
-            Bare.CLEAR_DEFAULT: self.projects.clear_default,
-            Bare.SHOW_EMOJI: self.emoji.show,
-            Bare.CLEAR_EMOJI: self.emoji.turn_off,
-            Bare.HELP: self.help,
+        self.alone = {
+            Act.ACCOUNT: self.accounts.account,
+            Act.LINK: self.accounts.open_link,
+            Act.UNLINK: self.accounts.unlink,
+            Act.LOGOUT: self.accounts.ask_to_unlink,
+            Act.WHOAMI: self.accounts.whoami,
+            Act.SHOW_DEFAULT: self.projects.show_default,
+            Act.CLEAR_DEFAULT: self.projects.clear_default,
+            Act.SHOW_EMOJI: self.emoji.show,
+            Act.CLEAR_EMOJI: self.emoji.turn_off,
+            Act.HELP: self.help,
+        }
+        self.with_text = {
+            Act.PROJECTS: self.projects.list_projects,
+            Act.PROJECT: self.projects.show,
+            Act.NEW_PROJECT: self.projects.open_form,
+            Act.SET_DEFAULT: self.projects.set_default,
+            Act.SET_EMOJI: self.emoji.turn_on,
         }
 
     def feature(self) -> Feature:
@@ -44,25 +51,16 @@ class TrackerHandlers:
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.give_back = not commands.may_hold_key(command.text)
         reply.recovery = partial(self._way_on, reply)
-        match commands.tracker_command(command.text, reply.owner):
-            case Bare() as bare:
-                await self.bare[bare](reply)
-            case commands.ListProjects(text=text):
-                await self.projects.list_projects(reply, text)
-            case commands.OneProject(project=wanted):
-                await self.projects.show(reply, wanted)
-            case commands.OpenProjectForm(name=name):
-                await self.projects.open_form(reply, name)
-            case commands.SetDefault(project=wanted):
-                await self.projects.set_default(reply, wanted)
-            case commands.SetEmoji(emoji=emoji):
-                await self.emoji.turn_on(reply, emoji)
-            case commands.ShowUser(who=who):
-                await self.users.show(reply, who)
-            case commands.OpenAccountForm(user=mentioned):
-                await self.users.open_new(reply, mentioned)
-            case commands.EditUser(who=who):
-                await self.users.open_edit(reply, who)
+        wanted = commands.tracker_command(command.text, reply.owner)
+        if wanted.act in self.alone:
+            await self.alone[wanted.act](reply)
+        elif wanted.act in self.with_text:
+            await self.with_text[wanted.act](reply, wanted.text)
+        elif wanted.act is Act.NEW_USER:
+            await self.users.open_new(reply, wanted.mentioned)
+        else:
+            users = self.users
+            await (users.open_edit if wanted.act is Act.EDIT_USER else users.show)(reply, wanted.who)
 
     async def invited(self, event: Event, reply: Reply) -> None:
         """The bot was invited to a channel: tell the person who did that, alone, what to do first."""

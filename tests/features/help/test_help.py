@@ -8,7 +8,7 @@ from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.features.tracker.commands import Bare, tracker_command
+from bot.features.tracker.commands import Act, tracker_command
 from bot.slack.language.options import understand
 from bot.slack.language.values import Typist
 from bot.store.owner import Owner
@@ -52,7 +52,7 @@ def test_every_example_parses() -> None:
     assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]
-    assert [text for text in typed if tracker_command(text, ana) is Bare.ACCOUNT] == [""]
+    assert [text for text in typed if tracker_command(text, ana).act is Act.ACCOUNT] == [""]
 
 
 def test_the_help_of_a_search_lists_every_option() -> None:

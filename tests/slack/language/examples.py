@@ -23,17 +23,8 @@ from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
 from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
-from bot.features.tracker.commands import (
-    Bare,
-    EditUser,
-    ListProjects,
-    OneProject,
-    OpenAccountForm,
-    OpenProjectForm,
-    SetDefault,
-    ShowUser,
-    tracker_command,
-)
+from bot.features.tracker.commands import Act as OnTracker
+from bot.features.tracker.commands import TrackerRequest, tracker_command
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
@@ -207,31 +198,35 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         ),
     },
     "/tracker": {
-        "": Bare.ACCOUNT,
-        "help": Bare.HELP,
-        **same(Bare.LINK, "Link", "login", "connect", "signin"),
-        "unlink": Bare.UNLINK,
-        **same(Bare.LOGOUT, "logout", "disconnect"),
-        **same(Bare.WHOAMI, "whoami", "me", "who am I", "who am I?"),
-        **same(Bare.LINK, "link my account", "login please"),
-        "settings": Bare.ACCOUNT,
-        **same(ShowUser("dana"), "user dana", "who is dana", "who is dana?"),
-        **same(ListProjects(), "projects", "list"),
-        "projects web shop": ListProjects("web shop"),
-        "project web": OneProject("web"),
-        "project new": OpenProjectForm(),
-        "project NEW Web Shop": OpenProjectForm("Web Shop"),
-        'project "New home page"': OneProject("New home page"),
-        **same(ShowUser("me"), "user", "user me"),
-        **same(ShowUser("5"), "user 5", "user <https://tracker.example/redmine/users/5>"),
-        "User <@U2|bo>": ShowUser(BO),
-        "user new": OpenAccountForm(),
-        "user new <@U2|bo>": OpenAccountForm(SlackUser("U2", "bo")),
-        "user edit #5": EditUser("5"),
-        "user edit <@U2>": EditUser(BO),
-        "default “Web shop”": SetDefault("Web shop"),
-        "default none": Bare.CLEAR_DEFAULT,
-        "default": Bare.SHOW_DEFAULT,
+        "": TrackerRequest(OnTracker.ACCOUNT),
+        "help": TrackerRequest(OnTracker.HELP),
+        **same(TrackerRequest(OnTracker.LINK), "Link", "login", "connect", "signin"),
+        "unlink": TrackerRequest(OnTracker.UNLINK),
+        **same(TrackerRequest(OnTracker.LOGOUT), "logout", "disconnect"),
+        **same(TrackerRequest(OnTracker.WHOAMI), "whoami", "me", "who am I", "who am I?"),
+        **same(TrackerRequest(OnTracker.LINK), "link my account", "login please"),
+        "settings": TrackerRequest(OnTracker.ACCOUNT),
+        **same(TrackerRequest(OnTracker.USER, who="dana"), "user dana", "who is dana", "who is dana?"),
+        **same(TrackerRequest(OnTracker.PROJECTS), "projects", "list"),
+        "projects web shop": TrackerRequest(OnTracker.PROJECTS, "web shop"),
+        "project web": TrackerRequest(OnTracker.PROJECT, "web"),
+        "project new": TrackerRequest(OnTracker.NEW_PROJECT),
+        "project NEW Web Shop": TrackerRequest(OnTracker.NEW_PROJECT, "Web Shop"),
+        'project "New home page"': TrackerRequest(OnTracker.PROJECT, "New home page"),
+        **same(TrackerRequest(OnTracker.USER, who="me"), "user", "user me"),
+        **same(
+            TrackerRequest(OnTracker.USER, who="5"),
+            "user 5",
+            "user <https://tracker.example/redmine/users/5>",
+        ),
+        "User <@U2|bo>": TrackerRequest(OnTracker.USER, who=BO),
+        "user new": TrackerRequest(OnTracker.NEW_USER),
+        "user new <@U2|bo>": TrackerRequest(OnTracker.NEW_USER, mentioned=SlackUser("U2", "bo")),
+        "user edit #5": TrackerRequest(OnTracker.EDIT_USER, who="5"),
+        "user edit <@U2>": TrackerRequest(OnTracker.EDIT_USER, who=BO),
+        "default “Web shop”": TrackerRequest(OnTracker.SET_DEFAULT, "Web shop"),
+        "default none": TrackerRequest(OnTracker.CLEAR_DEFAULT),
+        "default": TrackerRequest(OnTracker.SHOW_DEFAULT),
     },
     "/timelog": {
         **{
