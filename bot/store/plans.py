@@ -64,4 +64,3 @@ class TemplateContent:
     description: str = ""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """The issue's fields that have a choice, by option key."""
-    required: tuple[str, ...] = ()  # the headings of the description under which something must be written

@@ -191,7 +191,7 @@ async def test_a_long_template_keeps_nobody_waiting(office: Office, ana: Person,
     headings = [f"{n:x}" for n in range(HEADINGS)]
     description = "\n".join(f"### {heading}" for heading in headings)[:INPUT]
     webshop = next(one for one in office.tracker.data.projects.values() if one.identifier == "webshop")
-    content = TemplateContent(description=description, required=tuple(headings))
+    content = TemplateContent(description=description)
     template = Template(0, webshop.id, "", text, content)
     await office.bot.store.templates.put(Owner(None, TEAM, ana.user_id), template)
     lines = filled("".join(f"{text.format(heading)}\n" for heading in headings), COMMAND - 40)
@@ -200,11 +200,7 @@ async def test_a_long_template_keeps_nobody_waiting(office: Office, ana: Person,
 
 async def test_a_form_for_a_long_template_keeps_nobody_waiting(office: Office, ana: Person) -> None:
     bold = ({"type": "text", "text": f"{n}\n", "style": {"bold": True}} for n in range(HEADINGS))
-    values = {
-        "Name": "Long",
-        "Description": rich_text(rich_section(*bold)),
-        "Required sections": listed(map(str, range(HEADINGS)), "\n", INPUT),
-    }
+    values = {"Name": "Long", "Description": rich_text(rich_section(*bold))}
 
     async def submitted() -> None:
         form = await ana.form_after(ana.command("/issue template new"), "New template")

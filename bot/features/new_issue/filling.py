@@ -20,8 +20,8 @@ from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.parts import Parts
-from bot.features.templates.applying import applied, missing, own_subject, with_headings, withdrawn
-from bot.features.templates.templates import Templates, parts_missing
+from bot.features.templates.applying import applied, own_subject, with_headings
+from bot.features.templates.templates import Templates
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
@@ -31,8 +31,6 @@ from bot.slack.workspaces.messages import writer
 from bot.store.templates import Template
 
 log = structlog.get_logger(__name__)
-
-NO_TEMPLATE = "#0"
 
 
 class FormFilling:
@@ -65,7 +63,7 @@ class FormFilling:
     async def refreshed(
         self, reply: Reply, view: View, project_id: int | None, shown: FormState, template: str | None = None
     ) -> JSON:
-        """The form with another project's choices or from another template, and all entered values."""
+        """The form with another project's choices, or filled in from a template, and all entered values."""
         values, metadata = forms.Values(view.json), NewIssueMetadata.of(view)
         reply = reply.at(Place.from_json(metadata.place))
         project_id = project_id or values.number("project")
@@ -83,7 +81,6 @@ class FormFilling:
             template = waiting.template
         elif metadata.template:
             draft = draft.model_copy(update={"template": f"#{metadata.template}"})
-            template = template or (NO_TEMPLATE if create_form.outdated(view.json) else None)
         metadata = metadata.model_copy(update={"draft": None, "more": shown.more or metadata.more})
         rich = values.rich_text(DESCRIPTION.name)
         shown = replace(shown, more=metadata.more, fields=names_in(view.json), description=rich)
@@ -93,10 +90,8 @@ class FormFilling:
                 try:
                     typed = draft.described((await writer(reply, rich))(rich)) if rich else draft
                     whole = await long_description.complete(self.saved, reply.owner, view, typed)
-                    before = metadata.template
-                    draft = await self._switched(
-                        reply, session, project, whole, before=before, wanted=template
-                    )
+                    named = await self.templates.named(session, project, reply.channel, template)
+                    draft = applied(whole, named, reply.wording.text_format)
                     metadata = metadata.model_copy(update={"rest": None})
                     shown = replace(shown, description=None)
                 except WrongField as error:
@@ -119,34 +114,16 @@ class FormFilling:
         own = [template for template in offered if template.channel_id]
         return applied(draft, own[0], text_format) if len(own) == 1 else draft
 
-    async def _switched(
-        self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, before: int, wanted: str
-    ) -> Draft:
-        """The whole draft of an open form, filled in from the wanted template in place of the one `before`.
-
-        Raises WrongField.
-        """
-        text_format = reply.wording.text_format
-        if filled_in := await self.templates.stored(reply.owner, before):
-            draft = withdrawn(draft, filled_in, text_format)
-        if wanted == NO_TEMPLATE:
-            return draft
-        template = await self.templates.named(session, project, reply.channel, wanted)
-        return applied(draft, template, text_format)
-
     async def checked(self, reply: Reply, view: View, draft: Draft) -> tuple[Draft, dict[str, str]]:
-        """A submitted draft with its template's headings, and errors where it lacks what that requires."""
+        """A submitted draft with its template's headings, and an error if its subject is only the prefix."""
         text_format = reply.wording.text_format
         template = await self.templates.stored(reply.owner, NewIssueMetadata.of(view).template)
         if template is None or draft.project != f"#{template.project_id}":
             return draft, {}
-        draft = with_headings(draft, template, text_format)
-        blocks, errors = forms.Values(view.json).block_ids, {}
+        errors: dict[str, str] = {}
         if not own_subject(draft.subject, template):
-            errors[blocks["subject"]] = "Enter a subject."
-        if parts := missing(draft, template, text_format):
-            errors[blocks[DESCRIPTION.name]] = reply.wording.sentence(parts_missing(template, parts))
-        return draft, errors
+            errors[forms.Values(view.json).block_ids["subject"]] = "Enter a subject."
+        return with_headings(draft, template, text_format), errors
 
     async def duplicates(
         self, reply: Reply, session: Session, subject: str, project_id: int | None, source: Source | None

@@ -18,7 +18,7 @@ from bot.service.models import Issue, Ref
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, context, option, section, shortened
 from bot.slack.surfaces.view import Metadata
-from bot.slack.text.mrkdwn import prose
+from bot.slack.text.mrkdwn import line, prose
 from bot.slack.text.wording import Wording
 from bot.store.templates import Template
 
@@ -66,7 +66,7 @@ class FormState:
     template: int = 0
 
     def tag(self, project: int | str = "") -> str:
-        """The end of block IDs. A new one makes Slack drop what another project or template had."""
+        """The end of block IDs. A new one makes Slack drop what the form had before."""
         return f":{project}:{self.template}" if self.template else f":{project}" if project else ""
 
     def has(self, name: str) -> bool:
@@ -97,7 +97,7 @@ def create_form(
     formatted = forms.formatted_text(DESCRIPTION.name, description)
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
-        *([_template_select(templates, shown.template)] if templates else []),
+        *_template(templates, shown.template),
         forms.field(f"subject{shown.tag()}", "Subject", subject, optional=False, dispatch=True),
         *notes,
         forms.field(f"{DESCRIPTION.name}{shown.tag()}", DESCRIPTION.label, formatted),
@@ -109,10 +109,15 @@ def create_form(
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
 
-def _template_select(templates: Sequence[Template], chosen: int) -> Block:
-    known = [("0", "No template"), *((str(template.id), template.name) for template in templates)]
-    select = forms.choice(ChooseTemplate.action, known, str(chosen), "No template")
-    return forms.field("template", "Template", select, dispatch=True)
+def _template(templates: Sequence[Template], chosen: int) -> list[Block]:
+    """The templates to choose from, or the one that filled the form in."""
+    if not templates:
+        return []
+    names = {str(template.id): template.name for template in templates}
+    if name := names.get(str(chosen)):
+        return [context(f"Template: {line(name)}")]
+    select = forms.choice(ChooseTemplate.action, list(names.items()), None, "No template")
+    return [forms.field("template", "Template", select, dispatch=True)]
 
 
 def project_fields(

@@ -154,8 +154,8 @@ class CreateFormHandlers:
         if kept.source is None:
             kept = kept.model_copy(update={"place": metadata.place})
         filled = View(found.view | {"private_metadata": kept.dump()})
-        chosen = forms.Values(filled.json).chosen("template") or str(kept.template)
-        template = None if chosen == str(kept.template) else f"#{chosen}"
+        chosen = forms.Values(filled.json).chosen("template")
+        template = f"#{chosen}" if chosen else None
         refreshed = await FormFilling(self.parts).refreshed(
             reply, filled, None, FormState(said=found.said), template
         )

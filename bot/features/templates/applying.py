@@ -1,4 +1,4 @@
-"""Fills in a new issue from a template, and takes back what nobody changed. Pure functions.
+"""Fills in a new issue from a template. Pure functions.
 
 What the user typed stays. A field that has a value keeps it, and typed text comes before the template's
 description, or below the heading that it has itself.
@@ -128,21 +128,6 @@ def applied(draft: Draft, template: Template, text_format: str) -> Draft:
     return draft.model_copy(update=update).described(description)
 
 
-def withdrawn(draft: Draft, template: Template, text_format: str) -> Draft:
-    """The draft without what the template filled in and nobody changed."""
-    content, (skeleton, typed) = template.content, _outlines(draft, template, text_format)
-    before = "" if key(typed.before) == key(skeleton.before) else typed.before.removesuffix(skeleton.before)
-    parts = (part for part in typed.parts if key(part.text) not in ("", key(skeleton.text(part.heading))))
-    filled = {
-        name: (f"#{choice.id}", choice.name)  # a form's values are names once it is refreshed
-        for name, choice in content.choices.items()
-    }
-    values = {name: value for name, value in draft.values.items() if value not in filled.get(name, ())}
-    description = written(Outline(before.strip(), tuple(parts)), text_format)
-    update = {"template": None, "subject": own_subject(draft.subject, template), "values": values}
-    return draft.model_copy(update=update).described(description)
-
-
 def with_headings(draft: Draft, template: Template, text_format: str) -> Draft:
     """The draft with the template's headings as headings again: Slack's editor makes them bold text."""
     return draft.described(written(_outlines(draft, template, text_format)[1], text_format))
@@ -153,13 +138,6 @@ def own_subject(subject: str, template: Template) -> str:
     prefix = template.content.prefix
     found = re.match(rf"{re.escape(prefix)}(?!(?<=\w)\w)", subject, re.IGNORECASE) if prefix else None
     return subject[found.end() :].strip() if found else subject
-
-
-def missing(draft: Draft, template: Template, text_format: str) -> tuple[str, ...]:
-    """The template's required headings below which nothing is written."""
-    skeleton, typed = _outlines(draft, template, text_format)
-    unfilled = ("", *(key(part.text) for part in skeleton.parts))
-    return tuple(name for name in template.content.required if key(typed.text(name)) in unfilled)
 
 
 def _outlines(draft: Draft, template: Template, text_format: str) -> tuple[Outline, Outline]:

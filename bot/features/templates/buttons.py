@@ -31,10 +31,10 @@ class UseTemplate(Button):
 
 
 class ChooseTemplate(Button):
-    """In the form for a new issue; 0 for none."""
+    """In the form for a new issue."""
 
     action = "issue.template"
-    template: Number = 0
+    template: Number
 
 
 class CopyIssue(Button):

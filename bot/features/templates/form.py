@@ -1,10 +1,7 @@
 """The form for a template."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from pydantic import Field
 
 from bot.access.catalog import Catalog
 from bot.access.projects import KnownProject
@@ -30,15 +27,14 @@ HERE, EVERYWHERE = "channel", "project"
 class TemplateMetadata(Metadata):
     """The template's project, its ID unless it is new, and the channel that it is for, if any.
 
-    `copied` is the description that was copied from an issue, as its outline's key hashed. `shown` is what
-    `forms.shown_in` marked, and `written` the shown description as it would be written, hashed.
+    `copied` is the description that was copied from an issue, as its outline's key hashed, and `written` the
+    shown description as it would be written, hashed.
     """
 
     project_id: Number
     template: Number = 0
     channel: str = ""
     copied: str = ""
-    shown: dict[str, str] = Field(default_factory=dict)
     written: str = ""
 
 
@@ -54,13 +50,12 @@ class Entered:
     prefix: str = ""
     chosen: Mapping[str, Choice] = field(default_factory=dict)
     description: JSON | None = None
-    required: tuple[str, ...] = ()
 
 
 def values_of(template: Template, description: JSON | None) -> Entered:
     content = template.content
     here = bool(template.channel_id)
-    return Entered(template.name, here, content.prefix, content.choices, description, content.required)
+    return Entered(template.name, here, content.prefix, content.choices, description)
 
 
 def template_form(
@@ -72,7 +67,6 @@ def template_form(
     name = forms.text("name", entered.name, placeholder="e.g. Bug report", most=NAME_LENGTH)
     copied = forms.searched(CopyIssue.action, None, "Search by number or subject", 1)
     prefix = forms.text("prefix", entered.prefix, placeholder="e.g. [Bug]", most=PREFIX_LENGTH)
-    required = forms.text("required", "\n".join(entered.required), multiline=True)
     description = forms.formatted_text(DESCRIPTION.name, entered.description)
     copies = "Fills in the issue type, priority, and description."
     blocks: list[Block] = [
@@ -89,16 +83,9 @@ def template_form(
             refs = (chosen := Ref(id=held.id, name=held.name), *refs)
         blocks += [field_input(row, chosen, refs, tag)] if refs else []
     bold_headings = "Put each heading in bold on a line of its own."
-    must = "Headings that must be filled in, one per line."
-    blocks += [
-        forms.field(DESCRIPTION.name + tag, DESCRIPTION.label, description, hint=bold_headings),
-        forms.field("required", "Required sections", required, hint=must),
-    ]
+    blocks.append(forms.field(DESCRIPTION.name + tag, DESCRIPTION.label, description, hint=bold_headings))
     title = "Edit template" if metadata.template else "New template"
-    view = forms.form(CALLBACK_ID, title, blocks, submit="Save template")
-    if metadata.template and not metadata.shown:
-        metadata = metadata.model_copy(update={"shown": forms.shown_in(view)})
-    return view | {"private_metadata": metadata.dump()}
+    return forms.form(CALLBACK_ID, title, blocks, submit="Save template", metadata=metadata.dump())
 
 
 def _scope(entered: Entered, project: KnownProject) -> Block:
@@ -110,12 +97,10 @@ def _scope(entered: Entered, project: KnownProject) -> Block:
 def entered_in(view: JSON) -> Entered:
     values = forms.Values(view)
     chosen = {row.key: (values.number(row.name), values.chosen(row.name, "text")) for row in TEMPLATED}
-    required = re.split(r"[\n,]", values.text("required") or "")
     return Entered(
         name=(values.text("name") or "").strip(),
         here=values.chosen("scope") == HERE if "scope" in values.block_ids else None,
         prefix=(values.text("prefix") or "").strip(),
         chosen={key: Choice(number, name or "") for key, (number, name) in chosen.items() if number},
         description=values.rich_text(DESCRIPTION.name),
-        required=tuple(part for part in map(str.strip, required) if part),
     )

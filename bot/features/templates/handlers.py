@@ -22,7 +22,7 @@ from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, Block, button_row
-from bot.slack.surfaces.forms import FormResult, Values, loading
+from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.workspaces.messages import writer
 from bot.store.plans import TemplateContent
 from bot.store.templates import Template
@@ -152,18 +152,16 @@ class TemplateHandlers:
         """Save the template, and show the list with it; what wasn't changed stays as it is stored."""
         metadata, entered = TemplateMetadata.of(form.view), template_form.entered_in(form.view.json)
         here = (reply.place.channel_id or "") if entered.here else ""
-        description, required = await _text(reply, entered.description), entered.required
-        if metadata.template and (before := await self.templates.stored(reply.owner, metadata.template)):
-            if _hashed(description) == metadata.written:
-                description = before.content.description
-            if not Values(form.view.json).changed("required", metadata.shown):
-                required = before.content.required
+        description = await _text(reply, entered.description)
+        if metadata.template and _hashed(description) == metadata.written:
+            before = await self.templates.stored(reply.owner, metadata.template)
+            description = before.content.description if before else description
         template = Template(
             id=metadata.template,
             project_id=metadata.project_id,
             channel_id=metadata.channel if entered.here is None else here,
             name=entered.name,
-            content=TemplateContent(prefix=entered.prefix, description=description, required=required),
+            content=TemplateContent(prefix=entered.prefix, description=description),
         )
         project, stored = await self.templates.save(
             reply.owner, template, entered.chosen, reply.wording.text_format

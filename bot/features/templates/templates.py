@@ -1,6 +1,6 @@
 """Templates for new issues. Users who may create issues in a project may use and change its templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bot.access.access import Access
@@ -10,13 +10,12 @@ from bot.access.name_matching import pick
 from bot.access.people import has_permission
 from bot.access.projects import KnownProject
 from bot.errors import Forbidden, KeyInRequest, NotFound, UserError, WrongField
-from bot.features.issues.fields import DESCRIPTION, Draft
+from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Issues
-from bot.features.templates.applying import TEMPLATED, applied, missing, read, written
+from bot.features.templates.applying import TEMPLATED, applied, read, written
 from bot.service.conventions import CREATES_ISSUES, ProjectStatus
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Ref
-from bot.spelling import series
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.plans import Choice, TemplateContent
@@ -83,16 +82,12 @@ class Templates:
     async def filled(self, owner: Owner, draft: Draft, channel: Channel | None, text_format: str) -> Draft:
         """The draft of a command, filled in from the template that it names.
 
-        Raises WrongField for an unknown template and for parts that it requires and the draft leaves out, the
-        other UserErrors, NotLinked, ServiceError.
+        Raises WrongField for an unknown template, the other UserErrors, NotLinked, ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
             project = await self.access.projects.chosen(session, draft.project, channel)
             template = await self.named(session, project, channel, draft.template or "")
-        filled = applied(draft, template, text_format)
-        if parts := missing(filled, template, text_format):
-            raise WrongField(DESCRIPTION.name, parts_missing(template, parts))
-        return filled
+        return applied(draft, template, text_format)
 
     async def stored(self, owner: Owner, template_id: int) -> Template | None:
         """A template, for a form that was filled in from it."""
@@ -180,9 +175,9 @@ class Templates:
             raise WrongField("name", UserError("Enter a name."))
         if len(template.name) > NAME_LENGTH:
             raise WrongField("name", UserError("Use a name of at most {most} characters.", most=NAME_LENGTH))
-        content = template.content
-        if (content.description, content.required) != (before.description, before.required):
-            content = _checked(content, text_format)
+        description = template.content.description
+        if description != before.description:
+            description = _with_headings(description, text_format)
         wanted = {key: choice.id for key, choice in chosen.items()}
         choices = {key: held for key, held in before.choices.items() if held.id == wanted.get(key)}
         choices |= {
@@ -191,7 +186,8 @@ class Templates:
             for ref in field.known(catalog)
             if ref.id == wanted.get(field.key)
         }
-        template = replace(template, content=replace(content, choices=choices))
+        content = replace(template.content, description=description, choices=choices)
+        template = replace(template, content=content)
         if not template.id:
             channel = Channel(owner.team_id, template.channel_id)
             there = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
@@ -216,16 +212,6 @@ class Templates:
         return project, template
 
 
-def parts_missing(template: Template, parts: Sequence[str]) -> UserError:
-    """Nothing is written below headings that the template requires."""
-    return UserError(
-        "The template “{template}” requires {parts}. Fill in {them}.",
-        template=template.name,
-        parts=_quoted(parts, "and"),
-        them="that section" if len(parts) == 1 else "those sections",
-    )
-
-
 def choices_of(issue: Issue) -> dict[str, Choice]:
     """What a template takes over from an issue."""
     refs = {row.key: row.answered(issue) for row in TEMPLATED}
@@ -237,37 +223,14 @@ def copyable(issue: Issue, project_id: int) -> bool:
     return not issue.is_private and issue.project is not None and issue.project.id == project_id
 
 
-def _checked(content: TemplateContent, text_format: str) -> TemplateContent:
-    """The content with headings, and the required ones as they are spelled there. Raises WrongField."""
-    outline = read(content.description, text_format)
-    description = written(outline, text_format)
-    if len(description) > LONGEST:
+def _with_headings(description: str, text_format: str) -> str:
+    """The description with its headings as headings. Raises WrongField."""
+    described = written(read(description, text_format), text_format)
+    if len(described) > LONGEST:
         too_long = UserError(
             "The description has {length} characters. Shorten it to {longest}.",
-            length=f"{len(description):,}",
+            length=f"{len(described):,}",
             longest=f"{LONGEST:,}",
         )
         raise WrongField("description", too_long)
-    required = []
-    for part in content.required:
-        if (heading := outline.heading(part)) is None:
-            raise WrongField("required", _unknown_heading(part, [part.heading for part in outline.parts]))
-        required.append(heading)
-    return replace(content, description=description, required=tuple(dict.fromkeys(required)))
-
-
-def _unknown_heading(wanted: str, headings: Sequence[str]) -> UserError:
-    if headings:
-        return UserError(
-            "The description has no heading “{wanted}”. Try {headings}.",
-            wanted=wanted,
-            headings=_quoted(headings, "or"),
-        )
-    return UserError(
-        "The description has no heading “{wanted}”. Put each heading in bold on a line of its own.",
-        wanted=wanted,
-    )
-
-
-def _quoted(names: Sequence[str], conjunction: str) -> str:
-    return series([f"“{name}”" for name in names], conjunction)
+    return described

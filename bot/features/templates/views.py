@@ -6,7 +6,6 @@ from bot.access.projects import KnownProject
 from bot.features.templates.buttons import EditTemplate, NewTemplate, RemoveTemplate, UseTemplate
 from bot.slack.surfaces.blocks import Block, Message, actions, button, confirm, context, section, shortened
 from bot.slack.text.mrkdwn import bold, line
-from bot.spelling import series
 from bot.store.templates import Template
 
 PURPOSE = "A template fills in a new issue's description, issue type, priority, and the start of its subject."
@@ -48,7 +47,6 @@ def _entry(template: Template) -> str:
     facts = [
         f"Subject starts with {line(content.prefix)}" if content.prefix else "",
         *(line(choice.name) for choice in content.choices.values()),
-        f"Requires {line(series(content.required, 'and'))}" if content.required else "",
     ]
     here = " · Only in this channel" if template.channel_id else ""
     return "\n".join(filter(None, (f"{bold(template.name)}{here}", " · ".join(filter(None, facts)))))
