@@ -61,8 +61,7 @@ class Delays:
     """Before each look for a write whose response was lost, since the service may still be processing it."""
     event_retries: tuple[float, ...] = (5.0, 30.0, 120.0)
     """Before a reaction is handled again, each time that it fails unexpectedly."""
-    thread: float = 1200.0
-    """Until a form stops reading a thread, of which Slack may give 15 messages a minute."""
+    thread: float = 65.0  # until a form stops reading a thread, of which Slack may give one page a minute
     thread_look: float = 2.5  # until a form opens without having looked at its thread
     slack: float = 15.0  # until a request to Slack is given up
     connect: float = 10.0  # for the first socket, until the bot starts without it

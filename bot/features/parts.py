@@ -1,10 +1,9 @@
 """What features are built from."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.access.access import Access
 from bot.slack.outgoing.replies import Platform
-from bot.slack.workspaces.threads import Threads
 from bot.slack.workspaces.tokens import Workspaces
 
 
@@ -14,7 +13,6 @@ class Parts(Access):
 
     platform: Platform
     workspaces: Workspaces
-    threads: Threads = field(default_factory=Threads)
 
     @classmethod
     def on(cls, access: Access, platform: Platform, workspaces: Workspaces) -> "Parts":

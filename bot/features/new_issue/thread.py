@@ -25,11 +25,12 @@ from bot.slack.surfaces.blocks import JSON, Block, context, shortened
 from bot.slack.text.mrkdwn import prose
 from bot.slack.text.to_service import FORMATS, Format, translate
 from bot.slack.workspaces.messages import author_of, names_in
-from bot.slack.workspaces.threads import MAX, Thread
+from bot.slack.workspaces.threads import Thread
 
 FIELD = "thread"
 FILES, NAMES = 40, 1000
 """How many files of a thread are attached, and how long the list of the others' names may be."""
+PROGRESS = "Reading the thread… You can close this form."
 ENDING = 500  # bytes that are kept free for the link to the rest of a thread
 
 
@@ -72,17 +73,17 @@ class ThreadInclusion:
     """Offers a message's thread in the form, and reads it when the form is submitted."""
 
     def __init__(self, parts: Parts) -> None:
-        self.threads, self.saved, self.delays = parts.threads, parts.store.saved_input, parts.delays
+        self.saved, self.delays = parts.store.saved_input, parts.delays
 
     async def look(self, reply: Reply, message: JSON) -> OfferedThread | None:
         """Look at a message's thread, so that the form can offer it; None if it is in none."""
         ts, channel_id = message.get("thread_ts"), reply.place.channel_id
         if not (ts and channel_id):
             return None
-        thread = Thread(reply.owner.team_id, channel_id, str(ts))
+        thread = Thread(reply.slack, channel_id, str(ts))
         try:
             async with asyncio.timeout(self.delays.thread_look):
-                await self.threads.look(reply.slack, thread)
+                await thread.read_page()
         except SLACK_FAILED as error:
             unread, scope = _refused(error, channel_id)
             if unread not in (Unread.LIMITED, Unread.FAILED):  # it may work later
@@ -112,12 +113,12 @@ class ThreadInclusion:
         offered = await self.offered(reply, NewIssueMetadata.of(form.view))
         if offered is None or not forms.Values(form.view.json).all_chosen(FIELD):
             return Included(description)
-        thread = Thread(reply.owner.team_id, offered.channel_id, offered.ts, total=offered.total)
-        reply.progress = lambda: prose(_progress(thread))
+        thread = Thread(reply.slack, offered.channel_id, offered.ts)
+        reply.progress = lambda: PROGRESS
         try:
             if not await _may_read(reply, offered.channel_id):
                 raise _not_included(Unread.LEFT)
-            await self.threads.read(reply.slack, thread, self.delays.thread)
+            await thread.read(self.delays.thread)
         except SLACK_FAILED as error:
             raise _not_included(*_refused(error, offered.channel_id)) from None
         repeated = offered.ts in thread.messages and await _is_untouched(reply, offered.parent, description)
@@ -136,12 +137,6 @@ async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:
     text_format = reply.wording.text_format
     shown = await rich_input.prefilled(initial, text_format)
     return bool(initial) and rich_input.written(shown, text_format, str) == submitted
-
-
-def _progress(thread: Thread) -> str:
-    read, total = len(thread.messages), thread.total
-    far = f": {read} of {max(read, total)} messages" if total else ""
-    return f"Reading the thread{far}… You can close this form."
 
 
 def _refused(error: BaseException, channel_id: str) -> tuple[Unread, str]:
@@ -216,14 +211,9 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     if count < len(said) or not thread.complete:
         url = await permalink(reply.slack, reply.place, said[min(count, len(said) - 1)])
         parts.append("The thread continues in Slack" + (f": {to.link(url, '')}" if url else "."))
-        total, why = max(len(said), thread.total), "Slack limits how fast I can read"
-        if count < len(said):
-            why = "a description can't be longer"
-        elif len(thread.messages) >= MAX:
-            why = "I can't include more"
+        total = max(len(said), thread.total)
         notes.append(
-            f"The issue has the first {count} of the thread's {total} messages and a link to the rest, "
-            f"because {why}."
+            f"The issue has the first {count} of the thread's {total} messages and a link to the rest."
         )
     attached = tuple(files.values())
     if others := ", ".join(map(name_of, attached[FILES:])):

@@ -1,22 +1,18 @@
-"""Reads threads a page at a time, since Slack may allow one page a minute (docs/slack.md, Rates)."""
+"""Reads threads a page at a time, as far as Slack gives them (docs/slack.md, Rates)."""
 
 import asyncio
 import time
 from dataclasses import dataclass, field
 
-import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.outgoing.posting import SLACK_FAILED, retry_after, why
+from bot.slack.outgoing.posting import SLACK_FAILED, retry_after
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.text.message_text import text_of
-from bot.ttl_cache import TtlCache
 
-log = structlog.get_logger(__name__)
-
-PAGE, MAX = 200, 500
-MINUTE, FIRST_PAGES = 60.0, 8
+PAGE, MAX_MESSAGES = 200, 500
+MINUTE = 60.0
 KEPT = ("ts", "user", "username", "bot_profile", "app_id", "files")
 DELETED = "tombstone"
 
@@ -28,7 +24,7 @@ class Thread:
     `total` is how many messages Slack counts in it, deleted ones and unread ones included.
     """
 
-    team_id: str
+    slack: AsyncWebClient
     channel_id: str
     ts: str
     messages: dict[str, JSON] = field(default_factory=dict)
@@ -36,7 +32,11 @@ class Thread:
     cursor: str | None = None
     complete: bool = False
 
-    def take(self, page: JSON) -> None:
+    async def read_page(self) -> None:
+        """Read the next page. Raises SLACK_FAILED."""
+        page = await self.slack.conversations_replies(
+            channel=self.channel_id, ts=self.ts, limit=PAGE, cursor=self.cursor
+        )
         for message in page.get("messages") or ():
             if "reply_count" in message:
                 self.total = 1 + int(message["reply_count"])
@@ -46,47 +46,17 @@ class Thread:
         self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
         self.complete = self.cursor is None
 
-
-class Threads:
-    """Reads threads, and keeps their first pages for as long as Slack may refuse to send them again."""
-
-    def __init__(self) -> None:
-        self._first: TtlCache[tuple[str, str, str], JSON] = TtlCache(seconds=MINUTE, size=FIRST_PAGES)
-
-    async def look(self, slack: AsyncWebClient, thread: Thread) -> None:
-        page = await _next_page(slack, thread)
-        self._first.put(_key(thread), page)
-        thread.take(page)
-
-    async def read(self, slack: AsyncWebClient, thread: Thread, seconds: float) -> None:
-        """Read a thread to its end as fast as Slack allows, but for no longer than `seconds`.
-
-        Raises SLACK_FAILED if nothing of it could be read.
-        """
+    async def read(self, seconds: float) -> None:
+        """Read what Slack gives within `seconds`. Raises SLACK_FAILED if that is nothing."""
         give_up = time.monotonic() + seconds
-        while not thread.complete and len(thread.messages) < MAX:
+        while not self.complete and len(self.messages) < MAX_MESSAGES:
             try:
-                thread.take(await _next_page(slack, thread))
+                await self.read_page()
             except SLACK_FAILED as error:
                 wait = retry_after(error, MINUTE) if isinstance(error, SlackApiError) else None
-                first = None if wait is None or thread.messages else self._first.peek(_key(thread))
-                if first is not None:
-                    thread.take(first)
-                elif wait is not None and time.monotonic() + wait < give_up:
+                if wait is not None and time.monotonic() + wait < give_up:
                     await asyncio.sleep(wait)
-                elif thread.messages:
-                    log.info("thread not read to its end", action="thread.cut", error=why(error))
+                elif self.messages:
                     return
                 else:
                     raise
-
-
-def _key(thread: Thread) -> tuple[str, str, str]:
-    return thread.team_id, thread.channel_id, thread.ts
-
-
-async def _next_page(slack: AsyncWebClient, thread: Thread) -> JSON:
-    answer = await slack.conversations_replies(
-        channel=thread.channel_id, ts=thread.ts, limit=PAGE, cursor=thread.cursor
-    )
-    return dict(answer.data) if isinstance(answer.data, dict) else {}
