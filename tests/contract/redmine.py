@@ -3,6 +3,9 @@
 It needs the packages `redmine redmine-sqlite puma`. Their bundle contains no web server, so our own Gemfile
 adds puma. The packaged instance isn't touched: Debian's Redmine reads its instance's directory from
 REDMINE_INSTANCE, relative to /var/lib/redmine, and that path may contain `..`.
+
+ISSUEBOT_REDMINE_ROOT names the root of another Debian, such as one with a newer Redmine, which
+`.ci/newer-redmine` makes.
 """
 
 import json
@@ -16,21 +19,24 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.support.ports import free_port
 
-ROOT = Path("/usr/share/redmine")
-APP = Path(__file__).with_name("redmine.ru")
+PACKAGE = Path("/usr/share/redmine")
+MACHINE = Path(os.environ.get("ISSUEBOT_REDMINE_ROOT", "/"))
+ENTER = ("chroot", str(MACHINE)) if MACHINE.name else ()
+APP = ("redmine.ru", "redmine_seed.rb", "seed.json")
 KEY_HEADER = "X-Redmine-API-Key"
 EACH = 6
 START_SECONDS = 300.0
 STOP_SECONDS = 10.0
 
 GEMFILE = f"""\
-eval_gemfile '{ROOT}/Gemfile'
+eval_gemfile '{PACKAGE}/Gemfile'
 gem 'puma'
-gem 'sqlite3', '~> 1.4.0' unless dependencies.any? {{ |gem| gem.name == 'sqlite3' }}
+gem 'sqlite3' unless dependencies.any? {{ |gem| gem.name == 'sqlite3' }}
 """
 DATABASE = """\
 production:
@@ -42,37 +48,53 @@ production:
 
 def missing() -> str | None:
     """Returns what must be installed to start a Redmine here, or None if nothing is missing."""
-    absent = [name for name in ("bundle", "puma", "ruby") if shutil.which(name) is None]
-    if not (ROOT / "config.ru").is_file():
-        absent.insert(0, str(ROOT))
+    absent = [name for name in ("bundle", "puma", "ruby") if not _under(MACHINE, "/usr/bin", name).exists()]
+    if not _under(MACHINE, PACKAGE, "config.ru").is_file():
+        absent.insert(0, str(PACKAGE))
     return f"a real Redmine needs {', '.join(absent)}" if absent else None
 
 
 @contextmanager
-def running(data: Path) -> Iterator[dict[str, Any]]:
-    """Runs a Redmine whose files are all in `data`; `redmine.ru` creates and seeds its database if it's new.
+def running(scratch: Path) -> Iterator[dict[str, Any]]:
+    """Runs a Redmine whose files are all in `scratch`, or in a new directory of its machine that is removed
+    afterwards; `redmine.ru` creates and seeds its database.
 
     Yields what `redmine_seed.rb` wrote, with `url` and `key_header`. Raises RuntimeError, with the end of the
     log, if Redmine doesn't start.
     """
-    data = data.resolve()
-    environment = _environment(data)
-    world = data / "world.json"
-    if not world.is_file():
+    with _directory(scratch.resolve()) as data:
         _make_instance(data)
-    port = free_port()
-    url, bind = f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"
-    # One thread: while one waits for SQLite's lock, Ruby runs no other, so the lock's holder can't go on.
-    serve = ("puma", "--bind", bind, "--threads", "1:1", str(APP))
-    with _bundle_exec(data, environment, *serve) as server:
-        _await_answer(server, url, data)
-        yield {
-            "url": url,
-            "key_header": KEY_HEADER,
-            "each": EACH,
-            "database": str(data / "redmine.db"),
-            **json.loads(world.read_text()),
-        }
+        port = free_port()
+        url, bind = f"http://127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"
+        # One thread: while one waits for SQLite's lock, Ruby runs no other, so the lock's holder can't go on.
+        serve = ("puma", "--bind", bind, "--threads", "1:1", str(_inside(data) / APP[0]))
+        with _bundle_exec(data, _environment(_inside(data)), *serve) as server:
+            _await_answer(server, url, data)
+            yield {
+                "url": url,
+                "key_header": KEY_HEADER,
+                "each": EACH,
+                "database": str(data / "redmine.db"),
+                **json.loads((data / "world.json").read_text()),
+            }
+
+
+def _under(root: Path, *parts: Path | str) -> Path:
+    return root.joinpath(*(str(part).lstrip("/") for part in parts))
+
+
+def _inside(path: Path) -> Path:
+    """Returns the path as processes on Redmine's machine see it."""
+    return Path("/") / path.relative_to(MACHINE)
+
+
+@contextmanager
+def _directory(scratch: Path) -> Iterator[Path]:
+    if scratch.is_relative_to(MACHINE):
+        yield scratch
+        return
+    with TemporaryDirectory(dir=MACHINE / "srv") as made:
+        yield Path(made)
 
 
 def _environment(data: Path) -> dict[str, str]:
@@ -100,12 +122,14 @@ def _environment(data: Path) -> dict[str, str]:
 
 
 def _make_instance(data: Path) -> None:
+    for name in APP:
+        shutil.copyfile(Path(__file__).with_name(name), data / name)
     for name in ("bundle", "config", "files", "log", "tmp"):
         (data / name).mkdir(parents=True, exist_ok=True)
-    (data / "redmine.db").unlink(missing_ok=True)
     (data / "bundle/Gemfile").write_text(GEMFILE)
-    shutil.copyfile(ROOT / "Gemfile.lock", data / "bundle/Gemfile.lock")
-    (data / "config/database.yml").write_text(DATABASE.format(path=data / "redmine.db"))
+    installed = MACHINE / "var/lib/redmine/Gemfile.lock"  # which the package's own is a link to
+    shutil.copyfile(installed, data / "bundle/Gemfile.lock")
+    (data / "config/database.yml").write_text(DATABASE.format(path=_inside(data) / "redmine.db"))
     (data / "config/secret_key.txt").write_text(secrets.token_hex(32))
 
 
@@ -116,8 +140,7 @@ def _bundle_exec(
     """Yields the running command; terminates it at the end of the block."""
     with (data / "output.log").open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 - the arguments are ours
-            ["bundle", "exec", *command],  # noqa: S607 - found by PATH, as missing() looked for it
-            cwd=ROOT,
+            [*ENTER, "env", "-C", str(PACKAGE), "bundle", "exec", *command],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -97,12 +97,10 @@ add = lambda do |rows|
     above << made
   end
   stored.zip(rows) do |made, row| # undoes what subtasks and history have changed
-    if row['created_on']
-      moments = %w[created_on updated_on closed_on].to_h { |name| [name, row[name] && Time.parse(row[name])] }
-      made.update_columns(moments)
-    end
-    made.update_columns(
-      **%w[start_date due_date estimated_hours].to_h { |name| [name.to_sym, row[name]] },
+    moments = %w[created_on updated_on closed_on].to_h { |name| [name, row[name] && Time.parse(row[name])] }
+    Issue.where(id: made.id).update_all(
+      **(row['created_on'] ? moments : {}),
+      **%w[start_date due_date estimated_hours].to_h { |name| [name, row[name]] },
       done_ratio: row['done_ratio'] || 0, priority_id: priorities[row['priority'] || 'Normal'].id,
       assigned_to_id: row['assigned_to'] && users.merge('crew' => crew)[row['assigned_to']].id
     )

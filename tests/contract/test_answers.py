@@ -85,7 +85,8 @@ async def test_a_body_of_another_type_is_not_parsed(wire: Wire, kind: str) -> No
 
 async def test_an_upload_requires_the_octet_stream_type(wire: Wire) -> None:
     for kind in ("text/plain", "application/json", "multipart/form-data; boundary=x"):
-        assert (await wire("POST", "/uploads.json", body=b"{}", kind=kind, filename="a.txt")).status == 406
+        answer = await wire("POST", "/uploads.json", body=b"{}", kind=kind, filename="a.txt")
+        assert answer.status == 406 or (kind.startswith("multipart") and answer.status == 400)  # Redmine 6.1
 
 
 async def test_malformed_json_is_rejected(wire: Wire) -> None:
