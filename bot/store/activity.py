@@ -55,11 +55,6 @@ class CreatedIssues:
         identity = {"issue_id": issue_id}
         await self.database.execute(self.database.upsert(CreatedIssueRow, identity, values))
 
-    async def is_older(self, issue_id: int, subject: str, than: datetime) -> bool:
-        """Return whether the issue was created with the bot before `than`; compares the subject, too."""
-        row = await self.database.one(select(CreatedIssueRow).where(CreatedIssueRow.issue_id == issue_id))
-        return row is not None and row.subject == subject and row.created_at < than
-
     async def refused_privacy(self) -> frozenset[int]:
         statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
         return await self.database.read(lambda connection: frozenset(connection.scalars(statement)))

@@ -184,7 +184,7 @@ ALWAYS: tuple[tuple[str, Fault, str, bool, str], ...] = (
     ("submit project", LOST, "POST", False, "may not have been saved"),
     ("submit files", UNANSWERED, "PUT", False, r"\.log\* attached"),
     ("submit files", LOST, "PUT", True, "may not be attached"),
-    ("submit issue with a file", LOST, "POST /issues", False, r"\.log\* attached"),
+    ("submit issue with a file", LOST, "POST /issues", False, "may not have been saved"),
     ("submit issue with a file", UNANSWERED, "POST /issues", False, r"\.log\* attached"),
     ("comment", UNANSWERED, "PUT", False, "Commented on"),
     ("comment", LOST, "PUT", False, "doesn't show the comment"),

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -203,23 +202,11 @@ class IssueCreator:
         try:
             return await self.access.client.create_issue(session.key, new)
         except OutcomeUnknown:
-            found = await poll_until_found(
-                partial(self._find_own, session, new, started), self.access.delays.lookups
-            )
-            if found is None and new.uploads:
-                found = await self._repeat(session, new, started)
+            find = partial(self._find_own, session, new, started)
+            found = await poll_until_found(find, self.access.delays.lookups)
             if found is None:
                 raise
             return found
-
-    async def _repeat(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
-        """Repeat the create: upload tokens work once, so it can't create a second issue."""
-        with suppress(ServiceError, UserError):
-            session = await self.access.accounts.reverified(session)
-            return await self.access.client.create_issue(session.key, new)
-        with suppress(ServiceError):
-            return await self._find_own(session, new, since)
-        return None
 
     async def _find_own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """The user's own issue with this subject, created since `since`."""
@@ -230,17 +217,9 @@ class IssueCreator:
             recent = issue.created_on is not None and issue.created_on >= since - CLOCK_SKEW
             mine = issue.author is not None and issue.author.id == session.user_id
             same = issue.subject == new.subject
-            if recent and mine and same and not await self._is_older(issue, since):
+            if recent and mine and same:
                 return issue
         return None
-
-    async def _is_older(self, issue: Issue, since: datetime) -> bool:
-        """Whether the bot created it before `since`, by its own clock; True if that can't be looked up."""
-        try:
-            return await self.access.store.created_issues.is_older(issue.id, issue.subject, since)
-        except Exception:
-            log.exception("created issue not looked up", action="issue.not_looked_up", issue=issue.id)
-            return True
 
     async def _record(self, owner: Owner, created: Created, source: Source | None) -> None:
         """Record the issue. It exists, so an error here must not fail the request."""

@@ -58,18 +58,6 @@ async def test_an_issue_created_since_is_taken_for_the_lost_one(
     assert created_count(service) == 1
 
 
-async def test_never_mistakes_an_earlier_issue_for_the_lost_one(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
-    await ana.ask(f"/issue new {TYPED['Subject']} project:webshop")
-    wire.faults = ["lose the request"]
-
-    said = text_of(await ana.ask(f"/issue new {TYPED['Subject']} project:webshop desc:upstairs"))
-
-    assert "may not have been saved" in said
-    assert created_count(service) == 1
-
-
 async def test_never_mistakes_an_issue_from_outside_the_bot_for_the_lost_one(
     ana: Person, wire: Wire, service: Tracker
 ) -> None:
