@@ -23,6 +23,7 @@ from tests.features.following.threads import (
     in_thread,
     public_issues,
     read_followed,
+    read_twice,
 )
 from tests.support.digesting import ANA
 from tests.support.office import Office
@@ -385,7 +386,7 @@ def chat(office: Office, post: JSON, ts: str) -> None:
 
 async def test_a_hidden_issue_is_noticed_although_nothing_lists_it(office: Office, ana: Person) -> None:
     await create_from_message(ana, "Cart loses items")
-    await read_followed(office)
+    await read_twice(office)
     assert await followed(office) == 1
 
     hide_issue(office, office.newest_issue())
@@ -425,7 +426,7 @@ async def test_an_issue_from_the_future_hides_no_change_of_another(office: Offic
     await create_from_message(ana, "Cart loses items")
     office.newest_issue().updated_on = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
     post = await create_from_message(ana, "Checkout is slow")
-    await read_followed(office)
+    await read_twice(office)
     change(office.newest_issue(), status_id=defaults.CLOSED)
 
     await read_followed(office)

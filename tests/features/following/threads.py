@@ -22,6 +22,12 @@ async def read_followed(office: Office) -> None:
     await run_due_after(office, timedelta(seconds=office.bot.parts.timings.follow_every))
 
 
+async def read_twice(office: Office) -> None:
+    """Reads all followed issues; those that have just changed are read again, as after any change."""
+    for _ in range(2):
+        await read_followed(office)
+
+
 def public_issues(tracker: Tracker) -> list[Issue]:
     """Returns the issues of the Web Shop that everyone can see."""
     return [one for one in tracker.data.issues.values() if one.project_id == 1 and not one.is_private]
