@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import structlog
 
 from bot.errors import UserError
-from bot.slack.incoming.shapes import DETAILS, Malformed, is_slack_check
+from bot.slack.incoming.payload import DETAILS, Malformed, cleaned, is_slack_check
 from bot.slack.language.tokens import as_typed
 from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces.blocks import JSON, option_values
@@ -341,7 +341,9 @@ def _owner(body: JSON) -> Owner:
 
 def parse(body: object) -> Interaction | None:
     """Check a payload and parse it; None for Slack's own checks. Raises Malformed."""
-    return None if is_slack_check(body) or not isinstance(body, dict) else read(body)
+    if not isinstance(body, dict):
+        raise Malformed("not an object")
+    return None if is_slack_check(body) else read(cleaned(body))
 
 
 def log_malformed(error: Exception) -> None:

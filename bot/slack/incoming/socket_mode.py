@@ -17,7 +17,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.incoming.http import PendingRequests
 from bot.slack.incoming.interaction import log_malformed, parse
-from bot.slack.incoming.shapes import Malformed
 from bot.slack.outgoing.web_client import no_redirects
 
 
@@ -78,10 +77,10 @@ class _Handler(AsyncSocketModeHandler):
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override] # as the base class does to its own base
         try:
             interaction = parse(req.payload)
-        except Malformed as error:
+            asked = AsyncBoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
+            asked.context["interaction"] = interaction
+        except Exception as error:  # noqa: BLE001 - as in http.py
             log_malformed(error)
             return
         with self.pending.one():
-            asked = AsyncBoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
-            asked.context["interaction"] = interaction
             await send_async_response(client, req, await self.app.async_dispatch(asked), time.time())
