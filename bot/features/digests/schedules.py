@@ -31,6 +31,9 @@ KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday"
 """The words that a schedule can start with."""
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
+START = rf"(?:{'|'.join(KEYWORDS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)days|{_DAY}-{_DAY})(?![^\s,])"
+"""What a schedule may start with: `daily`, `mondays`, `mon-fri`."""
 _TIME = re.compile(r"([01]?[0-9]|2[0-3])(?:[:.]([0-5][0-9]))?")
 _HALF_DAY = re.compile(r"(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\.?")
 _MINUTE = re.compile(r":?([0-5]?[0-9])")
@@ -118,12 +121,8 @@ def parse(text: str) -> Schedule:
 
 
 def starts(word: str) -> bool:
-    """Whether a schedule may start with this word: `daily`, `mondays`, `mon-fri`."""
-    days = word.split("-")
-    return word in KEYWORDS or (
-        all(_weekday(day) is not None for day in days if day)
-        and (len(days) > 1 or (word.endswith("days") and word[:-1] in DAYS))
-    )
+    """Whether a schedule may start with this word."""
+    return re.fullmatch(START, word) is not None
 
 
 def changed(text: str, schedule: str) -> Schedule:

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
-from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.conventions import issue_number as linked_issue
@@ -13,15 +12,16 @@ from bot.slack.incoming.interaction import COMMAND_LENGTH
 from bot.slack.language import values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
-from bot.slack.language.durations import hours
+from bot.slack.language.durations import DURATION
 from bot.slack.language.marks import Vocabulary
-from bot.slack.language.objects import BEFORE, GENERAL, is_subject
-from bot.slack.language.options import Parsed
+from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
+from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import HalfPhrase, is_search
+from bot.slack.language.rows import Table
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
-from bot.slack.text.mrkdwn import decode
+from bot.slack.text.mrkdwn import decode, without_emoji
 
 
 @dataclass(frozen=True)
@@ -71,107 +71,204 @@ class IssueOfThread:
 
 
 Meant = Run | Nothing | Wordless | Unclear | OfThread | IssueOfThread
-COMMANDS = ("issue", "issues", "timelog", "digest", "tracker")
-SYNONYMS = {"digests": "digest", "ticket": "issue", "tickets": "issues"}
-CHANGE = frozenset(
-    (
-        *("show", "view", "open", "edit", "change", "update", "set", "comment", "note", "attach"),
-        *("close", "closed", "done", "resolve", "reopen", "assign", "unassign"),
-        *("follow", "unfollow", "watch", "unwatch", "mark", "move", "give", "take", "raise", "lower"),
-        *("delete", "remove", "resolved"),
-    )
+LOG, ON, IT = "log|time|track|spent", "on|for|to|in|issue", "it|this|that"
+CHANGE = (
+    "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|watch|unwatch|mark|move|give|take|"
+    "raise|lower|delete|remove|set|comment|attach"
 )
-"""Verbs before an issue's number."""
-OF_THREAD = CHANGE - {"show", "view", "open", "edit", "change", "update"} | {"comment:", "note:"}
-MAKE = frozenset({"make", "turn", "create", "file", "raise", "open", "log", "add"})
-IT = frozenset({"it", "this", "that"})
-_NOTHING = IT | {"into", "a", "an", "as", "from", "out", "of", "new", "thread", "message", "issue", "ticket"}
-LISTS = {"projects": "tracker", "digests": "digest", "templates": "issue"}
-LIST = frozenset({"list", "show"})
-SEARCH = frozenset({"search", "find"})
-LOG = frozenset({"log", "time", "track", "spent"})
-QUESTIONS = frozenset(
-    {
-        *("how", "what", "what's", "when", "who", "why", "where", "which", "can", "could", "should", "would"),
-        *("status", "is", "are", "did", "does", "do", "will", "has", "have", "was", "am"),
-    }
+SHOW, OF_ISSUE = "show|view|open|edit|change|update", "me|on|for|the|issue|ticket|bug"
+ACCOUNT = "help|whoami|link|unlink|login|logout|connect|disconnect"
+TO_ISSUE = ("issue", "{act} {issue} {rest}")
+THING = "{before?} when=daily|weekly|hourly|live?"
+Row = tuple[str, str]  # a command, and its text with the slots of the row
+_POLITE = Table(("please|pls|hey|hi|ok|okay {rest}", ""))
+_NAMED = Table[Row](
+    ("issue|ticket {rest?}", ("issue", "{rest}")),
+    ("issues|tickets {rest?}", ("issues", "{rest}")),
+    ("digest|digests {rest?}", ("digest", "{rest}")),
+    ("act=timelog|tracker {rest?}", ("{act}", "{rest}")),
 )
-REPLIES = frozenset(
-    {"yes", "no", "ok", "okay", "sure", "yep", "nope", "done", "cool", "great", "fine", "nice"}
+_THREAD = Table[Row](
+    (f"act={CHANGE}|note {IT}? {{rest?}}", ("issue", "{act} {rest}")),
+    (f"{LOG}? {{spent}} on|for this|it {{dated?}}", ("timelog", "{spent} {dated}")),
+    (f"{LOG}? {{timed}}", ("timelog", "{timed}")),
+    timed=rf"{DURATION}(?:\s.*)?",
+    spent=rf"{DURATION}(?:\s.*?)?",
+    dated=r"(?:today|yesterday|last|on)(?![^\s.,!]).*",
+)
+_NEW = Table[Row](
+    ("a|an? new? issue|ticket", ("issue", "new")),
+    ("a|an? new? issue:|ticket: {rest}", ("issue", "new {rest}")),
+)
+_ADDED = Table[Row](
+    ("{before?} comment|note to|on|for? issue? {issue} {rest?}", ("issue", "comment {issue} {rest}")),
+    ("{before?} comment|note to|on|for? issue?", ("issue", "comment")),
+    ("{before?} {spent}", ("timelog", "{all}")),
+    (f"{THING} digest|digest: {{named?}}", ("digest", "add {name} {when}")),
+    (f"{THING} template|template: {{named?}}", ("issue", "template new")),
+    (f"{THING} project|project: {{named?}}", ("tracker", "project new {name}")),
+    (f"{THING} user|account for? {{mention}}", ("tracker", "user new {mention}")),
+    (f"{THING} user|account|user:|account: {{named?}}", ("tracker", "user new")),
+    before=ARTICLES,
+    spent=rf"(?:(?:half\s+an\s+)?(?:time|hours?)|{DURATION})(?=\s*\Z|\s+(?:to|on|for|in|of)\s).*",
+    mention=r"<@.*",
+    named=r"(?:(?:called|named|for|of|in|on|:)(?:\s+|\Z)|(?-i:(?![a-z])))(?P<name>.*)",
+)
+_TIME = Table[Row](
+    ("how much|many {logged}", ("timelog", "{all}")),
+    ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
+    (f"i? {LOG}|worked|logged time? {ON}? {ON}? {{timed}}", ("timelog", "{timed}")),
+    (f"{LOG} time?", ("timelog", "")),
+    (f"{LOG} edit", ("timelog", "edit")),
+    logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
+    timed=rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION})[:,]?(?:\s.*|\Z)",
+)
+_SPENT = Table((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
+_ISSUE = Table[Row](
+    ("{issue} {rest?}", ("issue", "{all}")),
+    (f"act={CHANGE}|{SHOW} {OF_ISSUE}? {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
+    (f"act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
+    ("act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
+    hash=r"#[0-9]{1,12}[:,]?(?!\S)",
+)
+_OTHER = Table[Row](
+    ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
+    ("attach", ("issue", "attach")),
+    ("search|find {rest?}", ("issues", "{rest}")),
+    ("list|show projects", ("tracker", "projects")),
+    ("list|show digests", ("digest", "list")),
+    ("list|show templates", ("issue", "templates")),
+    ("list|show {rest?}", ("issues", "{rest}")),
+)
+_ACCOUNT = Table[Row](
+    ("help act=issue|issues|timelog|digest|tracker", ("{act}", "help")),
+    ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
+    ("send|message|dm|remind|tell|give {sent}", ("digest", "me {when}")),
+    ("act=projects|settings {few?}", ("tracker", "{act} {few}")),
+    ("act=project|default|user|who|who's {few}", ("tracker", "{act} {few}")),
+    (f"act={ACCOUNT} my? account|me|please?", ("tracker", "{act}")),
+    ("hi|hello|hey|thanks", ("tracker", "help")),
+    ("thank you", ("tracker", "help")),
+    ("what can you do", ("tracker", "help")),
+    digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
+    sent=rf"\S+\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
+    few=r"\S+(?:\s+\S+){0,2}",  # more words are a sentence
+)
+_ASKS = Table(
+    ("how|what|what's|when|who|why|where|which|can|could|should|would|status|is|are {rest?}", ""),
+    ("did|does|do|will|has|have|was|am {rest?}", ""),
+    ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
 LEADS = (
-    ("Log time", frozenset({"time", "hours", "log", "logged", "timesheet"}), Run("timelog", "")),
-    ("Digests", frozenset({"digest", "digests", "notify", "notifications", "summary"}), Run("digest", "")),
-    ("My account", frozenset({"account", "key", "login", "link", "linked", "password"}), Run("tracker", "")),
-    (
-        "My issues",
-        frozenset({"issue", "issues", "ticket", "tickets", "my", "assigned"}),
-        Run("issues", "mine"),
-    ),
+    ("Log time", "time hours log logged timesheet", Run("timelog")),
+    ("Digests", "digest digests notify notifications summary", Run("digest")),
+    ("My account", "account key login link linked password", Run("tracker")),
+    ("My issues", "issue issues ticket tickets my assigned", Run("issues", "mine")),
 )
-DIGEST_VERBS = frozenset({"stop", "pause", "resume", "remove", "delete", "preview", "change", "edit"})
-SENDS = frozenset({"send", "message", "dm", "remind", "tell", "give"})
-ABOUT_TIME = frozenset({"how", "who", "delete", "edit", "undo", "remove"})
-ALONE = frozenset({"help", "whoami", "link", "unlink", "login", "logout", "connect", "disconnect"})
-ACCOUNT = frozenset({"projects", "project", "default", "user", "who", "who's", "settings"})
-TEMPLATES = frozenset({"template", "templates"})
-GREETINGS = frozenset({"hi", "hello", "hey", "thanks", "thank you", "?", "what can you do"})
-FEW = 3  # how many words may follow a noun of `/tracker`, since more are a sentence
-_FIRST = re.compile(r"(<[^<>\n]*>|\S+)(.*)", re.DOTALL)
-_EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
-_AN_ISSUE = re.compile(r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?:\s*:\s*|\s*$)", re.IGNORECASE)
-_ISSUE = re.compile(r"(?:(?:me|on|for|the|issue|ticket|bug)\s+){0,2}", re.IGNORECASE)
-_LOGGED = re.compile(r"(?:time\s+)?(?:(?:on|for|to|issue)\s+){0,2}", re.IGNORECASE)
-_FILTER = re.compile(r"(?!https?:)-?[a-z_0-9]+:.+", re.IGNORECASE | re.DOTALL)
-_COMMENT = re.compile(
-    rf"{BEFORE}(?:comment|note)\b(?:\s+(?:to|on|for|issue))*+((?:\s.*)?)", re.IGNORECASE | re.DOTALL
-)
-_TIME = re.compile(
-    rf"{BEFORE}(?:half\s+an\s+)?(?:time|hours?)(?=\s*$|\s+(?:to|on|for|in|of)\s)|"
-    r"[0-9]+(?:[.,:][0-9]+)?\s?(?:hours?|hrs?|h|minutes?|mins?|m)"
-    r"(?:\s?[0-9]+\s?(?:minutes?|mins?|m)?)?(?=\s*$|\s+(?:to|on|for|in|of)\s)",
-    re.IGNORECASE,
-)
-_THING = re.compile(
-    rf"{BEFORE}(?P<when>(?:daily|weekly|hourly|live)\s+)?(?P<thing>digest|template|project|user|account)\b"
-    r"(?P<link>\s*(?:called|named|for|of|in|on|:)(?=\s|$))?(?P<name>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_ON_IT = re.compile(r"\s(?:on|for)\s(?:this|it)(?=\W*$|,|\s(?:today|yesterday|last|on)\b)", re.IGNORECASE)
-_LINKING = frozenset({"on", "for", "to", "in", "issue"})
-_DURATION_WORDS = 4
+"""Where questions lead that have one of the words."""
+MAKE = ("make", "turn", "create", "file", "raise", "open", "log", "add")
+THIS = frozenset(IT.split("|"))
+_NOTHING = THIS | {
+    "into",
+    "a",
+    "an",
+    "as",
+    "from",
+    "out",
+    "of",
+    "new",
+    "thread",
+    "message",
+    "issue",
+    "ticket",
+}
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A message: its first word, without a slash or punctuation, and what follows it.
+
+    `label`: the word had a colon.
+    """
+
+    text: str
+    word: str
+    rest: str
+    label: bool
+    base_url: str
+
+    def run(self, table: Table[Row], said: str = "") -> Run | None:
+        """The command of the row that fits the message, or else `said`."""
+        found = table.take(said or f"{self.word} {self.rest}", partial(_number, base_url=self.base_url))
+        if found is None:
+            return None
+        (command, template), match = found
+        slots = {slot: value.strip() for slot, value in match.groupdict("").items()}
+        slots |= {"act": slots.get("act", "").lower(), "all": self.text}
+        meaning = template.format(**slots).strip()
+        asked = meaning and meaning != self.text and asks(slots["end"])
+        return Run(command.format(**slots), f"{meaning}?" if asked else meaning)
 
 
 def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread: bool = False) -> Meant:
     """What a message means, without the bot's mention; `base_url` is the service's."""
     if not text:
         return Nothing()
-    if not any(character.isalnum() for character in _EMOJI.sub("", text)):
+    if not any(character.isalnum() for character in without_emoji(text)):
         return Nothing() if text == "?" else Wordless()
-    first, rest = _split(text)
-    while rest and first.lower().rstrip(",!") in ("please", "pls", "hey", "hi", "ok", "okay"):
-        text = rest
-        first, rest = _split(text)
+    while polite := _POLITE.take(text):
+        text = polite[1]["rest"]
+    first, rest = [*text.split(maxsplit=1), ""][:2]
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
+    label = first.endswith(":") and not _number(first, base_url)
+    said = _Said(text, word, rest, label, base_url)
     if len(text) > COMMAND_LENGTH:
         return _unclear(rest if word in GENERAL else text, long=True)
-    if (command := SYNONYMS.get(word, word)) in COMMANDS and not first.endswith(":"):
-        return Run(command, rest)
-    if in_thread and (of_thread := _of_thread(word, text, rest, base_url)):
-        return of_thread
-    about = _about_new(word, rest, today, base_url) if word in GENERAL else None
-    about = about or _about_time(word, text, rest, base_url) or _about_issue(word, first, rest, base_url)
-    return about or _about_others(word, text, rest, today) or _unclear(text)
+    named = None if said.label else said.run(_NAMED)
+    found = named or (_of_thread(said) if in_thread else None)
+    found = found or (_added(said, today) if word in GENERAL else None)
+    return found or _about(said, today) or _unclear(text)
+
+
+def _added(said: _Said, today: Today) -> Run | None:
+    """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
+    rest, asked = said.rest, asks(said.rest.partition("\n")[0])
+    if rest and (new := said.run(_NEW, rest)) and (new.text != "new?" or not asked):
+        return new
+    if is_subject(rest) and not asked and not (rest and _only_search_phrases(f"{said.word} {rest}", today)):
+        return Run("issue", f"new {rest}".strip())
+    added = said.run(_ADDED, rest or " ")
+    if added and added.command == "timelog":
+        return said.run(_TIME, f"log {rest}") or Run("timelog", rest)
+    return added
+
+
+def _about(said: _Said, today: Today) -> Run | None:
+    """What a message is about by its first word or number."""
+    if time := said.run(_TIME):
+        return time
+    if spent := _SPENT.take(said.text, partial(_number, base_url=said.base_url)):
+        return None if _is_clock(spent[1], said.text) else Run("timelog", said.text)
+    issue = None if said.label else said.run(_ISSUE)
+    if found := issue or said.run(_OTHER):
+        return found
+    return Run("issues", said.text) if _only_search_phrases(said.text, today) else said.run(_ACCOUNT)
+
+
+def _is_clock(spent: re.Match[str], text: str) -> bool:
+    """Whether a duration may be a time of day, or the numbers may be something else."""
+    typed = spent["duration"]
+    figures = not any(map(str.isalpha, typed))
+    return (":" in typed and spent["issue"][0].isdigit()) or (figures and is_doubtful(text))
 
 
 def is_reply(text: str) -> bool:
     """Whether a message asks or answers something, so that it is hardly an issue."""
-    said = text.lower().strip(" .!,")
-    return asks(text) or said in REPLIES or said.split()[:1] in ([word] for word in QUESTIONS)
+    return asks(text) or _ASKS.take(text) is not None
 
 
 def leading(text: str, base_url: str) -> Iterator[tuple[str, Run]]:
-    """The commands that may answer a question, each with what its button says."""
+    """The commands that may answer a question, each with the label of its button."""
     if not is_reply(text):
         return
     words_in = [word.strip("?!.,") for word in text.lower().split()]
@@ -179,7 +276,7 @@ def leading(text: str, base_url: str) -> Iterator[tuple[str, Run]]:
     if number:
         yield f"Show #{number}", Run("issue", str(number))
     for label, words_of, run in LEADS:
-        if words_of.intersection(words_in):
+        if set(words_of.split()).intersection(words_in):
             yield label, run
 
 
@@ -192,110 +289,21 @@ def _only_search_phrases(text: str, today: Today) -> bool:
         return False
     except HalfPhrase:
         return True
-    return phrases or all(_FILTER.fullmatch(word.source) for word in parsed.words)
+    return phrases or all(map(is_filter, parsed.words))
 
 
-def _of_thread(word: str, text: str, rest: str, base_url: str) -> OfThread | IssueOfThread | None:
+def _of_thread(said: _Said) -> OfThread | IssueOfThread | None:
     """What is done with the issue that a thread is about, or with the thread's first message."""
-    typed = rest.lower().rstrip(".!").split()
-    if word in MAKE and IT.intersection(typed) and not asks(text):
+    typed = said.rest.lower().rstrip(".!").split()
+    if any(_number(one, said.base_url) for one in (said.word, *typed)):
+        return None
+    if said.word in MAKE and THIS.intersection(typed) and not asks(said.rest):
         first, _, person = " ".join(typed).partition(" for ")
         tracker = [one for one in first.split() if one not in _NOTHING]
-        if len(tracker) <= 1 and not any(_number(one, base_url) for one in typed):
+        if len(tracker) <= 1:
             return IssueOfThread("".join(tracker), person)
-    if any(_number(one, base_url) for one in text.split()):
-        return None
-    if word in OF_THREAD or f"{word}:" in OF_THREAD:
-        said = rest.split(" ", 1)
-        rest = said[1] if said[1:] and said[0].lower() in IT else "" if said[0].lower() in IT else rest
-        return OfThread("issue", f"{word} {rest}".strip())
-    count = next(_durations(text.split()), 0)
-    spent = count or (word in LOG and next(_durations(rest.split()), 0))
-    return OfThread("timelog", _ON_IT.sub("", text if count else rest, count=1)) if spent else None
-
-
-def _about_new(word: str, rest: str, today: Today, base_url: str) -> Run | None:
-    """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
-    named = _AN_ISSUE.match(rest)
-    certain = is_subject(rest) and not asks(rest.partition("\n")[0])
-    if named or (certain and not (rest and _only_search_phrases(f"{word} {rest}", today))):
-        return Run("issue", f"new {rest[named.end() :] if named else rest}".strip())
-    if commented := _COMMENT.fullmatch(rest):
-        about = commented[1].strip()
-        known = not about or _number(_split(about)[0], base_url)
-        return Run("issue", f"comment {about}".strip()) if known else None
-    if _TIME.match(rest):
-        return _about_time("log", f"log {rest}", rest, base_url) or Run("timelog", rest)
-    found = _THING.fullmatch(rest)
-    name = found["name"].strip() if found else ""
-    if found is None or (name[:1].islower() and not found["link"]):
-        return None
-    match found["thing"].lower():
-        case "digest":
-            return Run("digest", f"add {name} {found['when'] or ''}".strip())
-        case "template":
-            return Run("issue", "template new")
-        case "project":
-            return Run("tracker", f"project new {name}".strip())
-    return Run("tracker", f"user new {name if name.startswith('<@') else ''}".strip())
-
-
-def _about_issue(word: str, first: str, rest: str, base_url: str) -> Run | None:
-    if _number(first, base_url):
-        return Run("issue", f"{first} {rest}".strip())
-    if word in CHANGE and not first.endswith(":"):
-        about = rest[len(_leading(_ISSUE, rest)) :]
-        counted = word == "note" and about == rest and about[:1].isdigit()  # `note 12 users …`
-        if _number(_split(about)[0], base_url) and not counted:
-            return Run("issue", f"{word} {about}")
-    if word in TEMPLATES or (word == "attach" and not rest):
-        return Run("issue", f"{word} {rest}".strip())
-    return None
-
-
-def _about_time(word: str, text: str, rest: str, base_url: str) -> Run | None:
-    said = set(text.lower().rstrip("?!.").split())
-    if word == "i" and rest.lower().startswith(("spent ", "worked ", "logged ")):
-        word, _, rest = rest.partition(" ")
-        return _about_time("log", text, rest, base_url)
-    how = word != "how" or said & {"much", "many"}
-    if word in ABOUT_TIME and how and said & {"log", "logged", "entry"}:
-        return Run("timelog", text)
-    if word in LOG:
-        spent = rest[len(_leading(_LOGGED, rest)) :]
-        known = _number(_split(spent)[0], base_url) or any(_durations(spent.split()))
-        return Run("timelog", spent.removeprefix("time")) if known or spent in ("", "edit", "time") else None
-    typed = text.split()
-    for count in _durations(typed):
-        linking = _LINKING.intersection(word.lower() for word in typed[count : count + 2])
-        about = typed[count + len(linking) :]
-        clock = ":" in typed[0] and about[:1] and about[0].isdigit()  # `10:30 on 12`
-        unsure = clock or (is_doubtful(text) and not any(map(str.isalpha, "".join(typed[:count]))))
-        if about and _number(about[0], base_url):
-            return None if unsure else Run("timelog", text)
-    return None
-
-
-def _about_others(word: str, text: str, rest: str, today: Today) -> Run | None:
-    """A search, a digest, an account, or help."""
-    said = rest.lower()
-    if word in SEARCH:
-        return Run("issues", rest)
-    if word in LIST:
-        return Run(LISTS[said], said) if said in LISTS else Run("issues", rest)
-    if _only_search_phrases(text, today):
-        return Run("issues", text)
-    if word == "help" and said.removeprefix("/") in COMMANDS:
-        return Run(said.removeprefix("/"), "help")
-    if word in DIGEST_VERBS and {"digest", "digests"}.intersection(said.split()):
-        return Run("digest", f"{word} {rest}")
-    if word in SENDS and (at := next((n for n, one in enumerate(said.split()) if schedules.starts(one)), 0)):
-        return Run("digest", f"me {' '.join(rest.split()[at:])}")
-    few = word in ACCOUNT and (word in ("projects", "settings") or rest) and len(rest.split()) <= FEW
-    alone = not rest or said.rstrip("!.?") in ("my account", "me", "please")
-    if (word in ALONE and alone) or few:
-        return Run("tracker", f"{word} {rest}".strip())
-    return Run("tracker", "help") if text.lower().rstrip("!?. ") in GREETINGS else None
+    found = said.run(_THREAD)
+    return OfThread(found.command, found.text) if found else None
 
 
 def _unclear(text: str, *, long: bool = False) -> Unclear:
@@ -306,28 +314,7 @@ def _unclear(text: str, *, long: bool = False) -> Unclear:
     return Unclear(shortened(subject, SUBJECT_LENGTH), description, long)
 
 
-def _split(text: str) -> tuple[str, str]:
-    """The first word or link of a text as Slack wrote it, and what follows it."""
-    found = _FIRST.match(text.strip())
-    return (found[1], found[2].strip()) if found else ("", "")
-
-
-def _leading(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.match(text)
-    return found[0] if found else ""
-
-
 def _number(word: str, base_url: str) -> int | None:
     """The issue in `42`, `#42` or a link to the service."""
     target = decode(word.strip("<>").partition("|")[0])
     return linked_issue(base_url, target) if "://" in target else values.issue_number(target)
-
-
-def _durations(typed: list[str]) -> Iterator[int]:
-    """How many words the duration at the start may take, the most first; a bare number is none."""
-    for count in range(min(len(typed), _DURATION_WORDS), 0, -1):
-        duration = " ".join(typed[:count])
-        if not duration.isdecimal():
-            with suppress(UserError):
-                hours(duration)
-                yield count

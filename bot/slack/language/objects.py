@@ -3,8 +3,10 @@
 import re
 
 GENERAL = ("new", "create", "add")
-BEFORE = r"(?:(?:an?|another|the|my|our|some|new|one|more)\s+)*+"
+_ARTICLES = r"(?:an?|another|the|my|our|some|new|one|more)\b"
+ARTICLES = rf"{_ARTICLES}(?:\s+{_ARTICLES})*"
 """Words that may stand before a thing: `another new comment`."""
+BEFORE = rf"(?:{_ARTICLES}\s+)*+"
 _UNITS = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
 _THINGS = (
     r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"

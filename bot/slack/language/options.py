@@ -283,6 +283,12 @@ def _option(word: Word, equals: Collection[str]) -> tuple[str, Value] | None:
     return None if match[2] == "=" and not (value.text and _known_as(key, equals)) else (key, value)
 
 
+def is_filter(word: Word) -> bool:
+    """Whether the word is an option of any command."""
+    option = _option(word, ())
+    return option is not None and bool(option[1].text)
+
+
 def _whole_date(value: Value, following: deque[Word]) -> Value:
     """The date with those of the following words, which it takes, that belong to it without quotes:
     `due:next friday`.

@@ -1,41 +1,55 @@
 """A command's table: rows of what is typed, each with what it means. The first row that fits counts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from bot.slack.language.durations import DURATION
+from bot.slack.language.values import issue_number
+
 T = TypeVar("T")
-_BEFORE = r"(?:\A\s*|(?<=[^\s:])[,.!?:]*\s+)"
+BEFORE, AFTER = r"(?:\A|(?<=\S)[,.!?]*\s+)", r"(?![^\s,.!?])"
 _SLOTS = {
-    "issue": r"#?[0-9]{1,12}[:,?!]*(?!\S)|<?https?://[^\s>]{1,2000}(?:>|(?!\S))",
+    "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
+    "duration": DURATION,
     "rest": r"\S.*",
     "talk": r"(?:(?:my|account|me|am|i|up|please|in|out|the|to)(?:\s+|(?![^\s.!?])))+",
 }
 
 
 class Table(Generic[T]):
-    """Rows of words with alternatives (`a|b`), optional words (`a?`), and slots, such as `{issue}`.
+    """Rows of words with alternatives (`a|b`), optional ones (`a?`), named ones (`act=a|b`), and slots.
 
-    `{rest}`, at the end of a row, takes everything that is left; punctuation after a word means nothing.
+    `{rest}`, at the end of a row, takes everything that is left. Punctuation after a word means nothing;
+    after the last one, it is the slot `end`.
     """
 
-    def __init__(self, *rows: tuple[str, T]) -> None:
-        self._rows = [(_compiled(said), means) for said, means in rows]
+    def __init__(self, *rows: tuple[str, T], **slots: str) -> None:
+        known = _SLOTS | slots
+        self._rows = [(_compiled(said, known), means) for said, means in rows]
         self.verbs = {one for said, _ in rows for one in said.split(" ")[0].split("|") if one[2:]}
 
-    def take(self, text: str) -> tuple[T, Mapping[str, str]] | None:
-        """What the text means, with the texts of its slots; None if no row fits."""
+    def take(
+        self, text: str, numbered: Callable[[str], int | None] = issue_number
+    ) -> tuple[T, re.Match[str]] | None:
+        """What the text means, with its slots; None if no row fits. `numbered` reads an issue's number."""
         for pattern, means in self._rows:
-            if match := pattern.match(text):
-                return means, match.groupdict(default="")
+            match = pattern.match(text)
+            if match and (match.groupdict().get("issue") is None or numbered(match["issue"])):
+                return means, match
         return None
 
 
-def _compiled(said: str) -> re.Pattern[str]:
-    parts = []
+def _compiled(said: str, slots: dict[str, str]) -> re.Pattern[str]:
+    row = ""
     for word in said.split():
-        slot = word.strip("{}?")
-        options = "|".join(map(re.escape, word.removesuffix("?").split("|")))
-        one = f"(?P<{slot}>{_SLOTS[slot]})" if word[0] == "{" else f"(?:{options})(?![^\\s,.!?:])"
-        parts.append(f"(?:{_BEFORE}{one}){'?' if word.rstrip('}')[-1] == '?' or word[-1] == '?' else ''}")
-    return re.compile("".join(parts).replace("'", "['’]") + r"[\s,.!?]*\Z", re.IGNORECASE | re.DOTALL)
+        optional = word.removesuffix("}").endswith("?")
+        if word[0] == "{":
+            slot = word.strip("{}?")
+            one = f"(?P<{slot}>{slots[slot]})"
+        else:
+            name, _, choices = word.removesuffix("?").rpartition("=")
+            options = "|".join(map(re.escape, choices.split("|")))
+            one = f"(?{f'P<{name}>' if name else ':'}{options}){AFTER}"
+        row += f"(?:{BEFORE}{one}){'?' if optional else ''}"
+    return re.compile(row.replace("'", "['’]") + r"(?P<end>[\s,.!?]*)\Z", re.IGNORECASE | re.DOTALL)

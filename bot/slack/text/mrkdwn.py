@@ -17,6 +17,7 @@ _ENTITY_LENGTH = 5
 _CODE = re.compile(r"“[^“”\n]*”|`([^`\n]+)`")
 """Code in the bot's own sentences; skips quoted text, which belongs to someone else, backticks included."""
 _MARKS = re.compile(r"[*_~`]+")
+_EMOJI_NAME = re.compile(r":[a-z0-9_+'-]{1,100}:")
 _EMOJI = re.compile(r":(?![0-9]{1,2}:)(?=[\w+'-]{1,100}:)")
 _QUOTED = re.compile("^&gt;", re.MULTILINE)
 _LINE = 255
@@ -47,6 +48,10 @@ def clean(text: str) -> str:
 def escape(text: str) -> str:
     """`text` as literal characters: it can't form a mention, link or entity."""
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def without_emoji(text: str) -> str:
+    return _EMOJI_NAME.sub("", text)
 
 
 def decode(text: str) -> str:
