@@ -4,7 +4,7 @@ import asyncio
 import webbrowser
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,7 +14,6 @@ from bot.app import Bot, stop_signal
 from bot.config import Settings, has_display
 from bot.features.digests.digests import Digests
 from bot.features.digests.plans import WantedPlan
-from bot.features.digests.schedules import parse
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.history import go_on_reporting
@@ -24,14 +23,13 @@ from bot.sandbox.workspace.server import Workspace
 from bot.slack.surfaces.manifest import manifest
 from bot.store.channels import Channel
 from bot.store.owner import Owner
-from bot.store.plans import Plan
+from bot.store.plans import LIVE, Plan
 from bot.store.vault import Vault
 
 HOST = "127.0.0.1"
 SECONDS_TO_FINISH = 5
-DIGEST_IN, DIGEST_OF, DIGEST_WHEN = "triage", "webshop", "cron */3 * * * *"
-"""The sandbox's own digest: its channel, project and schedule."""
-DIGEST_EVERY = timedelta(minutes=3)  # shorter than users may choose, so that there is something to see
+FEED_IN, FEED_OF = "triage", "webshop"
+"""The sandbox's live feed: its channel and project."""
 SECONDS_BETWEEN_ISSUES = 50
 
 
@@ -112,7 +110,7 @@ class Sandbox:
         await self._link_accounts()
         self.workspace.show_links(self._linked_users)
         await self._set_default_projects()
-        await self._add_digest()
+        await self._add_feed()
 
     async def _set_default_projects(self) -> None:
         """Give each channel named after a project that project as its default."""
@@ -123,20 +121,15 @@ class Sandbox:
                     where = Channel(by.team_id, channel.id)
                     await self.bot.store.channels.set_default(by, where, project.id)
 
-    async def _add_digest(self) -> None:
-        """Add a digest that posts every few minutes, and simulate colleagues who create issues for it."""
+    async def _add_feed(self) -> None:
+        """Add a live feed, and simulate colleagues who create issues for it."""
         person = next(person for person in PEOPLE if person.linked)
         owner = self._owner(person.slack_id)
         channels = self.workspace.state.channels.values()
-        channel = next(channel.id for channel in channels if channel.name == DIGEST_IN)
-        parts = self.bot.parts
-        digests = Digests(parts, DIGEST_EVERY)
-        await digests.add(
-            owner,
-            Channel(owner.team_id, channel),
-            WantedPlan(project=DIGEST_OF, plan=Plan(schedule=parse(DIGEST_WHEN).text, zone=person.tz)),
-        )
-        project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == DIGEST_OF)
+        channel = next(channel.id for channel in channels if channel.name == FEED_IN)
+        feed = WantedPlan(project=FEED_OF, plan=Plan(schedule=LIVE, zone=person.tz))
+        await Digests(self.bot.parts).add(owner, Channel(owner.team_id, channel), feed)
+        project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == FEED_OF)
         reporting = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))
         self._closing.callback(reporting.cancel)
 

@@ -8,6 +8,7 @@ from bot.features.accounts.departures import Departures, Uninstall
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.assign_to_me.handlers import AssignHandlers
 from bot.features.comments.handlers import CommentHandlers
+from bot.features.digests.announcing import FeedAnnouncer
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.editing.handlers import EditHandlers
 from bot.features.emoji.handlers import EmojiHandlers
@@ -48,12 +49,13 @@ HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
 
 
 def build(parts: Parts) -> Feature:
-    """Build every feature, and set the three calls that would close a circle if they were imported."""
+    """Build every feature, and set the four calls that would close a circle if they were imported."""
     departures = Departures(parts)
     # Slack says who has left; the key and all that runs with it end then.
     parts.accounts.check_departure = departures.check
     parts.platform.profiles.on_deactivated = departures.seen
     # Home shows what most features change, and links to them.
     parts.platform.publish_home = HomeHandlers(parts).publish
+    parts.platform.announce_live = FeedAnnouncer(parts).announce
     own = (posts.FEATURE, help.FEATURE, departures.feature())
     return merged([*own, *(each(parts).feature() for each in HANDLERS)])

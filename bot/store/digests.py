@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.store.database import Database
 from bot.store.digest_notices import NOTICE, Notice, PendingNotice
+from bot.store.followed import feed_end, feed_read_with
 from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
@@ -20,6 +21,8 @@ from bot.store.tables import DigestIssueRow, DigestRow, from_row
 
 DIGEST = "digest"
 """The kind of job that posts a digest; its content is a `DigestProgress`."""
+FEED = "feed"
+"""The same of a live feed, which is due every minute."""
 
 
 class Pause(StrEnum):
@@ -207,10 +210,12 @@ class StoredDigests:
 
         def work(connection: sa.Connection) -> None:
             if self._changed_active(connection, digest, changed):
-                connection.execute(self._due_at(digest, next_due))
+                connection.execute(self._due_at(replace(digest, plan=plan), next_due))
             if start:
                 connection.execute(sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
                 _cover(connection, digest.id, start)
+            if not plan.live:
+                connection.execute(feed_end(digest.id))
 
         await self._database.write(work)
 
@@ -219,20 +224,34 @@ class StoredDigests:
         paused = _one(digest).where(DigestRow.paused.is_(None)).values(paused=Pause.PERSON)
         await self._execute(paused, self._jobs.canceling(digest.job_key))
 
-    async def resume(self, digest: Digest, next_due: datetime, agreed_project: int | None) -> None:
-        """Resume the digest where it stopped; an active one keeps its due time."""
+    async def resume(
+        self, digest: Digest, next_due: datetime, agreed_project: int | None, missed: Sequence[Covered] = ()
+    ) -> None:
+        """Resume the digest where it stopped, without `missed` issues; an active one keeps its due time."""
         resumed = _one(digest).values(paused=None, agreed_project=agreed_project, **_NO_NOTICES)
         due = self._due_at(digest, next_due)
-        await self._execute(resumed, *([due] if digest.paused else []))
+        missing = self._covering(digest, missed)
+        feed = feed_read_with(digest.id, paused=bool(digest.paused), agreed_project=agreed_project)
+        await self._execute(resumed, *missing, *feed, *([due] if digest.paused else []))
 
     async def take_ownership(
-        self, digest: Digest, owner: Owner, owner_name: str, next_due: datetime, agreed_project: int | None
+        self,
+        digest: Digest,
+        owner: Owner,
+        owner_name: str,
+        next_due: datetime,
+        *,
+        agreed_project: int | None,
+        missed: Sequence[Covered] = (),
     ) -> None:
-        """Change the owner, and resume the digest."""
+        """Change the owner, and resume the digest without `missed` issues."""
         changed = {**owner.columns, "owner_name": owner_name, "agreed_project": agreed_project, **_NO_NOTICES}
         taken = _one(digest).values(paused=None, **changed)
+        reads = {"agreed_project": agreed_project, **owner.columns}
+        feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
         # A run in flight would post with the former owner's key.
-        await self._execute(taken, self._jobs.canceling(digest.job_key), self._due_at(digest, next_due))
+        again = (self._jobs.canceling(digest.job_key), self._due_at(digest, next_due))
+        await self._execute(taken, *self._covering(digest, missed), *feed, *again)
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
@@ -369,20 +388,25 @@ class StoredDigests:
                 owner_notice=None
             ),  # which it isn't anymore
         ]
-        for start in range(0, len(covered), AT_ONCE):  # one that was closed again replaces its earlier row
-            rows = _covered_rows(digest.id, covered[start : start + AT_ONCE])
-            new = self._database.insert(DigestIssueRow).values(rows)
-            again = {"created_on": new.excluded.created_on}
-            statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
+        statements += self._covering(digest, covered)
         if forget_before is not None:
             its = sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id)
             statements.append(its.where(DigestIssueRow.created_on < forget_before))
         return statements
 
+    def _covering(self, digest: Digest, covered: Sequence[Covered]) -> list[Statement]:
+        statements: list[Statement] = []
+        for start in range(0, len(covered), AT_ONCE):  # one that was closed again replaces its earlier row
+            rows = _covered_rows(digest.id, covered[start : start + AT_ONCE])
+            new = self._database.insert(DigestIssueRow).values(rows)
+            again = {"created_on": new.excluded.created_on}
+            statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
+        return statements
+
     def _due_at(self, digest: Digest, at: datetime) -> Statement:
         """The statement that lets the digest be posted from that time on."""
         progress = DigestProgress(due=at).model_dump(mode="json")
-        return self._jobs.putting(DIGEST, digest.job_key, progress, at=at)
+        return self._jobs.putting(FEED if digest.plan.live else DIGEST, digest.job_key, progress, at=at)
 
     def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
         changed = _one(digest).values(values).returning(DigestRow.paused)

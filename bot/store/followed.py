@@ -1,25 +1,29 @@
 """The issues that threads and direct messages follow.
 
-What a follower follows is read together, by the job of the follower. Each issue that changed is a job of its
-own, which shows that and adds lines to the thread, one after the other.
+What a follower follows is read together, by the job of the follower, and a live feed's issues by the job of
+the feed. Each issue that is new or changed is a job of its own, which posts or shows that and adds lines to
+the thread, one after the other.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from bot.store.database import Database
-from bot.store.job import Statement
+from bot.store.job import Done, Job, Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.tables import FollowedIssueRow, from_row
+from bot.store.tables import DigestRow, FollowedIssueRow, from_row
 
 FOLLOWER = "follower"
 """The kind of job that finds what changed of the issues that a user follows; its content says how far."""
 FOLLOWED = "followed"
-"""The kind of job that shows a change of a followed issue, without content."""
+"""The kind of job that posts an issue of a live feed, or shows a change of a followed issue; no content."""
+AT_ONCE = 5000  # how many issues a statement names: a database takes so many parameters only
+FEED_OPEN = 200  # how many open issues of a live feed are kept up to date, the newest
+FEED_CLOSED_FOR = timedelta(days=7)  # how long its closed ones are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +44,15 @@ class Followed:
     id: int = 0
     direct: bool = False
     quoted_to: int | None = None
+    told_to: int = 0
     changed_at: datetime | None = None
+    digest_id: int | None = None
+
+    @property
+    def job_key(self) -> str:
+        if self.digest_id is None:
+            return f"{FOLLOWED}:{self.id}"
+        return f"{FOLLOWED}:{self.digest_id}/{self.issue_id}"
 
 
 @dataclass(frozen=True)
@@ -50,23 +62,49 @@ class StoredFollowed:
 
     async def add(self, followed: Followed) -> bool:
         """Follow an issue; returns False if the thread already follows it."""
-        columns = {name: value for name, value in vars(followed).items() if name not in ("id", "owner")}
-        clock = self.jobs.processes.clock.scalar_subquery()
-        owner = followed.owner
-        issue = (
-            self.database.insert(FollowedIssueRow)
-            .values(**owner.columns, **columns | {"changed_at": clock})
-            .on_conflict_do_nothing()
-            .returning(FollowedIssueRow.id)
-        )
+        issue = self._adding(followed).returning(FollowedIssueRow.id)
         # From the start, since what the new one shows may be older than what is read of the others.
-        read = self.jobs.putting(FOLLOWER, f"{FOLLOWER}:{owner.name}", {})
+        read = self.jobs.putting(FOLLOWER, f"{FOLLOWER}:{followed.owner.name}", {})
 
         def work(connection: sa.Connection) -> bool:
             connection.execute(read)
             return connection.scalar(issue) is not None
 
         return await self.database.write(work)
+
+    async def claim(self, followed: Followed) -> tuple[Job, Followed] | None:
+        """Add an issue of a live feed and hold its job, to post it now; None if the feed has it already."""
+        if not await self.jobs.put_held(FOLLOWED, followed.job_key, {}):
+            return None
+        job = Job(followed.job_key, won=True)
+        added = self._adding(followed).returning(FollowedIssueRow.id)
+        if number := await self.database.write(lambda connection: connection.scalar(added)):
+            return job, replace(followed, id=number)
+        await self.jobs.settled(job, Done())
+        return None
+
+    def posting(self, followed: Collection[Followed]) -> Sequence[Statement]:
+        """The statements that add issues of live feeds, and let them be posted."""
+        return [*map(self._adding, followed), *self.changed(followed)]
+
+    async def in_feeds(self, channel_id: str, issues: Collection[int]) -> tuple[Followed, ...]:
+        """Return what a channel's live feeds have, at least of these issues."""
+        row = FollowedIssueRow
+        those = row.issue_id.in_(issues) if len(issues) <= AT_ONCE else sa.true()
+        return await self._found(sa.and_(row.channel_id == channel_id, row.digest_id.is_not(None), those))
+
+    def dropping_old(self, digest_id: int, now: datetime) -> Statement:
+        """The statement that keeps only the newest open issues of a live feed, and what closed lately."""
+        row, its = FollowedIssueRow, FollowedIssueRow.digest_id == digest_id
+        kept = (
+            sa.select(row.id)
+            .where(its, row.closed.is_(False))
+            .order_by(row.issue_id.desc())
+            .limit(FEED_OPEN)
+            .scalar_subquery()
+        )
+        lately = sa.and_(row.closed, row.changed_at > now - FEED_CLOSED_FOR)
+        return sa.delete(row).where(its, sa.not_(lately), row.id.not_in(kept))
 
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
         row = FollowedIssueRow
@@ -76,10 +114,10 @@ class StoredFollowed:
     async def of(self, owner: Owner, issue_id: int | None = None) -> tuple[Followed, ...]:
         """What a user follows, or only one issue."""
         about = FollowedIssueRow.issue_id == issue_id if issue_id is not None else sa.true()
-        return await self._found(sa.and_(FollowedIssueRow.of(owner), about))
+        return await self._found(sa.and_(_own(owner), about))
 
     async def count(self, owner: Owner) -> int:
-        statement = sa.select(sa.func.count()).where(FollowedIssueRow.of(owner))
+        statement = sa.select(sa.func.count()).where(_own(owner))
         return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
 
     async def include_comments(self, followed: Followed, after: int | None) -> None:
@@ -91,7 +129,7 @@ class StoredFollowed:
 
     async def end(self, followed: Collection[Followed]) -> None:
         ids = [one.id for one in followed]
-        canceled = self.jobs.canceling(*map(_job_key, ids))
+        canceled = self.jobs.canceling(*(one.job_key for one in followed))
 
         def work(connection: sa.Connection) -> None:
             connection.execute(sa.delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
@@ -101,22 +139,27 @@ class StoredFollowed:
             await self.database.write(work)
 
     async def is_quoted(self, followed: Followed, comment: int | None) -> bool:
-        """Whether the issue is still followed, and a comment of it, if one is given, isn't quoted yet but to
-        be quoted.
+        """Whether the issue is still followed with the same key, and a comment of it, if one is given, isn't
+        quoted yet but to be quoted.
         """
-        still = FollowedIssueRow.id == followed.id
+        still = sa.and_(FollowedIssueRow.id == followed.id, FollowedIssueRow.of(followed.owner), _AT_WORK)
         if comment is not None:
             still &= FollowedIssueRow.quoted_to < comment
         return await self.database.one(sa.select(FollowedIssueRow.id).where(still)) is not None
 
     async def of_jobs(self, keys: Collection[str]) -> Mapping[str, Followed]:
-        """Return the followed issues of jobs, by the job's key."""
-        ids = [int(key.removeprefix(f"{FOLLOWED}:")) for key in keys]
-        return {_job_key(one.id): one for one in await self._found(FollowedIssueRow.id.in_(ids))}
+        """Return the followed issues of jobs, by the job's key, without those of paused feeds."""
+        ids = [key.removeprefix(f"{FOLLOWED}:").split("/") for key in keys]
+        row, of_feeds = FollowedIssueRow, [tuple(map(int, each)) for each in ids if each[1:]]
+        one = row.id.in_([int(each) for each, *rest in ids if not rest])
+        found = await self._found(
+            sa.and_(sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), _AT_WORK)
+        )
+        return {one.job_key: one for one in found}
 
     def changed(self, followed: Collection[Followed]) -> Sequence[Statement]:
         """The statements that let changes of these be shown."""
-        return [self.jobs.putting(FOLLOWED, _job_key(one.id), {}, replaces=False) for one in followed]
+        return [self.jobs.putting(FOLLOWED, one.job_key, {}, replaces=False) for one in followed]
 
     def recording(self, followed: Followed, **values: object) -> Statement:
         """The statement that records what the post shows and what was added to the thread.
@@ -134,6 +177,35 @@ class StoredFollowed:
         )
         return tuple(from_row(Followed, row, owner=Owner.of(row)) for row in rows)
 
+    def _adding(self, followed: Followed) -> sa.Insert:
+        """The statement that adds a followed issue, unless it is followed there."""
+        columns = {name: value for name, value in vars(followed).items() if name not in ("id", "owner")}
+        columns["changed_at"] = self.jobs.processes.clock.scalar_subquery()
+        added = self.database.insert(FollowedIssueRow).values(**followed.owner.columns, **columns)
+        return added.on_conflict_do_nothing()
 
-def _job_key(followed_id: int) -> str:
-    return f"{FOLLOWED}:{followed_id}"
+
+def feed_end(digest_id: int) -> Statement:
+    """The statement that ends all that a live feed follows."""
+    return sa.delete(FollowedIssueRow).where(FollowedIssueRow.digest_id == digest_id)
+
+
+def feed_read_with(digest_id: int, *, paused: bool, **values: object) -> Sequence[Statement]:
+    """The statements by which a live feed's posts are read with other values, and one that was `paused` drops
+    what it hasn't posted.
+    """
+    its, row = FollowedIssueRow.digest_id == digest_id, FollowedIssueRow
+    unposted = sa.delete(row).where(its, row.ts == "")
+    return [*([unposted] if paused else []), sa.update(row).where(its).values(values)]
+
+
+def _own(owner: Owner) -> sa.ColumnElement[bool]:
+    """Match what a user follows; the issues of live feeds are the feeds'."""
+    return sa.and_(FollowedIssueRow.of(owner), FollowedIssueRow.digest_id.is_(None))
+
+
+_AT_WORK = sa.or_(
+    FollowedIssueRow.digest_id.is_(None),
+    sa.exists().where(DigestRow.id == FollowedIssueRow.digest_id, DigestRow.paused.is_(None)),
+)
+"""Matches issues that are followed by themselves, or by a live feed that isn't paused."""

@@ -19,6 +19,8 @@ Kind = Literal["new", "due", "stale", "closed", "personal"]
 """What a digest lists. A personal one lists its owner's issues to them alone."""
 KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 STALE_DAYS = 14
+LIVE = "live"
+"""In place of a schedule: each new issue is posted as it happens."""
 FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
 FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 Filters = Mapping[FilterKind, tuple[Choice, ...]]
@@ -54,6 +56,10 @@ class Plan:
     query: int | None = None
     group: Group = "tracker"
     empty: bool = False
+
+    @property
+    def live(self) -> bool:
+        return self.schedule == LIVE
 
 
 @dataclass(frozen=True)

@@ -308,12 +308,16 @@ class FollowedIssueRow(Owned, Table):
     `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
     the thread's last line said. `direct` is whether the post is in the owner's direct messages with the bot.
     Where comments are included, those after the journal `quoted_to` are quoted.
+
+    An issue of a live feed has its `digest_id`, is read with the feed's owner's key, and has no `ts` until it
+    is posted. Changes after the journal `told_to` get a line in its thread.
     """
 
     __tablename__ = "followed_issues"
     __table_args__ = (
         sa.Index("ix_followed_issues_thread", "channel_id", "thread_ts", "issue_id", unique=True),
         sa.Index("ix_followed_issues_owner", "enterprise_id", "team_id", "user_id"),
+        sa.Index("ix_followed_issues_digest", "digest_id", "issue_id", unique=True),
         {"sqlite_autoincrement": True},  # the ID is part of what identifies its job
     )
 
@@ -330,7 +334,9 @@ class FollowedIssueRow(Owned, Table):
     closed: Mapped[bool]
     direct: Mapped[bool]
     quoted_to: Mapped[int | None]
+    told_to: Mapped[int] = mapped_column(server_default="0")
     changed_at: Mapped[datetime]
+    digest_id: Mapped[int | None] = mapped_column(sa.Integer, sa.ForeignKey("digests.id", ondelete="CASCADE"))
 
 
 ENCRYPTED_TOKENS = ("bot_token", "bot_refresh_token")

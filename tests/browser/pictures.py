@@ -46,6 +46,10 @@ async def _search(ana: Visitor) -> None:
 
 
 async def _digest(ana: Visitor) -> None:
+    await ana.go_to("# triage")
+    await ana.send("/digest add webshop daily 9")
+    await expect(ana.message("Digest 2 is set up").last).to_be_visible()
+    await ana.go_to("# webshop")
     for subject, options in (
         ("The voucher field is too short", "priority:high to:me"),
         ("Gift wrapping can't be ordered", "priority:urgent"),
@@ -54,7 +58,7 @@ async def _digest(ana: Visitor) -> None:
         await ana.send(f"/issue new {subject} {options}")
         await expect(ana.announced(subject)).to_be_visible()
     await ana.go_to("# triage")
-    await ana.send("/digest now")
+    await ana.send("/digest now 2")
     await expect(ana.message("3 new issues").last).to_be_visible()
     await _screenshot(ana.page, "digest")
 

@@ -26,6 +26,7 @@ from bot.store.owner import Owner
 from bot.store.plans import (
     FILTER_KINDS,
     GROUPS,
+    LIVE,
     STALE_DAYS,
     Choice,
     FieldValue,
@@ -152,7 +153,7 @@ def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestR
         return _add(rest, problems, asker)
     if command == "me":
         return _personal(rest, problems)
-    if command not in _KNOWN and any(map(_starts_schedule, parsed.words)):
+    if command not in _KNOWN and _schedule_starts(parsed.words):
         return _add(parsed, problems, asker)
     if problems:
         raise problems[0]
@@ -212,6 +213,8 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
     with collected(problems):
         zone = _zone(parsed, "tz")
     schedule = _schedule(parsed, problems)
+    if schedule and schedule.text == LIVE:
+        problems.append(schedules.needed())
     unread = values.unknown_word(act.partition(" ")[0], (*_ACTS, *schedules.KEYWORDS), ME)
     if parsed.words and not schedule and unread.nearest not in (None, unread.word):
         raise unread
@@ -245,6 +248,8 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
 
     kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
     schedule = _schedule(parsed.after(start), problems)
+    if schedule and schedule.text == LIVE and parsed.options.keys() & {"kind", "stale"}:
+        problems.append(UserError("A live feed posts new issues. Leave out `kind:` and `stale:`."))
     filters = {kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))}
     excluded = {kind: names for kind, key in EXCLUSIONS.items() if (names := given(chosen, key))}
     plan = Plan(
@@ -274,9 +279,15 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
 
 
 def _schedule_at(words: Sequence[Word]) -> int:
-    starts = [n for n, word in enumerate(words) if _starts_schedule(word)]
     mistyped = [n for n, word in enumerate(words[:_PROJECT_WORDS]) if n and _looks_like_schedule(word)]
-    return next(iter([*starts, *mistyped]), len(words))
+    return next(iter([*_schedule_starts(words), *mistyped]), len(words))
+
+
+def _schedule_starts(words: Sequence[Word]) -> list[int]:
+    """Where a schedule may start."""
+    if [word.text.lower() for word in words[-3:]] == schedules.AS_THEY_HAPPEN:
+        return [len(words) - 3]
+    return [n for n, word in enumerate(words) if _starts_schedule(word) and not _is_name(words[n:])]
 
 
 def _starts_schedule(word: Word) -> bool:
@@ -284,10 +295,15 @@ def _starts_schedule(word: Word) -> bool:
     return not word.quoted and schedules.starts(word.text.lower())
 
 
+def _is_name(words: Sequence[Word]) -> bool:
+    """Whether `live` is part of a project's name: no schedule goes on with it."""
+    return words[0].text.lower() == LIVE and len(words) > 1 and not _starts_schedule(words[1])
+
+
 def _looks_like_schedule(word: Word) -> bool:
     """Whether a word after the project's name looks like a mistyped schedule."""
     typed = word.text.lower()
-    near = get_close_matches(typed, schedules.KEYWORDS, n=1, cutoff=SURE)
+    near = get_close_matches(typed, set(schedules.KEYWORDS) - {LIVE}, n=1, cutoff=SURE)
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
@@ -322,7 +338,8 @@ def add_command(plan: Plan, wording: Wording) -> str:
     if plan.kind == "personal":
         return f"{wording.command('digest')} me {plan.schedule} tz:{plan.zone}"
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
-    words = [wording.command("digest"), "add", _quoted(project), plan.schedule, f"tz:{plan.zone}"]
+    words = [wording.command("digest"), "add", _quoted(project), plan.schedule]
+    words += [] if plan.live else [f"tz:{plan.zone}"]
     kind = f"stale:{plan.stale_days}d" if plan.kind == "stale" else f"kind:{plan.kind}"
     words += [kind] if plan.kind != "new" else []
     words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]

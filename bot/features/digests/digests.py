@@ -14,14 +14,14 @@ from bot.features.digests import plans
 from bot.features.digests.plans import Plans, WantedPlan
 from bot.features.digests.reading import MINE, DigestReader
 from bot.features.digests.saved_queries import in_query
-from bot.features.digests.schedules import ScheduleError, due_times, next_times, parse, shortest_gap
+from bot.features.digests.schedules import ScheduleError, due_times, needed, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.spelling import series
 from bot.store.channels import Channel
-from bot.store.digests import Digest, Start
+from bot.store.digests import Covered, Digest, Start
 from bot.store.owner import Owner
 from bot.store.plans import FilterKind, Plan
 
@@ -85,11 +85,10 @@ class Planned:
 class Digests:
     """Channels' digests. Each runs with its owner's key."""
 
-    def __init__(self, access: Access, shortest_gap: timedelta = SHORTEST_GAP) -> None:
+    def __init__(self, access: Access) -> None:
         self._client, self._store = access.client, access.store
         self._accounts, self._projects = access.accounts, access.projects
         self.plans = Plans(access.catalogs, access.people)
-        self._shortest_gap = shortest_gap
 
     async def add(self, owner: Owner, channel: Channel, wanted: WantedPlan) -> Planned:
         """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
@@ -97,7 +96,7 @@ class Digests:
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
-        self._require_gap(wanted.plan)
+        self._require_schedule(wanted.plan)
         if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
             raise UserError(
                 "This channel already has {most} digests, the most allowed. Remove one with `{/digest}`.",
@@ -150,11 +149,11 @@ class Digests:
 
         Raises UserError, NotLinked and ServiceError.
         """
+        plan = Plan(kind="personal", project=PERSONAL, schedule=plan.schedule, zone=plan.zone)
         if (digest := await self.personal(owner)) is not None:
             return await self.change(owner, digest, WantedPlan(plan=plan))
-        self._require_gap(plan)
+        self._require_schedule(plan)
         await self._require_room(owner)
-        plan = Plan(kind="personal", project=PERSONAL, schedule=plan.schedule, zone=plan.zone)
         now = await self._store.processes.now()
         async with self._accounts.reading(owner) as session:
             start = await DigestReader(self._client, session, now).start_of(plan)
@@ -164,11 +163,11 @@ class Digests:
         return planned
 
     async def change(self, user: Owner, digest: Digest, wanted: WantedPlan) -> Planned:
-        """Change a digest's settings; a change of its kind starts it over.
+        """Change a digest's settings; a change of its kind, to live or from it, starts it over.
 
         A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
         """
-        self._require_gap(wanted.plan)
+        self._require_schedule(wanted.plan)
         now = await self._store.processes.now()
         times = _times(wanted.plan, now)
         if digest.personal:
@@ -178,7 +177,9 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            reader, restarts = DigestReader(self._client, session, now), plan.kind != digest.plan.kind
+            await self._require_only_feed(digest, plan)
+            reader = DigestReader(self._client, session, now)
+            restarts = (plan.kind, plan.live) != (digest.plan.kind, digest.plan.live)
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
                 await self._check(session, plan)
             start = await reader.start_of(plan) if restarts else None
@@ -199,7 +200,7 @@ class Digests:
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
             found, cut = await in_query(self._client, session, plan, passing)
         issues, more = tuple(found), cut or page.total_count > len(page.items)
-        if plan.kind not in plans.HAPPENED:
+        if plan.kind not in plans.HAPPENED or plan.live:
             return Preview(plan, issues, 0, more, now)
         due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
         posts = {bisect_left(due, at) for issue in issues if (at := plans.happened(plan.kind, issue))}
@@ -239,19 +240,21 @@ class Digests:
         return await self._reloaded(digest)
 
     async def resume(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
-        """Resume a digest; its next message includes the issues opened while it was paused.
+        """Resume a digest; its next message includes the issues opened while it was paused, except in a live
+        feed.
 
         `exposed` is the project that isn't public which the user agrees to show. Raises NotAgreed, UserError
         if its owner can't read the project, and ServiceError.
         """
         agreed = digest.agreed_project
-        if (project := await self._readable(digest, user)) is not None:
+        project, missed = await self._readable(digest, user)
+        if project is not None:
             mine = user == digest.owner
             known = {agreed, exposed} if mine else {agreed}
             agreed = _agreement(digest, project, known, None if mine else digest.owner_name) or agreed
         times = _times(digest.plan, await self._store.processes.now())
         if digest.paused or agreed != digest.agreed_project:
-            await self._store.digests.resume(digest, times[0], agreed)
+            await self._store.digests.resume(digest, times[0], agreed, missed)
         return Planned(await self._reloaded(digest), times)
 
     async def take_ownership(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
@@ -266,9 +269,13 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._visible_project(session, digest)
             await self._check(session, digest.plan)
+            now = await self._store.processes.now()
+            missed = await DigestReader(self._client, session, now).missed(digest)
         agreed = _agreement(digest, project, {exposed})
-        times = _times(digest.plan, await self._store.processes.now())
-        await self._store.digests.take_ownership(digest, user, session.name, times[0], agreed)
+        times = _times(digest.plan, now)
+        await self._store.digests.take_ownership(
+            digest, user, session.name, times[0], agreed_project=agreed, missed=missed
+        )
         return Planned(await self._reloaded(digest), times)
 
     async def remove(self, digest: Digest) -> None:
@@ -298,12 +305,20 @@ class Digests:
         async with self._accounts.reading(user) as session:
             return await self.plans.choices(session, project_id)
 
-    def _require_gap(self, plan: Plan) -> None:
-        if shortest_gap(parse(plan.schedule)) < self._shortest_gap:
+    @staticmethod
+    def _require_schedule(plan: Plan) -> None:
+        """Raises ScheduleError if a digest of that kind can't post on the plan's schedule."""
+        if plan.live and plan.kind == "personal":
+            raise needed()
+        if plan.live and plan.kind != "new":
+            raise ScheduleError(
+                "A live feed posts new issues. Leave out `kind:`, or choose a schedule, like `daily 9`."
+            )
+        if not plan.live and shortest_gap(parse(plan.schedule)) < SHORTEST_GAP:
             raise ScheduleError(
                 "A digest can post at most once every {minutes} minutes. "
                 "Choose a slower schedule, like `hourly`.",
-                minutes=self._shortest_gap // timedelta(minutes=1),
+                minutes=SHORTEST_GAP // timedelta(minutes=1),
             )
 
     async def _require_room(self, owner: Owner) -> None:
@@ -314,11 +329,23 @@ class Digests:
                 most=MAX_OF_A_PERSON,
             )
 
+    async def _require_only_feed(self, digest: Digest, plan: Plan) -> None:
+        """Raises UserError if the plan makes the digest the channel's second live feed of the project."""
+        if plan.live and not digest.plan.live:
+            await self._require_new(Channel(digest.owner.team_id, digest.channel_id), plan)
+
     async def _require_new(self, channel: Channel, plan: Plan) -> None:
         for other in await self.listed(channel):
             if other.plan == plan or (other.personal and plan.kind == "personal"):
                 raise UserError(
                     "This channel already has that digest. It's number {digest} in `{/digest}`.",
+                    digest=other.id,
+                )
+            if other.plan.live and plan.live and other.plan.project_id == plan.project_id:
+                raise UserError(
+                    "This channel already has a live feed of {project}. To change its filters: "
+                    "`{/digest} change {digest}`.",
+                    project=other.plan.project,
                     digest=other.id,
                 )
 
@@ -364,23 +391,27 @@ class Digests:
             return
         raise WrongField("more", error)
 
-    async def _readable(self, digest: Digest, user: Owner) -> Project | None:
-        """The digest's project, if it has one. Raises UserError if the owner can't read what it lists."""
+    async def _readable(self, digest: Digest, user: Owner) -> tuple[Project | None, Sequence[Covered]]:
+        """The digest's project, if it has one, and what a live feed has missed. Raises UserError if the owner
+        can't read what it lists.
+        """
         who = "You" if user == digest.owner else digest.owner_name
         try:
             async with self._accounts.reading(digest.owner) as session:
                 if digest.personal:
                     await self._client.list_issues(session.key, MINE, limit=1)
-                    return None
+                    return None, ()
                 project = await self._visible_project(session, digest)
                 await self._check(session, digest.plan, who)
+                now = await self._store.processes.now()
+                missed = await DigestReader(self._client, session, now).missed(digest)
         except UserError as error:
             if user == digest.owner or isinstance(error, WrongField):
                 raise
             raise owner_lost_access(digest) from error
         if project.status == ProjectStatus.CLOSED:
             raise project_closed(project.name)
-        return project
+        return project, missed
 
 
 def _agreement(

@@ -31,7 +31,7 @@ from bot.slack.surfaces.view import Metadata, View
 from bot.slack.text.mrkdwn import bold, line
 from bot.spelling import counted, prose_kind
 from bot.store.digests import Digest
-from bot.store.plans import FILTER_KINDS, GROUPS, KINDS, STALE_DAYS, FilterKind, Plan
+from bot.store.plans import FILTER_KINDS, GROUPS, KINDS, LIVE, STALE_DAYS, FilterKind, Plan
 
 SCHEDULES = [
     ("daily", "Every day"),
@@ -40,6 +40,7 @@ SCHEDULES = [
     ("hourly", "Hourly"),
     ("cron", "Custom"),
 ]
+CHANNEL_SCHEDULES = [(LIVE, "Live"), *SCHEDULES]
 STALE_CHOICES = (7, STALE_DAYS, 30, 90)
 LONGEST_STALE = 999 * 7
 TIME, DAY, CRON = "09:00", "mon", "0 9 * * 1-5"  # what fields contain when they first appear
@@ -76,7 +77,7 @@ def add_form(plan: Plan, channel_id: str | None, metadata: DigestMetadata) -> JS
     blocks = [
         forms.field("project", "Project", project, optional=False),
         _lists_field(plan),
-        *_schedule_fields(plan),
+        *_schedule_fields(plan, CHANNEL_SCHEDULES),
         forms.field("channel", "Channel", channel, optional=False),
         *_filter_fields(plan),
     ]
@@ -91,7 +92,8 @@ def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON
     about = f"Digest {digest.id}: {bold(plan.project)} in <#{digest.channel_id}>"
     if not mine:
         about += f"\nIt belongs to {line(digest.owner_name)}, who will be notified of your changes."
-    blocks = [section(about), _lists_field(plan), *_schedule_fields(plan), *_filter_fields(plan)]
+    schedule = _schedule_fields(plan, CHANNEL_SCHEDULES)
+    blocks = [section(about), _lists_field(plan), *schedule, *_filter_fields(plan)]
     return marked(forms.form("digest.change", "Edit digest", blocks, submit="Save"), metadata)
 
 
@@ -100,7 +102,7 @@ def personal_form(plan: Plan, metadata: DigestMetadata) -> JSON:
     return forms.form("digest.me", "My digest", blocks, submit="Save", metadata=metadata.dump())
 
 
-def _schedule_fields(plan: Plan) -> list[Block]:
+def _schedule_fields(plan: Plan, known: Sequence[tuple[str, str]] = SCHEDULES) -> list[Block]:
     zone = plan.zone
     try:
         schedule = parse(plan.schedule)
@@ -110,17 +112,17 @@ def _schedule_fields(plan: Plan) -> list[Block]:
     if kind == "hourly" and words:  # at another minute, which only a cron expression can say
         kind = "cron"
     days = words[0].split(",") if kind == "weekly" else [DAY]
-    time = TIME if kind in {"hourly", "cron"} else words[-1]
+    time = TIME if kind in {"hourly", "cron", LIVE} else words[-1]
     chosen = forms.searched("digest.zone", option(zone, zone) if zone else None, "Search by city")
     return [
-        _kind_field(kind),
+        _kind_field(kind, known),
         *_timing(kind, days, time, schedule.cron if kind == "cron" else CRON),
         forms.field("zone", "Time zone", chosen, optional=False),
     ]
 
 
-def _kind_field(kind: str) -> Block:
-    select = forms.choice(ChooseSchedule.action, SCHEDULES, kind, "Choose a schedule")
+def _kind_field(kind: str, known: Sequence[tuple[str, str]]) -> Block:
+    select = forms.choice(ChooseSchedule.action, known, kind, "Choose a schedule")
     return forms.field("schedule", "Schedule", select, optional=False, dispatch=True)
 
 
@@ -168,7 +170,8 @@ def rescheduled(view: View, kind: str) -> JSON:
     for block in view.json["blocks"]:
         match block.get("block_id"):
             case "schedule":
-                blocks += [_kind_field(kind), *_timing(kind, kept.days, kept.time, kept.cron)]
+                known = SCHEDULES if view.json["callback_id"] == "digest.me" else CHANNEL_SCHEDULES
+                blocks += [_kind_field(kind, known), *_timing(kind, kept.days, kept.time, kept.cron)]
             case "days" | "time" | "cron":
                 continue
             case _:
@@ -289,8 +292,8 @@ def _submitted_schedule(values: forms.Values) -> Schedule:
             return parse(f"{kind} {time}")
         case "weekly":
             return parse(f"weekly {','.join(days)} {time}")
-        case "hourly":
-            return parse("hourly")
+        case "hourly" | "live":
+            return parse(kind)
         case "cron":
             return parse(f"cron {values.text('cron') or ''}")
     raise ActionExpired

@@ -10,10 +10,11 @@ from bot.features.digests import buttons, channels, commands, schedules, views
 from bot.features.digests import form as digest_form
 from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
+from bot.features.digests.editions import RunResult
+from bot.features.digests.feeds import FeedRuns
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.notices import DigestNotices
 from bot.features.digests.plans import WantedPlan, collected
-from bot.features.digests.reading import RunResult
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
@@ -30,7 +31,7 @@ from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
 from bot.spelling import squashed
 from bot.store.digest_notices import NOTICE
-from bot.store.digests import DIGEST, Digest
+from bot.store.digests import DIGEST, FEED, Digest
 from bot.store.plans import Plan
 
 
@@ -39,6 +40,7 @@ class DigestHandlers:
         self.parts, self.digests = parts, Digests(parts)
         poster = channels.DigestPoster(parts.platform.posts, parts.platform.wording)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
+        self.feeds = FeedRuns(parts, poster, telemetry.digest_finished)
         self.notices = DigestNotices(parts.store.digests, parts.platform.posts, parts.platform.wording)
 
     def feature(self) -> Feature:
@@ -67,7 +69,7 @@ class DigestHandlers:
                 "digest.zone": self.zone_options,
                 **{f"digest.{field}": self.choice_options for field in digest_form.CHOICE_FIELDS},
             },
-            jobs={NOTICE: self.notices.send, DIGEST: self.runs},
+            jobs={NOTICE: self.notices.send, DIGEST: self.runs, FEED: self.feeds},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
@@ -213,6 +215,11 @@ class DigestHandlers:
         if digest.paused:
             raise UserError(
                 "Digest {digest} is paused. To resume it: `{/digest} resume {digest}`.", digest=digest.id
+            )
+        if digest.plan.live:
+            raise UserError(
+                "Digest {digest} is live: it posts each new issue by itself, within two minutes.",
+                digest=digest.id,
             )
         if not await self.parts.store.jobs.claim_for(f"{digest.job_key}:now", DOUBLE_CLICK):
             raise UserError("Digest {digest} was just sent. Try again in ten seconds.", digest=digest.id)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from bot.features.digests import plans
+from bot.features.digests.editions import Edition
 from bot.features.digests.plans import SOON_DAYS, Section
-from bot.features.digests.reading import Edition
 from bot.features.digests.saved_queries import too_large
 from bot.features.issues.views import due, listed, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url

@@ -1,5 +1,5 @@
 """Reads what an owner's digests list: the new issues for all of them together, so that the number of requests
-depends on the new issues, and the other kinds one by one.
+depends on the new issues, and the other kinds one by one. Live feeds of a project share one list.
 
 Each read of new or closed issues overlaps the last one by OVERLAP and skips issues already covered, by their
 numbers. So an issue that becomes visible late is still found, and none is posted twice. `covered_to` is in
@@ -9,14 +9,13 @@ the service's own time, which may differ from every other clock.
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from enum import StrEnum
-from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
-from bot.errors import Forbidden, NotFound, Refused, UserError
+from bot.errors import Forbidden, NotFound, Refused
 from bot.features.digests import plans, schedules
 from bot.features.digests.saved_queries import MAX_PAGES, in_query
 from bot.features.issues.publicity import may_show, visible_project
@@ -24,9 +23,7 @@ from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Page, Project
-from bot.store.digests import Covered, Digest, DigestProgress, Pause, Start
-from bot.store.job import Job
-from bot.store.owner import Owner
+from bot.store.digests import Covered, Digest, Pause, Start
 from bot.store.plans import Plan
 
 OVERLAP = timedelta(hours=3)
@@ -45,67 +42,10 @@ FEW = 5  # up to this many projects are read one by one; for more, the list of a
 MAX_COUNTED = 2000  # if the history needs more issues than this, it starts empty
 AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
-LATE = timedelta(minutes=15)  # how late a digest has to be to say so
-FOREVER = timedelta(days=36_500)
 
 
-class RunResult(StrEnum):
-    """How a run ended."""
-
-    SENT = "sent"
-    EMPTY = "empty"  # nothing was posted, because there was nothing new
-    UNKNOWN = "unknown"  # the message may have been posted; it isn't repeated
-    DROPPED = "dropped"
-    """Nothing was posted and no issue is covered, because the digest was paused or couldn't be read."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DigestRun:
-    """One due time of a digest.
-
-    `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
-    the schedule. `began` is by the monotonic clock.
-    """
-
-    job: Job
-    digest: Digest
-    progress: DigestProgress
-    due_at: datetime
-    missed: int = 0
-    asked: bool = False
-    began: float = field(default_factory=time.monotonic, compare=False)
-
-    @property
-    def owner(self) -> Owner:
-        return self.digest.owner
-
-
-@dataclass(frozen=True, kw_only=True)
-class Edition:
-    """The content of a digest's message. `issues` are the new ones, oldest first; there may be `more`.
-
-    `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
-    posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
-    if they can't be compared. `asked` is true if a user requested it between two due times.
-    """
-
-    digest: Digest
-    due_at: datetime
-    issues: tuple[Issue, ...]
-    now: datetime
-    missed: int
-    late: timedelta
-    periods: tuple[int, ...]
-    asked: bool = False
-    more: bool = False
-    me: int = 0  # whose issues a personal digest lists
-
-    def count(self, issues: int) -> str:
-        return f"{issues}+" if self.more else str(issues)
-
-
-Ready = Callable[[], Awaitable[Edition | None]]
-"""What a digest posts now, marked as sending; None if it must not be posted."""
+News = tuple[list[Issue], datetime | None]
+"""Rows of a list that several digests share, and the time of the last one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +53,8 @@ class Content:
     """What a digest lists, in order, and its project's current name.
 
     `more`: there may be more issues. `covered_to` and `covered` are how far the issues go, and those not to
-    be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `read_at` is the
-    monotonic time when it was read.
+    be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
+    issues in a live feed's project that changed lately. `read_at` is the monotonic time when it was read.
     """
 
     project: str
@@ -123,6 +63,7 @@ class Content:
     covered_to: datetime | None = None
     covered: tuple[Covered, ...] = ()
     seen: Mapping[int, datetime] | None = None
+    updated: tuple[Issue, ...] = ()
     read_at: float = math.inf
     me: int = 0
 
@@ -155,11 +96,19 @@ class DigestReader:
                 found[digest.id] = state
             else:
                 listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
-        opened = [one for one in listing if one.plan.kind == "new" and not one.plan.custom_fields]
-        news = await self._rows(opened) if opened else ([], None)
+        news: dict[int, News] = {}
+        feeds: dict[int, list[Digest]] = defaultdict(list)
+        opened = []
         for digest in listing:
-            shared = news if digest in opened else None
-            content = await self._content(digest, covered[digest.id], shared)
+            if digest.plan.live:
+                feeds[digest.plan.project_id].append(digest)
+            elif digest.plan.kind == "new" and not digest.plan.custom_fields:
+                opened.append(digest)
+        for lists, together in (*((self._updated, group) for group in feeds.values()), (self._rows, opened)):
+            shared = await lists(together) if together else None
+            news |= {digest.id: shared for digest in together if shared}
+        for digest in listing:
+            content = await self._content(digest, covered[digest.id], news.get(digest.id))
             if isinstance(content, Content) and not digest.direct:
                 content = replace(content, read_at=read_at)
             found[digest.id] = content
@@ -169,7 +118,7 @@ class DigestReader:
         self,
         digest: Digest,
         covered: Mapping[int, datetime],
-        news: tuple[list[Issue], datetime | None] | None,
+        news: News | None,
         *,
         again: bool = False,
     ) -> Content | Pause:
@@ -183,17 +132,19 @@ class DigestReader:
         def is_listed(row: Issue) -> bool:
             return row.id not in self.hidden and _is_listed(row, digest, covered)
 
-        if news is None:
-            filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
-            filters = replace(filters, sort=plans.LATEST[kind])
-            try:
-                rows, more = await self._first_rows(filters, is_listed)
-            except Refused:
-                if not digest.plan.custom_fields:
-                    raise
-                return Pause.FILTER
-            reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
-        listed = [row for row in rows if is_listed(row)]
+        filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
+        try:
+            if news is None:
+                rows, more = await self._first_rows(replace(filters, sort=plans.LATEST[kind]), is_listed)
+                reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
+            listed = [row for row in rows if is_listed(row)]
+            if news and listed and digest.plan.custom_fields:
+                having = {row.id async for row in self._every(filters)}
+                listed = [row for row in listed if row.id in having]
+        except Refused:
+            if not digest.plan.custom_fields:
+                raise
+            return Pause.FILTER
         if digest.plan.query:
             try:
                 listed, cut = await in_query(self.client, self.session, digest.plan, listed)
@@ -210,6 +161,7 @@ class DigestReader:
             # What wasn't read is covered as well, although the next read overlaps this one.
             covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
             covered=tuple(Covered(number, at) for number, at in times if at),
+            updated=tuple(rows) if digest.plan.live else (),
         )
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
@@ -259,11 +211,21 @@ class DigestReader:
         covered = [Covered(number, at) for number, at in times if at]
         return Start(covered_to=covered_to, covered=covered, history=history)
 
+    async def missed(self, digest: Digest) -> Sequence[Covered]:
+        """The issues that a live feed leaves out because they were opened while it was paused."""
+        if not (digest.plan.live and digest.paused):
+            return ()
+        anything = plans.filters_of(replace(digest.plan, filters={}, custom_fields=()), self.now)
+        opened = self._every(replace(anything, created_on=since(digest.covered_to)))
+        return [Covered(row.id, row.created_on) async for row in opened if row.created_on]
+
     async def history_of(self, plan: Plan) -> list[tuple[datetime, int]]:
         """How many issues were opened or closed in each of the last periods.
 
         Starts empty for custom fields and a saved query: the user who edits the digest may not see them.
         """
+        if plan.live:
+            return []
         ends = schedules.ends_around(schedules.parse(plan.schedule), plan.zone, self.now)
         if not ends[:-1] or plan.kind not in plans.HAPPENED or plan.custom_fields or plan.query:
             return []
@@ -310,7 +272,20 @@ class DigestReader:
     def _every(self, filters: IssueFilters) -> AsyncIterator[Issue]:
         return self.client.iter_issues(self.session.key, filters)
 
-    async def _rows(self, digests: Sequence[Digest]) -> tuple[list[Issue], datetime | None]:
+    async def _updated(self, feeds: Sequence[Digest]) -> News:
+        """The issues of these feeds' project that changed lately, and when the last one did: by one request,
+        unless more than PAGE of them changed.
+        """
+        latest = (Sort("updated_on", descending=True), Sort("id", descending=True))
+        filters = _filters(feeds[0].plan.project_id, feeds)
+        filters = replace(filters, created_on=None, updated_on=filters.created_on, sort=latest)
+        page = await self.client.list_issues(self.session.key, filters)
+        rows = [_slim(row) for row in page.items]
+        if page.total_count > len(rows):
+            rows = [_slim(row) async for row in self._every(filters)]
+        return rows, max((row.updated_on for row in rows if row.updated_on), default=None)
+
+    async def _rows(self, digests: Sequence[Digest]) -> News:
         """The issues that may be new, and when the newest one was opened."""
         numbers = sorted({digest.plan.project_id for digest in digests})
         together = _filters(numbers[0] if len(numbers) == 1 else None, digests)
@@ -386,59 +361,3 @@ def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
         created_on=since(min(known)) if len(known) == len(reached) else None,
         sort=(Sort("created_on", descending=True), Sort("id", descending=True)),
     )
-
-
-def due_run(run: DigestRun, now: datetime) -> DigestRun:
-    """The run of a digest that is due: all the due times that it missed become one, the last."""
-    schedule, zone, since = schedules.parse(run.digest.plan.schedule), run.digest.plan.zone, run.progress.due
-    times = schedules.due_times(schedule, zone, since, now)
-    due_at = max((since, *schedules.previous_times(schedule, zone, now + schedules.INSTANT, 1)))
-    return replace(run, due_at=due_at, missed=max(0, len(times) - 1), asked=False)
-
-
-def next_due(digest: Digest, now: datetime) -> datetime:
-    """The first due time after `now`."""
-    schedule = schedules.parse(digest.plan.schedule)
-    (after,) = schedules.next_times(schedule, digest.plan.zone, now, 1) or (now + FOREVER,)
-    return after
-
-
-def readable(digest: Digest) -> bool:
-    """Whether its schedule and time zone are valid: a system update can remove a zone."""
-    try:
-        schedules.parse(digest.plan.schedule)
-        ZoneInfo(digest.plan.zone)
-    except (UserError, KeyError, ValueError):
-        return False
-    return True
-
-
-def edition(run: DigestRun, content: Content, now: datetime) -> Edition:
-    """What a run posts at `now` if its issues are new."""
-    digest, issues = run.digest, content.issues
-    schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone
-    moments = [at for issue in issues if (at := plans.happened(digest.plan.kind, issue))]
-    counts = dict(history(digest, moments, now))
-    ends = (*schedules.previous_times(schedule, zone, run.due_at, schedules.PERIODS - 1), run.due_at)
-    late = now - run.due_at
-    counted_once = digest.plan.kind in plans.HAPPENED
-    comparable = counted_once and not run.asked and not run.missed and set(ends) <= counts.keys()
-    return Edition(
-        digest=digest,
-        due_at=run.due_at,
-        issues=issues,
-        more=content.more,
-        me=content.me,
-        now=now,
-        missed=run.missed,
-        late=late if late >= LATE else timedelta(0),
-        periods=tuple(counts[end] for end in ends) if comparable else (),
-        asked=run.asked,
-    )
-
-
-def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
-    """The digest's history plus these issues, each counted in the period in which it was opened."""
-    ends = schedules.ends_around(schedules.parse(digest.plan.schedule), digest.plan.zone, now)
-    known = min((end for end, _ in digest.history), default=digest.period_from)
-    return schedules.counted(ends, digest.history, opened, since=known)

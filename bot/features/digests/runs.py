@@ -16,19 +16,10 @@ from pydantic import ValidationError
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import BotError, KeySuspended, NotLinked
-from bot.features.digests import reading
+from bot.features.digests import editions
 from bot.features.digests.channels import DigestPoster
-from bot.features.digests.reading import (
-    OVERLAP,
-    Content,
-    DigestReader,
-    DigestRun,
-    Edition,
-    RunResult,
-    due_run,
-    next_due,
-    readable,
-)
+from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due, readable
+from bot.features.digests.reading import OVERLAP, Content, DigestReader
 from bot.features.digests.saved_queries import too_large
 from bot.features.due_reads import DueReads
 from bot.slack.outgoing import outcomes
@@ -220,7 +211,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                 latest.append(known := await self._listed_again(run, known))
             if not isinstance(known, Content) or (times_ready > 1 and await self._is_over(run)):
                 return None
-            return reading.edition(run, known, self._clock.now())
+            return editions.edition(run, known, self._clock.now())
 
         def covers() -> object:
             return _sending(run, known) if isinstance(known := latest[-1], Content) else None
@@ -292,7 +283,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             seen=sent.seen,
             forget_before=covered_to - OVERLAP if covered_to else None,
             period_from=run.due_at if on_time else now,
-            history=reading.history(digest, [one.at for one in sent.covered], now),
+            history=editions.history(digest, [one.at for one in sent.covered], now),
         )
         outcome = "too_large" if isinstance(sent, Content) and too_large(sent) else result.value
         self._record(run, result, outcome, issues=len(sent.covered))

@@ -26,10 +26,12 @@ from cronsim import CronSim, CronSimError
 
 from bot.errors import UserError
 from bot.spelling import series
+from bot.store.plans import LIVE
 
-KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday")
+KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday", LIVE)
 """The words that a schedule can start with."""
 
+AS_THEY_HAPPEN = ["as", "they", "happen"]
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 START = rf"(?:{'|'.join(KEYWORDS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)days|{_DAY}-{_DAY})(?![^\s,])"
@@ -63,6 +65,10 @@ class ScheduleError(UserError):
     __init__ = UserError.__init__
 
 
+def needed() -> UserError:
+    return UserError("Your own digest needs a schedule, like `daily 9`.")
+
+
 @dataclass(frozen=True)
 class Schedule:
     """`text` is the canonical text, for which `parse` returns an equal schedule; `cron` has the fields."""
@@ -88,16 +94,24 @@ class Schedule:
                 return f"every {days} at {_clock(words[1])}"
             case "hourly":
                 return f"every hour at {words[0]}" if words else "every hour"
+            case "live":
+                return " ".join(AS_THEY_HAPPEN)
         return _cron_in_words(self.cron)
 
 
 def parse(text: str) -> Schedule:
     """`daily 09:00`, `weekdays 9am`, `weekly mon,thu 9.30`, `hourly`, `hourly :30`, `cron 0 9 * * 1-5`.
 
-    Reads `every weekday at 9:00 AM` too. Ignores case; the default time is 9:00. Raises ScheduleError, which
-    never repeats the input: that may be a secret.
+    Reads `every weekday at 9:00 AM` too, and `live` or `as they happen`, which is due every minute. Ignores
+    case; the default time is 9:00. Raises ScheduleError, which never repeats the input: that may be a secret.
     """
-    kind, *rest = text.lower().translate(QUOTES).split() or [""]
+    kind, *rest = typed = text.lower().translate(QUOTES).split() or [""]
+    if typed in ([LIVE], AS_THEY_HAPPEN):
+        return Schedule(LIVE, "* * * * *")
+    if LIVE in typed or typed[:3] == AS_THEY_HAPPEN:
+        raise ScheduleError(
+            "A live feed posts new issues as they happen. Leave out `live`, or the schedule beside it."
+        )
     if kind == "cron":
         return _cron(rest)
     words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]

@@ -9,7 +9,7 @@ from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import ACTS, Act
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
-from bot.features.digests.reading import RunResult, next_due, readable
+from bot.features.digests.editions import RunResult, next_due, readable
 from bot.features.digests.saved_queries import too_large
 from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
@@ -42,6 +42,7 @@ SET_UP = (
     "Your digest is set up. I'll send you a direct message with what's overdue, due today, newly assigned to "
     "you, or changed."
 )
+LIVE_FEED = "Each new issue gets a post within two minutes."
 TAKE_OWNERSHIP = "Anyone who can see the project can take ownership."
 EDIT = "Edit the digest, then resume it."
 REASONS: Mapping[Pause, tuple[str, str]] = {
@@ -149,7 +150,7 @@ def where(digest: Digest) -> str:
 
 
 def _buttons(digest: Digest, user: Owner) -> Block:
-    first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE]
+    first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE][digest.plan.live :]
     last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OWNERSHIP, Act.REMOVE]
     shown = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
     if not digest.personal:
@@ -230,11 +231,17 @@ def status_line(digest: Digest, user: Owner, wording: Wording) -> str:
     """When a digest is next posted, or why it is paused and what to do; in mrkdwn."""
     if digest.paused or not readable(digest):
         return why_paused(digest, user, wording)
-    return f"Next: {moment(next_due(digest, datetime.now(UTC)))}"
+    return _upcoming(digest.plan, [next_due(digest, datetime.now(UTC))])
+
+
+def _upcoming(plan: Plan, times: Sequence[datetime]) -> str:
+    return LIVE_FEED if plan.live else f"Next: {', '.join(map(moment, times))}"
 
 
 def when_of(plan: Plan) -> str:
     """`every day at 9:00 AM (Europe/Madrid)`."""
+    if plan.live:
+        return parse(plan.schedule).in_words()
     try:
         schedule = parse(plan.schedule).in_words()
     except ScheduleError:  # it stopped because of that, and is to be edited
@@ -282,7 +289,7 @@ def added(planned: Planned, service: str) -> Message:
     blocks: list[Block] = [section(text)]
     if about := filters_in_words(plan):
         blocks.append(context(about[0].upper() + about[1:]))
-    blocks.append(section(f"Next: {', '.join(map(moment, planned.times))}"))
+    blocks.append(section(_upcoming(plan, planned.times)))
     blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
     if digest.agreed_project is not None and not digest.direct:
         blocks.append(section(_exposed(digest)))
@@ -294,7 +301,7 @@ def added(planned: Planned, service: str) -> Message:
 def changed(planned: Planned) -> str:
     digest = planned.digest
     about = f" · {filters}" if (filters := filters_in_words(digest.plan)) else ""
-    upcoming = "It's still paused." if digest.paused else f"Next: {moment(planned.times[0])}"
+    upcoming = "It's still paused." if digest.paused else _upcoming(digest.plan, planned.times[:1])
     return f"{_named(digest)} is updated: {when_of(digest.plan)}{about}. {upcoming}"
 
 
@@ -306,17 +313,19 @@ def paused(digest: Digest, user: Owner, wording: Wording) -> str:
 
 
 def resumed(planned: Planned, before: Digest) -> str:
-    digest, upcoming = planned.digest, f"Next: {moment(planned.times[0])}"
+    digest = planned.digest
+    upcoming = _upcoming(digest.plan, planned.times[:1])
     if not before.paused:
         return f"{_named(digest)} is already active. {upcoming}"
-    parts = (digest_message.RESUMED.get(digest.plan.kind), upcoming)
+    later = digest_message.RESUMED.get(digest.plan.kind)
+    parts = ("It goes on from now." if digest.plan.live else later, upcoming)
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 
 def ownership_taken(planned: Planned, before: Digest, service: str) -> str:
-    named, upcoming = _named(planned.digest), moment(planned.times[0])
+    named, upcoming = _named(planned.digest), _upcoming(planned.digest.plan, planned.times[:1])
     now = "is already yours" if before.owner == planned.digest.owner else "is yours now"
-    return f"{named} {now}. It shows what you can see in {escape(service)}. Next: {upcoming}"
+    return f"{named} {now}. It shows what you can see in {escape(service)}. {upcoming}"
 
 
 def removed(digest: Digest, wording: Wording) -> Message:

@@ -14,7 +14,7 @@ from bot.errors import AnswerTooLarge, ServiceBroken, UserError
 from bot.features.issues.issues import IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.conventions import IssueDetailInclude
-from bot.service.models import Issue, Journal
+from bot.service.models import Change, Issue, Journal
 from bot.store.followed import Followed
 from bot.store.owner import Owner
 
@@ -22,6 +22,7 @@ log = structlog.get_logger(__name__)
 
 JOURNALS: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_FOLLOWED = 500
+TOLD = ("status_id", "assigned_to_id")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Seen:
         return [
             j for j in self.issue.journals if j.private_notes is False or not (j.notes or j.private_notes)
         ]
+
+    def changes_after(self, journal: int) -> list[tuple[Journal, Change]]:
+        """The changes of status and assignee after that one, which the thread of a live feed's post tells."""
+        each = ((entry, change) for entry in self.history if entry.id > journal for change in entry.details)
+        return [(entry, it) for entry, it in each if it.property == "attr" and it.name in TOLD]
 
     def comment(self, number: int | None) -> Journal | None:
         return next((comment for comment in self.issue.public_comments or () if comment.id == number), None)

@@ -1,8 +1,10 @@
-"""Keeps the posts that follow issues up to date in Slack, and adds the lines and comments below them."""
+"""Posts the issues of live feeds, keeps the posts that follow issues up to date in Slack, and adds the lines
+and comments below them.
+"""
 
 import secrets
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,23 +35,42 @@ async def built(
     follow: FollowIssue | StopFollowing,
     **how: bool,
 ) -> Message:
-    """The post that `poster` caused, who can delete it; `how` is as in `views.post`."""
+    """The post that `poster` caused, who can delete it; `how` is as in `views.post`. A `feed`'s names the
+    issue's author.
+    """
     profile = await platform.profiles.of(slack, poster.team_id, poster.user_id)
-    message = views.post(seen, platform.wording, profile.name, follow, **how)
+    author = seen.issue.author.name if seen.issue.author else ""
+    by = (author or "Someone") if how.get("feed") else profile.name
+    message = views.post(seen, platform.wording, by, follow, **how)
     return deletable(message, poster, profile.first_name, platform.wording.service)
 
 
 @dataclass(frozen=True)
 class ThreadLine:
-    """What is added to a thread: that the issue was closed or reopened, or a comment. See `Post.mark`."""
+    """What is added to a thread: that the issue was closed or reopened, its changes up to the journal `told`,
+    or a comment; or a live feed's post itself, which has `shown`. See `Post.mark` and `FollowedIssueRow`.
+    """
 
     mark: str
     closed: bool | None = None
     comment: int | None = None
+    told: int = 0
+    shown: str = ""
 
     @classmethod
-    def saying(cls, *, closed: bool) -> "ThreadLine":
-        return cls(f"issuebot_followed:{secrets.token_hex(8)}", closed=closed)
+    def posting(cls, followed: Followed, seen: Seen) -> "ThreadLine":
+        told = max((journal.id for journal in seen.history), default=0)
+        return replace(cls.announcing(followed), closed=seen.closed, told=told, shown=seen.fingerprint)
+
+    @classmethod
+    def announcing(cls, followed: Followed) -> "ThreadLine":
+        """A live feed's post in other words, which the next update replaces."""
+        mark = f"issuebot_live:{followed.digest_id}:{followed.issue_id}"
+        return cls(mark, closed=False, shown="announced")
+
+    @classmethod
+    def saying(cls, *, closed: bool, told: int = 0) -> "ThreadLine":
+        return cls(f"issuebot_followed:{secrets.token_hex(8)}", closed=closed, told=told)
 
     @classmethod
     def quoting(cls, comment: int) -> "ThreadLine":
@@ -60,6 +81,17 @@ class ThreadLine:
         """The line that a job was about to add, if it was."""
         return cls(**sending) if sending else None
 
+    def recorded(self, followed: Followed, ts: str) -> dict[str, Any]:
+        """What is recorded once it is added, with this `ts`."""
+        known: dict[str, Any] = (
+            {"closed": self.closed} if self.comment is None else {"quoted_to": self.comment}
+        )
+        if self.told:
+            known["told_to"] = self.told
+        if self.shown:
+            known |= {"shown": self.shown, "ts": ts, "thread_ts": followed.thread_ts or ts}
+        return known
+
 
 class ThreadPoster:
     def __init__(self, parts: Parts) -> None:
@@ -68,13 +100,8 @@ class ThreadPoster:
 
     async def update(self, job: Job, followed: Followed, seen: Seen) -> Outcome | None:
         """Show the issue in its post. Repeating it is safe, unless another process has shown more since."""
-        owner = followed.owner
-        poster = Owner(owner.enterprise_id, owner.team_id, followed.posted_by)
-        follow = StopFollowing(issue=followed.issue_id, created=followed.created)
-        slack = await self.parts.workspaces.client(owner.enterprise_id, owner.team_id)
-        how = {"direct": followed.direct, "quotes": followed.quoted_to is not None}
-        message = await built(slack, self.parts.platform, poster, seen, follow, **how)
-        post = Post(owner=owner, channel_id=followed.channel_id, ts=followed.ts)
+        message = await self._built(followed, seen)
+        post = Post(owner=followed.owner, channel_id=followed.channel_id, ts=followed.ts)
 
         async def ready() -> Message | None:
             mine = await self.posts.jobs.holds(job)
@@ -83,27 +110,36 @@ class ThreadPoster:
         return await self.parts.platform.outbox.send(post, ready, due_at=datetime.now(UTC))
 
     async def add(self, job: Job, followed: Followed, line: ThreadLine, seen: Seen) -> Outcome | Later | None:
-        """Add a line that says whether the issue is closed, or quotes a comment, unless the thread may not be
-        shown the issue anymore.
-        """
-        comment = seen.comment(line.comment)
-        message = (
-            await views.quote(seen, comment, self.wording)
-            if comment
-            else views.closed_line(seen, self.wording)
-        )
+        """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
+        if comment := seen.comment(line.comment):
+            message = await views.quote(seen, comment, self.wording)
+        elif line.shown:
+            message = await self._built(followed, seen)
+        elif line.told:
+            message = views.changes_line(seen, followed.told_to)
+        else:
+            message = views.closed_line(seen, self.wording)
 
         async def ready() -> Message | None:
             return message if await self._may_show(followed, seen, line.comment) else None
 
-        post, now = _line(followed, line), datetime.now(UTC)
+        post, now = line_post(followed, line), datetime.now(UTC)
         return await self.posts.post(job, post, ready, sending=lambda: asdict(line), due_at=now)
 
     async def look_up(self, job: Job, followed: Followed, line: ThreadLine) -> LookUp:
-        return await self.posts.look_up(job, _line(followed, line))
+        return await self.posts.look_up(job, line_post(followed, line))
+
+    async def _built(self, followed: Followed, seen: Seen) -> Message:
+        owner = followed.owner
+        poster = Owner(owner.enterprise_id, owner.team_id, followed.posted_by)
+        follow = StopFollowing(issue=followed.issue_id, created=followed.created)
+        slack = await self.parts.workspaces.client(owner.enterprise_id, owner.team_id)
+        feed, quotes = followed.digest_id is not None, followed.quoted_to is not None
+        how = {"direct": followed.direct, "quotes": quotes, "feed": feed}
+        return await built(slack, self.parts.platform, poster, seen, follow, **how)
 
     async def tell_unsure(self, followed: Followed) -> None:
-        """Tell the follower that a line may be missing."""
+        """Tell the follower that a line, or a live feed's post, may be missing."""
         await self.posts.tell(followed.owner, views.unsure(followed, self.wording))
 
     async def _may_show(self, followed: Followed, seen: Seen, quoting: int | None) -> bool:
@@ -124,6 +160,6 @@ class ThreadPoster:
         return followed.direct or await Publicity(self.parts).may_post(followed.owner, seen.exposure, agreed)
 
 
-def _line(followed: Followed, line: ThreadLine) -> Post:
-    place = {"channel_id": followed.channel_id, "thread_ts": followed.thread_ts}
-    return Post(owner=followed.owner, mark=line.mark, **place)
+def line_post(followed: Followed, line: ThreadLine) -> Post:
+    thread_ts = followed.thread_ts or None
+    return Post(owner=followed.owner, channel_id=followed.channel_id, thread_ts=thread_ts, mark=line.mark)

@@ -24,6 +24,7 @@ from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
+from bot.store.digests import Pause
 from bot.store.followed import FOLLOWER, Followed
 from bot.store.job import Again, Done, Job, Later, Outcome
 from bot.store.owner import Owner
@@ -183,14 +184,17 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         found = await self.poster.look_up(item.job, item.followed, line)
         about = {"issue": item.followed.issue_id, "found": type(found).__name__}
         log.info("line looked up", action="follow.looked_up", **about)
-        if isinstance(found, Later):
-            return found
-        if isinstance(found, outcomes.Unsure):
-            await self.poster.tell_unsure(item.followed)
-        arrived = not isinstance(found, outcomes.Absent)
-        return (
-            await self._added(item, line) if arrived else replace(item, job=replace(item.job, tried_at=None))
-        )
+        match found:
+            case Later():
+                return found
+            case outcomes.Absent():
+                return replace(item, job=replace(item.job, tried_at=None))
+            case outcomes.Unsure():
+                await self.poster.tell_unsure(item.followed)
+                if line.shown:
+                    await self._following.end([item.followed], "post unsure")
+                    return Done()
+        return await self._added(item, line, found.ts if isinstance(found, outcomes.Posted) else "")
 
     async def read(self, owner: Owner, items: Sequence[ChangedIssue]) -> Mapping[str, Look]:
         numbers = sorted({item.followed.issue_id for item in items})
@@ -215,12 +219,12 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         return Done()
 
     async def _show(self, item: ChangedIssue, seen: Seen) -> Outcome:
-        for write in (self._update, self._quote, self._tell):
+        for write in (self._post, self._update, self._quote, self._tell):
             match await write(item, seen):
                 case ChangedIssue() as item:
                     continue
-                case outcomes.PostRefused():
-                    await self._following.end([item.followed], "post gone")
+                case outcomes.PostRefused(status):
+                    await self._refused(item.followed, status)
                     return Done()
                 case Later() as later:
                     return later
@@ -232,6 +236,18 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
             return Done(shown)
         # Times are in whole seconds, by the service's clock: another change may still get the same one.
         return Again(now + SAME_SECOND, {}, shown)
+
+    async def _refused(self, one: Followed, status: ChannelStatus | None) -> None:
+        """Stop following what Slack doesn't let the bot update, and stop a live feed that it can't post."""
+        await self._following.end([one], "post refused")
+        if not one.ts and one.digest_id is not None and status is None:
+            await self.access.store.digests.stop(one.owner, [one.digest_id], Pause.REFUSED)
+
+    async def _post(self, item: ChangedIssue, seen: Seen) -> Step:
+        """Post an issue of a live feed, unless it is posted already."""
+        return (
+            item if item.followed.ts else await self._add(item, ThreadLine.posting(item.followed, seen), seen)
+        )
 
     async def _update(self, item: ChangedIssue, seen: Seen) -> Step:
         """Show the issue in its post, unless the post shows it already."""
@@ -260,23 +276,28 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         return item
 
     async def _tell(self, item: ChangedIssue, seen: Seen) -> Step:
-        """Add the line that the issue was closed or reopened, if it was."""
-        if seen.closed == item.followed.closed:
+        """Add the line that the issue was closed or reopened, if it was; below a live feed's post, the line
+        that tells who changed the status or the assignee.
+        """
+        one = item.followed
+        changes = seen.changes_after(one.told_to) if one.digest_id is not None else []
+        if not changes and seen.closed == one.closed:
             return item
-        return await self._add(item, ThreadLine.saying(closed=seen.closed), seen)
+        told = changes[-1][0].id if changes else 0
+        return await self._add(item, ThreadLine.saying(closed=seen.closed, told=told), seen)
 
     async def _add(self, item: ChangedIssue, line: ThreadLine, seen: Seen) -> Step:
         """Add a line below the post, once."""
         match await self.poster.add(item.job, item.followed, line, seen):
-            case outcomes.Posted():
-                return await self._added(item, line)
+            case outcomes.Posted(ts):
+                return await self._added(item, line, ts)
             case outcomes.PostRefused() | Later() as outcome:
                 return outcome
         return None
 
-    async def _added(self, item: ChangedIssue, line: ThreadLine) -> ChangedIssue:
-        """The same after a line was added."""
-        known = {"closed": line.closed} if line.comment is None else {"quoted_to": line.comment}
+    async def _added(self, item: ChangedIssue, line: ThreadLine, ts: str) -> ChangedIssue:
+        """The same after a line was added, or a live feed's issue was posted."""
+        known = line.recorded(item.followed, ts)
         await self._jobs.go_on(item.job, [self._stored.recording(item.followed, **known)])
         return ChangedIssue(replace(item.job, tried_at=None), replace(item.followed, **known))
 

@@ -26,10 +26,11 @@ def post(
     *,
     direct: bool = False,
     quotes: bool = False,
+    feed: bool = False,
 ) -> Message:
     """The post that `by` caused, as the issue is now; `follow` is in its menu.
 
-    `quotes` is whether comments are included. A `direct` one is the user's own.
+    `quotes` is whether comments are included. A `direct` one is the user's own, and a `feed`'s in no thread.
     """
     issue = seen.issue
     project = f" in {line(issue.project.name)}" if issue.project else ""
@@ -47,7 +48,8 @@ def post(
         text = f"{text}\n{_who(last)} {series(_did(issue, last), 'and')}"
     mine = direct and seen.mine
     shown = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes, mine=mine))
-    more = () if direct or isinstance(follow, FollowIssue) else (issues.follows(issue.id, wording),)
+    alone = direct or feed or isinstance(follow, FollowIssue)
+    more = () if alone else (issues.follows(issue.id, wording),)
     return Message(text, (shown, *more))
 
 
@@ -137,11 +139,21 @@ def closed_line(seen: Seen, wording: Wording) -> Message:
     return Message(text, (section(text),))
 
 
+def changes_line(seen: Seen, told_to: int) -> Message:
+    """Who changed the status and the assignee since that journal: the last change of each."""
+    latest = {change.name: (_who(entry), change) for entry, change in seen.changes_after(told_to)}
+    by: dict[str, list[str]] = {}
+    for who, change in latest.values():
+        by.setdefault(who, []).append(_changed(seen.issue, change))
+    closed = any(name == "status_id" for name in latest) and seen.closed
+    text = series([f"{who} {series(did, 'and')}" for who, did in by.items()], "and")
+    text = f":white_check_mark: {text}" if closed else text
+    return Message(text, (section(text),))
+
+
 def unsure(followed: Followed, wording: Wording) -> Message:
-    """Tells a follower that Slack didn't confirm a line of a thread."""
+    """Tells a follower that Slack didn't confirm a line of a thread, or a live feed's post."""
     number = link(wording.url(followed.issue_id), f"#{followed.issue_id}")
-    text = (
-        f"Slack didn't confirm an update about {number} in a thread, and I won't repeat it. "
-        "Open the issue to see what changed."
-    )
+    what = f"an update about {number} in a thread" if followed.ts else f"the post of {number} in a live feed"
+    text = f"Slack didn't confirm {what}, and I won't repeat it. Open the issue to see what changed."
     return Message(text, (section(text),))

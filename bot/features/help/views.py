@@ -42,6 +42,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "digest": (
         ("", "List this channel's digests"),
         ("add webshop weekdays 09:00", "Post new issues here every weekday at 9:00 AM"),
+        ("add webshop live", "Post each new issue here as it happens, and keep the post up to date"),
         ("me weekdays 9:00", "Get a direct message with your due and changed issues"),
         ("add webshop daily 9 kind:due -to:me", "Post issues that are overdue or due soon, except yours"),
         ("add webshop", "Open the form for a new digest"),
@@ -74,7 +75,8 @@ OPTIONS = {
     "parent: created: updated: closed: start: due: query: sort: id: cf_<id>:`",
     "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "
     "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
-    "digest": "Schedules: `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, `cron 0 9 * * 1-5`. "
+    "digest": "Schedules: `live`, `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, "
+    "`cron 0 9 * * 1-5`. "
     "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version: "
     "cf_<id>: query:`. Put `-` before a filter to exclude matches. "
     "Options: `group:tracker|priority|category|assignee empty:yes tz:`",

@@ -192,11 +192,16 @@ class IssueHandlers:
         return await reply.why_not_post() or (Announced.HIDDEN if made.seen.hidden else Announced.YES)
 
     async def _announce(self, reply: Reply, made: Created, *, followed: bool) -> tuple[Announced, str | None]:
-        does = f"{(await reply.profile()).name} created"
-        button = StopFollowing if followed else FollowIssue if reply.place.thread_ts else None
-        carries = button(issue=made.issue.id, created=True) if button else None
-        post = views.posted(does, made.issue, reply.wording, made.mention, carries)
-        return await reply.post(post, partial(Publicity(self.parts).may_post, reply.owner, made.seen))
+        issue, does = made.issue, f"{(await reply.profile()).name} created"
+        may_post = partial(Publicity(self.parts).may_post, reply.owner, made.seen)
+        kept = views.posted(
+            does, issue, reply.wording, made.mention, StopFollowing(issue=issue.id, created=True)
+        )
+        if live := await reply.platform.announce_live(reply, issue, kept, may_post):
+            return live, None
+        follow = FollowIssue(issue=issue.id, created=True) if reply.place.thread_ts else None
+        post = kept if followed else views.posted(does, issue, reply.wording, made.mention, follow)
+        return await reply.post(post, may_post)
 
     @staticmethod
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:

@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, KeyInRequest
+from bot.service.models import Issue
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut, SlashCommand
 from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
@@ -37,6 +38,7 @@ from bot.store.store import Store
 log = structlog.get_logger(__name__)
 
 S = TypeVar("S", bound=SavedDraft)
+MayPost = Callable[[], Awaitable[bool]]
 
 
 class FormNotShown(SlackApiError):
@@ -48,6 +50,10 @@ class FormNotShown(SlackApiError):
 
 async def _no_home(_: "Reply") -> None:
     """Until the features are built there is no Home tab."""
+
+
+async def _no_feed(_reply: "Reply", _issue: Issue, _message: Message, _may_post: MayPost) -> None:
+    """Until the features are built there are no live feeds."""
 
 
 @dataclass
@@ -63,6 +69,8 @@ class Platform:
     file_hosts: frozenset[str] = frozenset()
     publish_home: Callable[["Reply"], Awaitable[None]] = _no_home
     """Publishes the user's Home tab again; set by `features.build`."""
+    announce_live: Callable[["Reply", Issue, Message, MayPost], Awaitable[Announced | None]] = _no_feed
+    """Announces a created issue as a live feed's post; None if none has it; set by `features.build`."""
 
 
 class Acknowledgement:
@@ -190,16 +198,14 @@ class Reply:
         self.answered.set()
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
-    async def announce(self, message: Message, may_post: Callable[[], Awaitable[bool]]) -> Announced:
+    async def announce(self, message: Message, may_post: MayPost) -> Announced:
         """Post where the user asked, unless outsiders read it or may; the user can delete the post.
 
         `may_post`, asked right before the post, tells whether others there may see what it says.
         """
         return (await self.post(message, may_post))[0]
 
-    async def post(
-        self, message: Message, may_post: Callable[[], Awaitable[bool]]
-    ) -> tuple[Announced, str | None]:
+    async def post(self, message: Message, may_post: MayPost) -> tuple[Announced, str | None]:
         """As `announce`, with the post's `ts` if Slack returns it."""
         self.answered.set()
         if why_not := await self.why_not_post():

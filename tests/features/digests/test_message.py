@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
+from bot.features.digests.editions import Edition
 from bot.features.digests.message import message
-from bot.features.digests.reading import Edition
 from bot.sandbox.workspace.blocks import check_blocks
 from bot.service.models import Issue, IssueStatus, Ref
 from bot.slack.surfaces.blocks import JSON, Message

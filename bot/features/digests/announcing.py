@@ -1,0 +1,79 @@
+"""Announces what a user created where a live feed would post it: the announcement is the feed's post."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from bot.features.digests import plans
+from bot.features.digests.feeds import followed_by
+from bot.features.following.poster import ThreadLine, line_post
+from bot.features.issues.views import FOLLOWS
+from bot.features.parts import Parts
+from bot.service.models import Issue
+from bot.slack.outgoing import outcomes
+from bot.slack.outgoing.outcomes import ChannelStatus
+from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.replies import MayPost, Reply
+from bot.slack.surfaces.blocks import Message
+from bot.store.digests import Digest
+from bot.store.job import Done, Later, Outcome
+
+REFUSED: Mapping[ChannelStatus | None, Announced] = {
+    ChannelStatus.SHARED: Announced.SHARED,
+    ChannelStatus.GONE: Announced.UNKNOWN,
+}
+
+
+@dataclass(frozen=True)
+class FeedAnnouncer:
+    parts: Parts
+
+    async def announce(
+        self, reply: Reply, issue: Issue, message: Message, may_post: MayPost
+    ) -> Announced | None:
+        """Post it for the live feed where it was created; None if no live feed there has such issues.
+
+        If Slack doesn't confirm the post, or this process dies, the feed goes on with it.
+        """
+        store, feed = self.parts.store, await self._feed(reply, issue)
+        if feed is None:
+            return None
+        if why_not := await reply.why_not_post():
+            return why_not
+        thread_ts = reply.place.thread_ts or ""
+        announced = replace(followed_by(feed, issue), thread_ts=thread_ts, posted_by=reply.owner.user_id)
+        if (claim := await store.followed.claim(announced)) is None:
+            return Announced.YES
+        job, followed = claim
+        blocks = tuple(block for block in message.blocks if thread_ts or block.get("block_id") != FOLLOWS)
+        message = await reply.deletable(replace(message, blocks=blocks))
+        line = ThreadLine.announcing(followed)
+
+        async def ready() -> Message | None:
+            return message if await may_post() else None
+
+        outcome: Outcome = job.later(self.parts.delays.background_retry)
+        try:
+            posted = await self.parts.platform.posts.post(
+                job, line_post(followed, line), ready, sending=lambda: asdict(line)
+            )
+            match posted:
+                case outcomes.Posted(ts):
+                    outcome = Done([store.followed.recording(followed, **line.recorded(followed, ts))])
+                case Later():
+                    outcome = posted
+                case outcomes.PostRefused(status):
+                    await store.followed.end([followed])
+                    return REFUSED.get(status, Announced.FAILED)
+                case None:
+                    await store.followed.end([followed])
+                    return Announced.HIDDEN
+        finally:
+            await store.jobs.settled(job, outcome)
+        return Announced.YES
+
+    async def _feed(self, reply: Reply, issue: Issue) -> Digest | None:
+        if reply.channel is None:
+            return None
+        there = await self.parts.store.digests.in_channel(reply.channel.team_id, reply.channel.channel_id)
+        feeds = (one for one in there if one.plan.live and not one.paused)
+        return next((feed for feed in feeds if plans.passes(feed.plan, issue)), None)

@@ -1,0 +1,136 @@
+"""One due time of a digest, and what is posted then."""
+
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from bot.errors import UserError
+from bot.features.digests import plans, schedules
+from bot.features.digests.reading import Content
+from bot.service.models import Issue
+from bot.store.digests import Digest, DigestProgress
+from bot.store.job import Job
+from bot.store.owner import Owner
+
+LATE = timedelta(minutes=15)  # how late a digest has to be to say so
+FOREVER = timedelta(days=36_500)
+
+
+class RunResult(StrEnum):
+    """How a run ended."""
+
+    SENT = "sent"
+    EMPTY = "empty"  # nothing was posted, because there was nothing new
+    UNKNOWN = "unknown"  # the message may have been posted; it isn't repeated
+    DROPPED = "dropped"
+    """Nothing was posted and no issue is covered, because the digest was paused or couldn't be read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestRun:
+    """One due time of a digest.
+
+    `missed` counts the earlier due times that this run includes. `asked`: a user requested the run, outside
+    the schedule. `began` is by the monotonic clock.
+    """
+
+    job: Job
+    digest: Digest
+    progress: DigestProgress
+    due_at: datetime
+    missed: int = 0
+    asked: bool = False
+    began: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def owner(self) -> Owner:
+        return self.digest.owner
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edition:
+    """The content of a digest's message. `issues` are the new ones, oldest first; there may be `more`.
+
+    `missed` is how many due times before `due_at` it covers as well, `late` how long after `due_at` it is
+    posted. `periods` has the number of issues in each of the last periods, the current one last; it is empty
+    if they can't be compared. `asked` is true if a user requested it between two due times.
+    """
+
+    digest: Digest
+    due_at: datetime
+    issues: tuple[Issue, ...]
+    now: datetime
+    missed: int
+    late: timedelta
+    periods: tuple[int, ...]
+    asked: bool = False
+    more: bool = False
+    me: int = 0  # whose issues a personal digest lists
+
+    def count(self, issues: int) -> str:
+        return f"{issues}+" if self.more else str(issues)
+
+
+Ready = Callable[[], Awaitable[Edition | None]]
+"""What a digest posts now, marked as sending; None if it must not be posted."""
+
+
+def due_run(run: DigestRun, now: datetime) -> DigestRun:
+    """The run of a digest that is due: all the due times that it missed become one, the last."""
+    schedule, zone, since = schedules.parse(run.digest.plan.schedule), run.digest.plan.zone, run.progress.due
+    times = schedules.due_times(schedule, zone, since, now)
+    due_at = max((since, *schedules.previous_times(schedule, zone, now + schedules.INSTANT, 1)))
+    return replace(run, due_at=due_at, missed=max(0, len(times) - 1), asked=False)
+
+
+def next_due(digest: Digest, now: datetime) -> datetime:
+    """The first due time after `now`."""
+    schedule = schedules.parse(digest.plan.schedule)
+    (after,) = schedules.next_times(schedule, digest.plan.zone, now, 1) or (now + FOREVER,)
+    return after
+
+
+def readable(digest: Digest) -> bool:
+    """Whether its schedule and time zone are valid: a system update can remove a zone."""
+    try:
+        schedules.parse(digest.plan.schedule)
+        ZoneInfo(digest.plan.zone)
+    except (UserError, KeyError, ValueError):
+        return False
+    return True
+
+
+def edition(run: DigestRun, content: Content, now: datetime) -> Edition:
+    """What a run posts at `now` if its issues are new."""
+    digest, issues = run.digest, content.issues
+    schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone
+    moments = [at for issue in issues if (at := plans.happened(digest.plan.kind, issue))]
+    counts = dict(history(digest, moments, now))
+    ends = (*schedules.previous_times(schedule, zone, run.due_at, schedules.PERIODS - 1), run.due_at)
+    late = now - run.due_at
+    counted_once = digest.plan.kind in plans.HAPPENED and not digest.plan.live
+    comparable = counted_once and not run.asked and not run.missed and set(ends) <= counts.keys()
+    return Edition(
+        digest=digest,
+        due_at=run.due_at,
+        issues=issues,
+        more=content.more,
+        me=content.me,
+        now=now,
+        missed=0 if digest.plan.live else run.missed,
+        late=late if late >= LATE and not digest.plan.live else timedelta(0),
+        periods=tuple(counts[end] for end in ends) if comparable else (),
+        asked=run.asked,
+    )
+
+
+def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
+    """The digest's history plus these issues, each counted in the period in which it was opened."""
+    if digest.plan.live:
+        return []
+    ends = schedules.ends_around(schedules.parse(digest.plan.schedule), digest.plan.zone, now)
+    known = min((end for end, _ in digest.history), default=digest.period_from)
+    return schedules.counted(ends, digest.history, opened, since=known)
