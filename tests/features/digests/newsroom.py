@@ -64,7 +64,7 @@ class Digests:
 
     def __init__(self, directory: Path, url: str = "", **office: Any) -> None:
         self.wire, self.service = SlackWire(), Wire()
-        tracker = demo_tracker()
+        tracker = demo_tracker(issue_reads=True)
         tracker.data.issues.clear()
         tracker.clock = lambda: self.now + self.service_ahead
         settings: dict[str, Any] = {"timings": QUIET, "delays": AT_ONCE, "rate_limits": False} | office

@@ -1,0 +1,345 @@
+"""Live feeds: each new issue gets one post, which is kept up to date."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from bot.sandbox.tracker.data import Detail, Issue, Note
+from bot.sandbox.tracker.defaults import CLOSED, IN_PROGRESS
+from bot.sandbox.workspace.model import Message
+from bot.store.channels import Channel as Place
+from bot.store.digests import Digest, Pause
+from bot.timings import Delays, Timings
+from tests.features.digests.newsroom import ANA, MOBILE, Digests
+from tests.support.office import TEAM
+from tests.support.reading import text_of
+
+ANAS, BENS = 1, 2
+MINUTE = timedelta(minutes=1)
+SLOW_SLACK = {"delays": Delays(channels=0), "timings": Timings(interval=3600, fresh=0.25)}
+"""What decides about a post may be a quarter of a second old, and Slack makes posts wait for longer."""
+
+
+async def add_feed(digests: Digests, text: str = "webshop live", channel: str = "general") -> str:
+    digests.person.channel = channel
+    return text_of(await digests.person.ask(f"/digest add {text}"))
+
+
+async def minute(digests: Digests) -> None:
+    await digests.tick(MINUTE)
+
+
+def channel(digests: Digests, name: str = "general") -> list[Message]:
+    """What the bot has posted there, in threads too."""
+    state = digests.office.workspace.state
+    return [m for m in state.messages[digests.office.channel_id(name)] if m.by_app and not m.to]
+
+
+def posts(digests: Digests, name: str = "general") -> list[Message]:
+    return [message for message in channel(digests, name) if not message.thread_ts]
+
+
+def lines(digests: Digests, post: Message) -> list[str]:
+    return [m.text for m in channel(digests) if m.thread_ts == post.ts and m.ts != post.ts]
+
+
+def change(digests: Digests, issue: Issue, *, by: int = ANAS, text: str = "", **values: int) -> None:
+    """Changes an issue in the tracker, as its pages do."""
+    details = []
+    for name, value in values.items():
+        details.append(Detail("attr", name, str(getattr(issue, name) or ""), str(value)))
+        setattr(issue, name, value)
+    digests.update(issue, issue.status_id)
+    issue.notes = [*issue.notes, Note(by, text, issue.updated_on, tuple(details))]
+
+
+async def test_each_new_issue_gets_one_post_that_is_kept_up_to_date(digests: Digests) -> None:
+    digests.report("Older")
+    said = await add_feed(digests)
+    assert "as they happen" in said
+    issue = digests.report("It rings twice")
+    digests.report("Not here", MOBILE)
+
+    await minute(digests)
+    await minute(digests)
+
+    (post,) = posts(digests)
+    assert f"Ben Okafor created <{digests.office.link_to(issue)}|#{issue.id} It rings twice>" in post.text
+    assert "New · High · Unassigned" in post.text
+    assert lines(digests, post) == []
+
+    digests.pass_time(timedelta(hours=30))
+    change(digests, issue, by=BENS, assigned_to_id=ANAS, status_id=IN_PROGRESS)
+    change(digests, issue, status_id=CLOSED)
+    await minute(digests)
+    await minute(digests)
+
+    (post,) = posts(digests)
+    assert ":white_check_mark: Closed · High · assigned to Ana Ruiz" in post.text
+    (line,) = lines(digests, post)
+    assert line == (
+        ":white_check_mark: Ben Okafor set the assignee to Ana Ruiz and Ana Ruiz set the status to Closed"
+    )
+    change(digests, issue, text="Thanks")
+    await minute(digests)
+    assert len(lines(digests, posts(digests)[0])) == 1
+
+
+async def test_an_issue_that_the_bot_announced_here_is_not_posted_again(digests: Digests) -> None:
+    digests.report("Older")
+    await add_feed(digests)
+
+    await digests.person.ask("/issue new Cart loses items project:webshop to:me")
+    await digests.office.idle()
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+    for _ in range(3):
+        await minute(digests)
+
+    issue = digests.office.newest_issue()
+    change(digests, issue, by=BENS, status_id=IN_PROGRESS)
+    await minute(digests)
+    (shown,) = posts(digests)
+    assert shown.ts == post.ts
+    assert "Ana Ruiz created" in shown.text
+    assert "In progress · Normal · assigned to Ana Ruiz" in shown.text
+    assert lines(digests, post) == ["Ben Okafor set the status to In progress"]
+
+
+@pytest.mark.parametrize("fault", ["lose the request", "lose the answer", "429:0"])
+async def test_an_announcement_that_fails_is_posted_by_the_feed(digests: Digests, fault: str) -> None:
+    await add_feed(digests)
+    digests.wire.faults = [("chat.postMessage", fault)]
+
+    await digests.person.ask("/issue new Cart loses items project:webshop")
+    await digests.office.idle()
+    for _ in range(3):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+
+
+async def test_an_announcement_in_a_thread_is_the_post_of_its_issue(digests: Digests) -> None:
+    await add_feed(digests)
+    ana = digests.person
+    asked = await ana.say("Please fix: the cart")
+    await ana.shortcut("issue_from_message", asked)
+    form = await ana.form("New issue")
+    await ana.after(ana.submit(form, {"Subject": "Cart loses items", "Project": "Web Shop"}))
+    await digests.office.idle()
+    for _ in range(2):
+        await minute(digests)
+
+    assert posts(digests) == []
+    change(digests, digests.office.newest_issue(), by=BENS, status_id=IN_PROGRESS)
+    await minute(digests)
+    announced, line = [m for m in channel(digests) if m.thread_ts == asked["ts"]]
+    assert "Ana Ruiz created" in announced.text
+    assert line.text == "Ben Okafor set the status to In progress"
+
+
+async def test_more_than_ten_new_issues_are_one_post(digests: Digests) -> None:
+    await add_feed(digests)
+    issues = [digests.report(f"Alarm {n}") for n in range(11)]
+
+    await minute(digests)
+    await minute(digests)
+
+    (post,) = posts(digests)
+    assert "Web Shop: 11 new issues" in post.text
+    assert digests.listed() == [tuple(issue.id for issue in issues)]
+    digests.report("One more")
+    await minute(digests)
+    assert len(posts(digests)) == 2
+
+
+async def test_what_happened_while_the_bot_was_down_is_posted_when_it_is_back(digests: Digests) -> None:
+    await add_feed(digests)
+    before = digests.report("Before")
+    await minute(digests)
+    digests.pass_time(timedelta(hours=9))
+    change(digests, before, assigned_to_id=BENS)
+    digests.pass_time(timedelta(hours=9))
+    digests.report("Meanwhile")
+
+    await minute(digests)
+
+    first, second = posts(digests)
+    assert "assigned to Ben Okafor" in first.text
+    assert "Meanwhile" in second.text
+
+
+def make_private(digests: Digests, issue: Issue) -> None:
+    issue.is_private = True
+    digests.update(issue)
+
+
+def hide_project(digests: Digests, issue: Issue) -> None:
+    digests.office.tracker.data.projects[issue.project_id].is_public = False
+
+
+def share_channel(digests: Digests, _: Issue) -> None:
+    digests.office.workspace.state.channels[digests.office.channel_id("general")].is_ext_shared = True
+
+
+@pytest.mark.parametrize(
+    ("happens", "stops"),
+    [
+        (make_private, None),
+        (hide_project, Pause.NOT_PUBLIC),
+        (share_channel, Pause.OUTSIDERS),
+    ],
+)
+async def test_nothing_appears_that_the_channel_may_not_see(
+    digests: Digests, happens: Callable[[Digests, Issue], None], stops: Pause | None
+) -> None:
+    await add_feed(digests)
+    digests.report("Secret from the start", is_private=True)
+    shown = digests.report("Seen by all")
+    await minute(digests)
+    (post,) = posts(digests)
+    before, later = post.text, digests.report("Not for you")
+    happens(digests, later)
+    happens(digests, shown)
+    change(digests, shown, assigned_to_id=BENS)
+
+    for _ in range(2):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert post.text == before
+    assert lines(digests, post) == []
+    (feed,) = await digests.office.digests.listed(await place(digests))
+    assert feed.paused is stops
+
+
+async def place(digests: Digests) -> Place:
+    return Place(TEAM, digests.office.channel_id("general"))
+
+
+async def feed_of(digests: Digests) -> Digest:
+    (feed,) = await digests.office.digests.listed(await place(digests))
+    return feed
+
+
+@pytest.mark.parametrize("digests", [SLOW_SLACK], indirect=True)
+async def test_an_issue_that_becomes_private_while_its_post_waits_does_not_appear(digests: Digests) -> None:
+    await add_feed(digests)
+    issue = digests.report("Not for you")
+    digests.wire.faults = [("chat.postMessage", "429:1")]
+
+    run = asyncio.create_task(minute(digests))
+    while not digests.wire.called("chat.postMessage"):
+        await asyncio.sleep(0.02)
+    make_private(digests, issue)
+    await run
+    await minute(digests)
+
+    assert posts(digests) == []
+
+
+async def test_a_paused_feed_goes_on_from_when_it_is_resumed(digests: Digests) -> None:
+    ana = digests.person
+    await add_feed(digests)
+    old = digests.report("Before")
+    await minute(digests)
+    await ana.ask("/digest pause 1")
+    digests.pass_time(timedelta(hours=5))
+    digests.report("Meanwhile")
+    change(digests, old, status_id=CLOSED)
+    await minute(digests)
+
+    assert "It goes on from now" in text_of(await ana.ask("/digest resume 1"))
+    digests.report("After")
+    for _ in range(2):
+        await minute(digests)
+
+    first, second = posts(digests)
+    assert ":white_check_mark: Closed" in first.text
+    assert "After" in second.text
+
+
+async def test_a_feed_that_is_taken_over_goes_on_with_its_posts(digests: Digests) -> None:
+    await add_feed(digests)
+    issue = digests.report("Before")
+    await minute(digests)
+
+    ben = digests.ben
+    await ben.after(ben.press(await ben.ask("/digest take over 1"), "Take ownership"))
+    await digests.office.bot.store.links.delete(ANA)
+    digests.report("After")
+    change(digests, issue, by=BENS, status_id=IN_PROGRESS)
+    await minute(digests)
+
+    first, second = posts(digests)
+    assert lines(digests, first) == ["Ben Okafor set the status to In progress"]
+    assert "After" in second.text
+
+
+async def test_a_feed_stops_when_its_owners_key_is_gone(digests: Digests) -> None:
+    await add_feed(digests)
+    await digests.office.bot.store.links.delete(ANA)
+    digests.report("After")
+
+    await minute(digests)
+
+    assert not any("After" in post.text for post in posts(digests))
+    assert (await feed_of(digests)).paused is Pause.KEY
+
+
+async def test_feeds_of_one_project_cost_their_owners_key_one_list_a_minute(digests: Digests) -> None:
+    for where in ("general", "webshop"):
+        await add_feed(digests, channel=where)
+    await minute(digests)
+    digests.report("It rings twice")
+    digests.service.heal()
+
+    await minute(digests)
+
+    assert digests.service.heal().count("GET /issues.json") == 1
+    assert [len(posts(digests, where)) for where in ("general", "webshop")] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("webshop live kind:due", "A live feed posts new issues. Leave out `kind:`"),
+        ("webshop live daily 9", "Leave out `live`, or the schedule beside it."),
+        ("webshop daily 9 live", "Leave out `live`, or the schedule beside it."),
+        ("webshop live", "This channel already has a live feed of Web Shop."),
+        ("webshop live tracker:bug", "This channel already has a live feed of Web Shop."),
+    ],
+)
+async def test_what_a_feed_cannot_be_is_said_in_one_sentence(digests: Digests, typed: str, said: str) -> None:
+    digests.report("Older")
+    await add_feed(digests, "webshop as they happen priority:high")
+
+    assert said in await add_feed(digests, typed)
+
+    feed = await feed_of(digests)
+    assert feed.plan.live
+    assert [one.name for one in feed.plan.filters["priority"]] == ["High"]
+
+
+async def test_the_form_makes_a_feed_and_a_digest_of_it(digests: Digests) -> None:
+    ana = digests.person
+    await ana.command("/digest add webshop")
+    form = await ana.form("New digest")
+    await ana.choose(form, "Schedule", "Live")
+    form = await ana.form("New digest", lambda view: "Time Time zone" not in text_of(view))
+    await ana.after(ana.submit(form, {}))
+    assert (await feed_of(digests)).plan.live
+    digests.report("It rings twice")
+    await minute(digests)
+    assert len(posts(digests)) == 1
+
+    await ana.command("/digest change to daily 9")
+    await ana.after(ana.submit(await ana.form("Edit digest"), {}))
+
+    digests.report("Again")
+    await minute(digests)
+    assert len(posts(digests)) == 1
+    assert "live" not in (await feed_of(digests)).plan.schedule
