@@ -212,7 +212,7 @@ class Projects:
 
     async def clear_default(self, owner: Owner, channel: Channel) -> None:
         await self._accounts.whoami(owner)
-        await self._store.channels.clear_default(channel)
+        await self._store.channels.set_default(owner, channel, None)
 
     async def default_in(self, session: Session, channel: Channel | None) -> KnownProject | None:
         """The channel's project if it has one that the user can see."""

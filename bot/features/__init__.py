@@ -6,7 +6,6 @@ from typing import Protocol
 from bot.features import help, posts  # noqa: A004 - a feature
 from bot.features.accounts.departures import Departures, Uninstall
 from bot.features.accounts.handlers import AccountHandlers
-from bot.features.assign_to_me.handlers import AssignHandlers
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.digests.announcing import FeedAnnouncer
 from bot.features.digests.handlers import DigestHandlers
@@ -42,7 +41,7 @@ HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
     *(AccountHandlers, Uninstall, ProjectHandlers, UserHandlers, IssueHandlers),
     *(AssignmentMessenger, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
     *(SearchHandlers, RelatedHandlers, EditHandlers, FormOpening, CreateFormHandlers, DigestHandlers),
-    *(EmojiHandlers, TrackerHandlers, AssignHandlers, IssueCommand, MentionHandlers, LinkHandlers),
+    *(EmojiHandlers, TrackerHandlers, IssueCommand, MentionHandlers, LinkHandlers),
     *(WorkflowSteps, HomeHandlers),
 )
 """From the lowest to the highest."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import ChannelDefaultRow, ChannelEmojiRow
+from bot.store.tables import ChannelRow
 
 
 @dataclass(frozen=True)
@@ -20,29 +20,26 @@ class Channel:
 
 @dataclass(frozen=True)
 class Channels:
+    """What users set for a channel; None for what nobody has."""
+
     database: Database
 
     async def default_project(self, channel: Channel) -> int | None:
-        found = select(ChannelDefaultRow.project_id).filter_by(**vars(channel))
+        found = select(ChannelRow.project_id).filter_by(**vars(channel))
         return await self.database.read(lambda connection: connection.scalar(found))
 
-    async def set_default(self, by: Owner, channel: Channel, project_id: int) -> None:
-        values = by.columns | {"project_id": project_id, "set_at": datetime.now(UTC)}
-        del values["team_id"]  # the channel's
-        await self.database.execute(self.database.upsert(ChannelDefaultRow, vars(channel), values))
-
-    async def clear_default(self, channel: Channel) -> None:
-        await self.database.execute(delete(ChannelDefaultRow).filter_by(**vars(channel)))
+    async def set_default(self, by: Owner, channel: Channel, project_id: int | None) -> None:
+        await self._set(by, channel, project_id=project_id)
 
     async def emoji(self, channel: Channel) -> str | None:
         """The name of the emoji that creates issues in a channel."""
-        found = select(ChannelEmojiRow.emoji).filter_by(**vars(channel))
+        found = select(ChannelRow.emoji).filter_by(**vars(channel))
         return await self.database.read(lambda connection: connection.scalar(found))
 
-    async def set_emoji(self, by: Owner, channel: Channel, emoji: str) -> None:
-        values = by.columns | {"emoji": emoji, "set_at": datetime.now(UTC)}
-        del values["team_id"]  # the channel's
-        await self.database.execute(self.database.upsert(ChannelEmojiRow, vars(channel), values))
+    async def set_emoji(self, by: Owner, channel: Channel, emoji: str | None) -> None:
+        await self._set(by, channel, emoji=emoji)
 
-    async def clear_emoji(self, channel: Channel) -> None:
-        await self.database.execute(delete(ChannelEmojiRow).filter_by(**vars(channel)))
+    async def _set(self, by: Owner, channel: Channel, **setting: object) -> None:
+        values = by.columns | {"changed_at": datetime.now(UTC)} | setting
+        del values["team_id"]  # the channel's
+        await self.database.execute(self.database.upsert(ChannelRow, vars(channel), values))

@@ -89,26 +89,16 @@ class LinkRow(OnePerOwner, Table):
     refusals: Mapped[int] = mapped_column(sa.Integer, server_default="0")
 
 
-class ChannelDefaultRow(Owned, Table):
-    """A channel's default project, and who set it."""
+class ChannelRow(Owned, Table):
+    """A channel's default project, the emoji that creates issues in it, and who changed them last."""
 
-    __tablename__ = "channel_defaults"
-
-    team_id: Mapped[str] = mapped_column(primary_key=True)
-    channel_id: Mapped[str] = mapped_column(primary_key=True)
-    project_id: Mapped[int]
-    set_at: Mapped[datetime]
-
-
-class ChannelEmojiRow(Owned, Table):
-    """The emoji that creates issues in a channel, and who turned it on."""
-
-    __tablename__ = "channel_emoji"
+    __tablename__ = "channels"
 
     team_id: Mapped[str] = mapped_column(primary_key=True)
     channel_id: Mapped[str] = mapped_column(primary_key=True)
-    emoji: Mapped[str]
-    set_at: Mapped[datetime]
+    project_id: Mapped[int | None]
+    emoji: Mapped[str | None]
+    changed_at: Mapped[datetime]
 
 
 class TemplateRow(Owned, Table):

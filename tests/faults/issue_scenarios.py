@@ -143,7 +143,7 @@ async def _public(s: Scene) -> JSON:
 
 
 MADE: About = {"effect": issues_made, "said": CREATED, "typed": True}
-TAKEN: About = {"effect": issues_taken, "said": "assigned to you"}
+TAKEN: About = {"effect": issues_taken, "said": "Assignee"}
 SHOWN: About = {"effect": issues_shared, "said": SHARED, "refused": "Share issue"}
 
 command("issue new", "/issue new {word} project:webshop priority:high to:me", **MADE)

@@ -234,7 +234,7 @@ KINDS = (
     Kind("comment by form", _comment_by_form, _comments, "Commented on", in_form=True),
     Kind("file", _attach, _files, r"\.log\*? attached", in_form=True),
     Kind("time", _log, _entries, "Logged "),
-    Kind("assign to me", _assign, _changes("assigned_to_id"), "assigned to you|Assigned"),
+    Kind("assign to me", _assign, _changes("assigned_to_id"), "Assignee"),
     Kind("edit", _edit, _changes("done_ratio"), "Updated "),
     Kind("edit by form", _edit_by_form, _changes("done_ratio"), "Updated ", in_form=True),
     Kind("digest now", _send_digest_now, lambda *_: 1, "(?!)", "digest"),

@@ -95,7 +95,7 @@ class Scene:
             await store.templates.remove(TEAM, template.id)
         await store.followed.end(await store.followed.of(owner("ana")))
         if await store.channels.default_project(Channel(TEAM, CHANNEL)):
-            await store.channels.clear_default(Channel(TEAM, CHANNEL))
+            await store.channels.set_default(owner("ana"), Channel(TEAM, CHANNEL), None)
 
     async def link(self, login: str) -> None:
         """Links a user without asking the service."""

@@ -9,7 +9,7 @@ def written(office: Office) -> str:
     """Everything that a person can write with the bot, in the tracker and in the bot's database."""
     data = office.tracker.data
     with sqlite3.connect(office.directory / "bot.db") as bot:
-        tables = ("channel_defaults", "channel_emoji", "issue_templates", "digests")
+        tables = ("channels", "issue_templates", "digests")
         rows = [bot.execute(f"SELECT * FROM {table}").fetchall() for table in tables]  # noqa: S608 - constant names
         rows += [bot.execute("SELECT count(*) FROM followed_issues").fetchall()]
     return repr((data.issues, data.time_entries, data.projects, data.users.keys(), rows))

@@ -1,6 +1,6 @@
 """Changes issues by `/issue 42 …` and by the form behind *Edit*."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -15,16 +15,16 @@ from bot.features.editing.buttons import OpenEdit, UndoChange
 from bot.features.editing.commands import NotAChange, TypedChange, edit_command, typed_change
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
-from bot.features.issues.buttons import EditIssue, SetStatus
+from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
-from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
+from bot.features.issues.issues import ASSIGNEE, IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.reading import read_with
-from bot.service.models import Issue, Ref
+from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission
 from bot.slack.language.marks import Vocabulary
@@ -36,6 +36,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button, shortened
 from bot.slack.surfaces.forms import FormResult
+from bot.spelling import mark
 
 GUESSED = ("status", "assignee")  # fields whose names may be words of a comment
 COMMENT_SHOWN, LAST_CHANGE = 50, "last change"
@@ -56,6 +57,7 @@ class EditHandlers:
                 OpenEdit: self.open_saved,
                 UndoChange: self.undo_pressed,
                 SetStatus: self.status_chosen,
+                AssignToMe: self.assign_pressed,
             },
             forms={edit_form.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
         )
@@ -131,10 +133,13 @@ class EditHandlers:
             more = list(filter(None, [await reply.running(label, f"{number} comment {comment}")]))
         return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error, more=more)
 
-    async def _tell(self, reply: Reply, edited: Edited, notes: Sequence[str] = ()) -> None:
+    async def _tell(
+        self, reply: Reply, edited: Edited, notes: Sequence[str] = (), *, replace: bool = False
+    ) -> None:
         shareable = reply.place.channel_id is not None
         undo = await _undo_of(reply, edited)
-        await reply.privately(views.edited(edited, reply.wording, undo, shareable=shareable, notes=notes))
+        message = views.edited(edited, reply.wording, undo, shareable=shareable, notes=notes)
+        await reply.privately(message, replace=replace)
         if edited.assigned:
             await self.messenger.told(reply.owner, edited.issue)
 
@@ -165,13 +170,43 @@ class EditHandlers:
                 await self.cards.show(reply, number, again=True)
             raise
         if reply.in_form:
-            undo = await _undo_of(reply, edited)
-            said = views.edited(edited, reply.wording, undo, shareable=False)
-            await reply.show(forms.said(f"#{number}", said.blocks))
+            await self._show(reply, edited)
             return
         await self._tell(reply, edited)
         with suppress(BotError):  # the change is told already
             await self.cards.show(reply, number, again=True)
+
+    async def _show(self, reply: Reply, edited: Edited) -> None:
+        """Show what changed in a form."""
+        message = views.edited(edited, reply.wording, await _undo_of(reply, edited), shareable=False)
+        await reply.show(forms.said(f"#{edited.issue.id}", message.blocks))
+
+    async def assign_pressed(self, press: ButtonPress[AssignToMe], reply: Reply) -> None:
+        await self.assign(reply, press.button)
+
+    async def assign(self, reply: Reply, assign: AssignToMe) -> None:
+        """*Assign to me*: change the assignee, unless it is somebody whom the user didn't agree to replace.
+        Then ask.
+        """
+        number, confirmed = assign.issue, assign.holder is not None
+        in_form = reply.in_form or reply.place.home
+        reply.recovery = opening(number, reply.wording)
+        if in_form and not confirmed:
+            await reply.open(forms.loading(f"#{number}"))
+        opened = {ASSIGNEE: mark(str(assign.holder)) if confirmed else mark()}
+        try:
+            edited = await self.editing.apply(reply.owner, number, Edit(values={"to": "me"}), opened)
+        except EditConflict as error:
+            question = views.assign_instead(error.editable.issue, reply.wording)
+            if in_form:
+                await reply.show(forms.said(f"#{number}", question.blocks))
+            else:
+                await reply.privately(question, replace=confirmed)
+            return
+        if in_form:
+            await self._show(reply, edited)
+        else:
+            await self._tell(reply, edited, replace=confirmed)
 
     # The form
 
@@ -246,17 +281,15 @@ def _may_be_comment(error: BotError) -> bool:
     return any(isinstance(one, NotAChange | UnknownName | UnknownWord) for one in unknown)
 
 
-async def undo_button(reply: Reply, before: Issue, after: Issue, names: Collection[str]) -> list[Element]:
-    """*Undo* for a change to these fields; none if that can't be saved, since the change is made."""
-    back, marks = way_back(before, after, names)
-    undo = await reply.try_save(UndoChange(issue=after.id, back=back, after=marks))
+async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:
+    """*Undo* for a change; none if there is no way back, or it can't be saved, since the change is made."""
+    names = [] if edited.final else [change.name for change in edited.changed]
+    if not names:
+        return []
+    back, marks = way_back(edited.before, edited.issue, names)
+    undo = await reply.try_save(UndoChange(issue=edited.issue.id, back=back, after=marks))
     if undo:
         with suppress(Exception):  # the change is made, and its button is there
             kept = reply.platform.store.saved_input
             await kept.keep(reply.owner, LAST_CHANGE, datetime.now(UTC), lambda _: {"id": undo.id})
     return [button("Undo", undo)] if undo else []
-
-
-async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:
-    names = [] if edited.final else [change.name for change in edited.changed]
-    return await undo_button(reply, edited.before, edited.issue, names) if names else []

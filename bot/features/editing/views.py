@@ -3,9 +3,18 @@
 from collections.abc import Sequence
 
 from bot.features.editing.editing import Changed, Edited
-from bot.features.issues.buttons import ShareListedIssue
+from bot.features.issues.buttons import AssignToMe, ShareListedIssue
 from bot.features.issues.fields import Field, Kind, ResolvedValue
-from bot.features.issues.views import SHARE, issue_buttons, service_change, title, value_text
+from bot.features.issues.views import (
+    ASSIGN,
+    SHARE,
+    issue_buttons,
+    open_buttons,
+    service_change,
+    title,
+    value_text,
+)
+from bot.service.models import Issue
 from bot.slack.surfaces.blocks import Block, Element, Message, actions, button, context, section
 from bot.slack.text.mrkdwn import escape, line, prose
 from bot.slack.text.wording import Wording
@@ -58,6 +67,15 @@ def _said(edited: Edited) -> list[str]:
 
 def _missed(edited: Edited, wording: Wording) -> list[str]:
     return [service_change(change, escape(wording.service)) for change in edited.not_taken]
+
+
+def assign_instead(issue: Issue, wording: Wording) -> Message:
+    """The question before an issue is assigned to the user in place of its assignee."""
+    holder = issue.assigned_to
+    now = f"is assigned to {line(holder.name or 'someone else')}" if holder else "isn't assigned anymore"
+    text = f"{title(issue, wording)} {now}. Assign it to yourself instead?"
+    assign = AssignToMe(issue=issue.id, holder=holder.id if holder else None)
+    return Message(text, (section(text, button(ASSIGN, assign)), open_buttons(issue.id, wording)))
 
 
 def conflict(fields: tuple[Changed, ...]) -> Block:

@@ -65,7 +65,7 @@ class EmojiHandlers:
     async def turn_off(self, reply: Reply) -> None:
         channel = _channel(reply)
         await self.parts.accounts.whoami(reply.owner)
-        await self.parts.store.channels.clear_emoji(channel)
+        await self.parts.store.channels.set_emoji(reply.owner, channel, None)
         await reply.privately(views.turned_off(reply.wording))
 
     async def show(self, reply: Reply) -> None:

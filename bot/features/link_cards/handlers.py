@@ -11,8 +11,8 @@ import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, UserError
-from bot.features.assign_to_me.handlers import AssignHandlers
 from bot.features.editing.editing import EditConflict, Edited, Editing
+from bot.features.editing.handlers import EditHandlers
 from bot.features.editing.views import edited
 from bot.features.issues.buttons import AssignInDetails, AssignToMe
 from bot.features.issues.fields import fields_of
@@ -45,7 +45,7 @@ class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.audiences = parts, parts.platform.audiences
         self.details, self.editing = LinkDetails(parts), Editing(parts)
-        self.assigning = AssignHandlers(parts)
+        self.edits = EditHandlers(parts)
         self.publicity, self.messenger = Publicity(parts), AssignmentMessenger(parts)
 
     def feature(self) -> Feature:
@@ -150,7 +150,7 @@ class LinkHandlers:
     async def assign_pressed(self, press: ButtonPress[AssignInDetails], reply: Reply) -> None:
         """*Assign to me* in the details, which are then shown again."""
         number = press.button.issue
-        await self.assigning.assign(reply, AssignToMe(issue=number))
+        await self.edits.assign(reply, AssignToMe(issue=number))
         answer = await self._details(reply, number)
         if "error" not in answer:
             await self._present(reply, press, answer)

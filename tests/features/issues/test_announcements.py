@@ -98,7 +98,7 @@ async def test_mentions_a_linked_assignee_but_not_the_actor(
     await ben.press(await ben.ask(f"/issue {max(office.tracker.data.issues)}"), "Share here")
     assert "<@" not in (await wait_for_post(ana, "Ben Okafor shared"))["text"]
     chosen = ben.choose_from_menu(message, "For Ben", "Assign to me")
-    assert "is already assigned to you" in text_of(await ben.after(chosen))
+    assert "Assignee is already *Ben Okafor*" in text_of(await ben.after(chosen))
 
 
 async def test_a_double_click_shares_once_and_a_clock_that_was_set_back_ends_that(

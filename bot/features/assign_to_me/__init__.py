@@ -1,1 +1,0 @@
-"""*Assign to me*, above issues and the digests that list them."""
