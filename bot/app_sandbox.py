@@ -20,7 +20,7 @@ from bot.sandbox.demo.history import go_on_reporting
 from bot.sandbox.people import PEOPLE
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
-from bot.slack.surfaces.manifest import manifest
+from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.plans import LIVE, Plan
@@ -85,7 +85,7 @@ class Sandbox:
         await _listen(self.tracker, self._service_port, "--service-port")
         self._closing.push_async_callback(self.tracker.stop)
         self.workspace = Workspace(
-            manifest=manifest("socket"),
+            manifest=parsed(manifest_yaml()),
             people=PEOPLE,
             service_url=self.tracker.url,
             service_name=SERVICE_NAME,

@@ -95,12 +95,12 @@ def manifest(
     except ValueError as wrong:
         _fail(2, f"{'COMMAND_PREFIX' if prefix is None else '--prefix'}: {wrong}")
     try:
-        content = slack_manifest.manifest(
+        content = slack_manifest.manifest_yaml(
             mode, url, checked, given.get("service_base_url"), several="slack_client_id" in given
         )
     except ValueError as wrong:
         _fail(2, str(wrong))
-    sys.stdout.write(slack_manifest.to_yaml(content))
+    sys.stdout.write(content)
 
 
 @keys.command()

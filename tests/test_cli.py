@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.slack.surfaces.manifest import manifest, to_yaml
+from bot.slack.surfaces.manifest import manifest_yaml
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -75,14 +75,14 @@ def test_keys_rotate_shows_its_progress(issuebot: Command, tmp_path: Path) -> No
 def test_manifest_accepts_mode_url_and_prefix(issuebot: Command) -> None:
     address = "https://bot.example.com"
 
-    assert issuebot("manifest").stdout == to_yaml(manifest())
+    assert issuebot("manifest").stdout == manifest_yaml()
     http = issuebot("manifest", "--mode", "http", "--url", address, "--prefix", "acme-")
-    assert http.stdout == to_yaml(manifest("http", address, "acme-"))
-    assert issuebot("manifest", COMMAND_PREFIX="acme-").stdout == to_yaml(manifest(prefix="acme-"))
+    assert http.stdout == manifest_yaml("http", address, "acme-")
+    assert issuebot("manifest", COMMAND_PREFIX="acme-").stdout == manifest_yaml(prefix="acme-")
     known = issuebot("manifest", SERVICE_BASE_URL="https://tracker.example.com/redmine")
     assert '  unfurl_domains:\n    - "tracker.example.com"\n' in known.stdout
     several = issuebot("manifest", "--url", address, SLACK_CLIENT_ID="1.2")
-    assert several.stdout == to_yaml(manifest("socket", address, several=True))
+    assert several.stdout == manifest_yaml("socket", address, several=True)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     headers = _headers(answer)
     if not answer.get("bot_id"):
         yield wrong(name, "This isn't a bot token. Copy “Bot User OAuth Token” from “OAuth & Permissions”.")
-    elif missing := _missing(headers, SCOPES.keys() - OPTIONAL):
+    elif missing := _missing(headers, set(SCOPES) - OPTIONAL):
         yield wrong(name, f"Missing scopes: {missing}. {UPDATE_MANIFEST}, then reinstall the app.")
     elif declined := _missing(headers, OPTIONAL):
         yield fine(name, f"Works in {answer.get('team')}. Optional scopes it doesn't have: {declined}.")
@@ -82,7 +82,7 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
         except CALL_FAILED as error:
             why = reason(error) or type(error).__name__
         else:
-            missing = _missing(_headers(answer), SCOPES.keys() - OPTIONAL)
+            missing = _missing(_headers(answer), set(SCOPES) - OPTIONAL)
             why = f"missing scopes: {missing}" if missing else ""
         where = bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id
         return f"{where} ({why})" if why else None

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from jsonschema import Draft7Validator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.features.link_cards import views as shared_links
-from bot.slack.surfaces.manifest import SCOPES, Mode, manifest, to_yaml
+from bot.slack.surfaces.manifest import SCOPES, Mode, manifest_yaml, parsed
 from tests.support.registered import REGISTERED
 
 ROOT = Path(__file__).parents[2]
@@ -44,8 +45,21 @@ NEEDED_BESIDE = {"commands", "links:read", "app_mentions:read"}
 """What slash commands and shortcuts, and the events link_shared and app_mention, need."""
 
 
+def manifest(*arguments: Any, **options: Any) -> dict[str, Any]:
+    return parsed(manifest_yaml(*arguments, **options))
+
+
 def test_manifest_yml_is_the_default_output() -> None:
-    assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == to_yaml(manifest())
+    assert (ROOT / "manifest.yml").read_text(encoding="utf-8") == manifest_yaml()
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "http", "several": True, "service_url": "https://abc.de"}])
+def test_the_manifest_is_read_as_by_any_yaml_parser(options: dict[str, Any]) -> None:
+    text = manifest_yaml(url=ADDRESS, prefix="acme-", **options)
+
+    assert parsed(text) == yaml.safe_load(text)
+    assert "{" not in text
+    assert " # " not in text
 
 
 @pytest.mark.parametrize(
@@ -85,7 +99,7 @@ def test_the_manifest_requests_exactly_the_scopes_in_use() -> None:
     called = methods & named - {"api_call", "retry_handlers"}
 
     assert called == NEEDED.keys()
-    assert set.union(NEEDED_BESIDE, *NEEDED.values()) == SCOPES.keys()
+    assert set.union(NEEDED_BESIDE, *NEEDED.values()) == set(SCOPES)
 
 
 def test_several_workspaces_need_redirects_and_token_rotation() -> None:
@@ -136,17 +150,3 @@ def test_http_and_several_workspaces_need_a_url(mode: Mode, url: str | None, *, 
 )
 def test_links_unfurl_if_slack_accepts_the_host(service_url: str | None, domains: list[str] | None) -> None:
     assert manifest(service_url=service_url)["features"].get("unfurl_domains") == domains
-
-
-def test_yaml_quotes_ambiguous_values() -> None:
-    content = {
-        "a": "true",
-        "b": True,
-        "c": "x: y",
-        "d": ["null", "chat:write"],
-        "e": [{"f": "“q”", "g": "# no"}],
-    }
-
-    assert to_yaml(content) == (
-        'a: "true"\nb: true\nc: "x: y"\nd:\n  - "null"\n  - chat:write\ne:\n  - f: "“q”"\n    g: "# no"\n'
-    )

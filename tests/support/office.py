@@ -20,7 +20,7 @@ from bot.sandbox.people import Person as Invented
 from bot.sandbox.tracker.data import Issue, TimeEntry
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.server import Workspace
-from bot.slack.surfaces.manifest import manifest
+from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from bot.store.owner import Owner
 from bot.store.vault import Vault
 from bot.timings import DEFAULT, Delays, KeyTimings, Timings
@@ -96,7 +96,7 @@ class Office:
                 self.service_url = await self.wire.up(self.tracker.url)
         url = f"http://127.0.0.1:{self.port}/slack/events"
         self.workspace = Workspace(
-            manifest=manifest(self.transport, url, self.variables.get("COMMAND_PREFIX", "")),
+            manifest=parsed(manifest_yaml(self.transport, url, self.variables.get("COMMAND_PREFIX", ""))),
             people=self.people,
             service_url=self.service_url,
             request_url=url if self.transport == "http" else None,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from bot.slack.surfaces.manifest import COMMANDS, DESCRIPTION, LONG_DESCRIPTION, SHORTCUTS
+from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from tests.support.prepared import demo
 
 NOT_SHOWN = ("tests/hostile/", "tests/sandbox/", "tests/browser/", "tests/benchmarks/")
@@ -118,11 +118,14 @@ def _page(said: Iterable[Said]) -> Iterator[str]:
     """Yields the page's lines: each text once, under the first feature and surface that shows it."""
     yield "# Everything that the bot says\n"
     yield "## manifest\n"
-    yield from (f"- *description*: {DESCRIPTION}", f"- *long description*: {LONG_DESCRIPTION}")
-    for command in COMMANDS:
-        yield f"- `/{command.name} {command.usage_hint}`: {command.description}"
-    for _, kind, name, description in SHORTCUTS:
-        yield f"- *{kind} shortcut* {name}: {description}"
+    manifest = parsed(manifest_yaml())
+    display = manifest["display_information"]
+    yield f"- *description*: {display['description']}"
+    yield f"- *long description*: {display['long_description']}"
+    for command in manifest["features"]["slash_commands"]:
+        yield f"- `{command['command']} {command['usage_hint']}`: {command['description']}"
+    for shortcut in manifest["features"]["shortcuts"]:
+        yield f"- *{shortcut['type']} shortcut* {shortcut['name']}: {shortcut['description']}"
     texts: set[str] = set()
     sections: dict[tuple[bool, str], dict[str, list[str]]] = {}
     for one in sorted(said, key=lambda one: (one.feature == "everywhere", one.feature, one.surface)):

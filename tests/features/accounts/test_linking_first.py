@@ -2,13 +2,14 @@
 
 import pytest
 
-from bot.slack.surfaces.manifest import SHORTCUTS
+from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import text_of, waiting
 
-MESSAGES = {shortcut[0] for shortcut in SHORTCUTS if shortcut[1] == "message"}
+SHORTCUTS = {each["callback_id"]: each["type"] for each in parsed(manifest_yaml())["features"]["shortcuts"]}
+MESSAGES = {name for name, kind in SHORTCUTS.items() if kind == "message"}
 COMMANDS = (
     *("/issue", "/issue comment", "/issue 12 comment", "/issue 12 edit", "/issue attach"),
     *("/issue template new", "/timelog", "/timelog edit", "/digest add webshop", "/digest me daily"),
@@ -18,7 +19,7 @@ COMMANDS = (
 
 async def test_no_form_opens_before_the_account_is_linked(office: Office, ana: Person, ben: Person) -> None:
     message = await ana.say("The cart is empty")
-    for asked in (*(shortcut[0] for shortcut in SHORTCUTS), *COMMANDS):
+    for asked in (*SHORTCUTS, *COMMANDS):
         office.workspace.calls.clear()
         await (
             ben.command(asked)
