@@ -25,11 +25,19 @@ PARTS: Mapping[str, Part] = {
 
 
 async def vocabulary(
-    access: Access, owner: Owner, project: str | None, channel: Channel | None, kinds: Collection[str]
+    access: Access,
+    owner: Owner,
+    project: str | None,
+    channel: Channel | None,
+    kinds: Collection[str],
+    *,
+    typed: Collection[str] = (),
 ) -> dict[str, tuple[str, ...]]:
     """The names of these kinds, `PARTS` or `project`, in the named project or the channel's.
 
-    What the service doesn't answer is left out. Raises NotLinked.
+    `typed` may be closed projects, which aren't listed. What the service doesn't answer is left out.
+
+    Raises NotLinked.
     """
     if not kinds:
         return {}
@@ -40,8 +48,11 @@ async def vocabulary(
 
     async def projects() -> None:
         with suppress(ServiceError):
-            visible = await access.projects.visible(session)
-            found["project"] = tuple(name for one in visible for name in (one.name, one.identifier))
+            known = [*await access.projects.visible(session)]
+            for one in typed:
+                with suppress(UnknownName, AmbiguousName):
+                    known.append(await access.projects.find(session, one))
+            found["project"] = tuple(name for one in known for name in (one.name, one.identifier))
 
     async def names() -> None:
         with suppress(ServiceError, UnknownName, AmbiguousName):

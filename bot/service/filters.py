@@ -100,8 +100,8 @@ class IssueFilters:
     created_on: TimeRange | None = None
     updated_on: TimeRange | None = None
     closed_on: TimeRange | None = None
-    start_date: DateRange | None = None
-    due_date: DateRange | None = None
+    start_date: DateRange | Literal["none"] | None = None
+    due_date: DateRange | Literal["none"] | None = None
     custom_fields: tuple[tuple[int, str], ...] = ()
     having: int | None = None
     query_id: int | None = None
@@ -141,7 +141,7 @@ class IssueFilters:
 
     def to_params(self) -> dict[str, str]:
         status = "any" if self.status is None and self.issue_ids else self.status
-        spans = {
+        spans: dict[str, TimeRange | DateRange | Literal["none"] | None] = {
             "created_on": self.created_on,
             "updated_on": self.updated_on,
             "closed_on": self.closed_on,
@@ -162,7 +162,11 @@ class IssueFilters:
             "fixed_version_id": _choice(self.fixed_version_ids),
             "parent_id": ",".join(map(str, self.parent_ids)),
             "subject": self.subject and conventions.CONTAINS + searchable(self.subject),
-            **{name: span.to_param() for name, span in spans.items() if span},
+            **{
+                name: _choice(span) if isinstance(span, str) else span.to_param()
+                for name, span in spans.items()
+                if span
+            },
             **{f"cf_{field_id}": _exact(value) for field_id, value in self.custom_fields},
             **({} if self.having is None else {f"cf_{self.having}": conventions.ANY}),
             "query_id": None if self.query_id is None else str(self.query_id),
@@ -198,7 +202,7 @@ class IssueFilters:
             ("start date", self.start_date, issue.start_date),
             ("due date", self.due_date, issue.due_date),
         ):
-            if span and (day is None or day not in span):
+            if span and (day is not None if span == "none" else day is None or day not in span):
                 return name
         for field_id, value in self.custom_fields:
             if not _holds(issue, field_id, value):

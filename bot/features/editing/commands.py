@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.editing.editing import Edit, Step
@@ -37,6 +38,27 @@ class NotAChange(UserError):
     text: str
 
 
+class Unchangeable(UserError):
+    """What only the service can do with an issue; `verb` is what the bot can do in its place, if anything."""
+
+    says = "I can't change who can see an issue. To do that, open #{number} in {service}."
+    verb: ClassVar[str] = ""
+    number: int
+
+
+class Undeletable(Unchangeable):
+    says = "I can't delete issues. Close #{number} instead, or delete it in {service}."
+    verb = "close"
+
+
+class Unwatchable(Unchangeable):
+    says = "I can't add watchers. Do that in {service}, or follow #{number} yourself."
+    verb = "follow"
+
+
+CANNOT = {"delete": Undeletable, "private": Unchangeable, "watch": Unwatchable}
+
+
 @dataclass(frozen=True)
 class TypedChange:
     """What was typed about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
@@ -56,7 +78,7 @@ class TypedChange:
 def typed_change(text: str, number: int) -> TypedChange:
     """The change to issue `number` in `/issue <text>`."""
     line, below = split_first_line(text)
-    parsed = understand(without_and(line).replace(" %", "%"), OPTIONS)
+    parsed = understand(without_and(line).replace(" %", "%"), OPTIONS, labels=4)
     return TypedChange(number, line, parsed.words, _about(parsed, number), below.strip())
 
 
@@ -78,12 +100,15 @@ def edit_command(
     ]
     found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
     steps = [Step(step.text) for step in given.options.get("step", ())]
+    cannot = given.options.get("cannot", ())
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, typed.below]))
     guessed = {key for _, keys in parsed.phrases for key in keys}
     subject = " ".join(said for said, keys in parsed.phrases if SUBJECT.key in keys)
     if is_question(word for word in typed.words if word.source not in subject):
         reader.problems.insert(0, Question(as_typed(typed.line)))
+    elif cannot and not (left or found or steps):
+        reader.problems.append(CANNOT[cannot[0].text](typed.number))
     elif left and (meant := _verb(given.words, vocabulary)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
     elif (
@@ -91,7 +116,7 @@ def edit_command(
     ):
         found["status"] = left  # `42 in porgress`
         guessed.add("status")
-    elif left or steps[1:]:
+    elif left or steps[1:] or cannot:
         reader.problems.append(NotAChange(left or asked.text))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",

@@ -12,7 +12,7 @@ from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, 
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
 from bot.features.editing.buttons import OpenEdit, UndoChange
-from bot.features.editing.commands import NotAChange, TypedChange, edit_command, typed_change
+from bot.features.editing.commands import NotAChange, TypedChange, Unchangeable, edit_command, typed_change
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
 from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
@@ -121,6 +121,10 @@ class EditHandlers:
             return None
         if isinstance(error, NotUnderstood) and isinstance(error.draft, Edit):
             edit = error.draft
+            if isinstance(error.first, Unchangeable):
+                verb = error.first.verb
+                run = verb and await reply.running(f"{verb.capitalize()} #{number}", f"{number} {verb}")
+                return open_buttons(number, reply.wording, *([run] if run else []))
         if (
             edit is None
             or isinstance(error, UpdatesUnsupported)

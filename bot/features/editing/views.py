@@ -15,7 +15,7 @@ from bot.features.issues.views import (
     value_text,
 )
 from bot.service.models import Issue
-from bot.slack.surfaces.blocks import Block, Element, Message, actions, button, context, section
+from bot.slack.surfaces.blocks import Block, Element, Message, button, context, rows, section
 from bot.slack.text.mrkdwn import escape, line, prose
 from bot.slack.text.wording import Wording
 
@@ -47,7 +47,7 @@ def edited(
     blocks += [context(prose(note)) for note in notes]
     share = [button(SHARE, ShareListedIssue(issue=issue.id))] if shareable and not issue.is_private else []
     buttons = issue_buttons(issue.id, wording, *undo, *share, mine=edited.mine)
-    blocks.append(actions(buttons, block_id=f"issue-{issue.id}"))
+    blocks += rows(buttons, f"issue-{issue.id}")
     return Message(text, tuple(blocks))
 
 

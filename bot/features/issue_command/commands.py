@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from textwrap import shorten
 
 from bot.errors import UnknownWord, UserError, WrongField
@@ -15,9 +16,10 @@ from bot.slack.language.doubts import is_several
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import BEFORE, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.language.questions import Question, asks, reject_question, without_question
+from bot.slack.language.phrases import QUESTION_WORDS
+from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
 from bot.slack.language.reading import HalfPhrase, is_search, subject
-from bot.slack.language.tokens import Atom, Value, as_typed, split_first_line, words
+from bot.slack.language.tokens import Atom, Value, Word, as_typed, split_first_line, words
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import word_meant
@@ -25,26 +27,25 @@ from bot.spelling import word_meant
 OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
 TEMPLATES = ("template", "templates")
 SHOW = ("show", "view", "open")
+BEFORE_NUMBER = ("me", "the", "issue", "ticket")
+BEFORE_ASKED = (*BEFORE_NUMBER, "is", "of", "on", "about", "for", "with", "does", "did", "was", "close")
 COMMENT = ("comment", "note")
 EDIT_TEMPLATE, REMOVE_TEMPLATE = ("edit", "change"), ("delete", "remove")
+MAKE = ("open", "report", "file", "raise", "submit", "make", "log")
+_AN_ISSUE = re.compile(r"an? (?:new )?(?:issue|ticket|bug|task|feature)", re.IGNORECASE)
 QUOTES = '"“”„'
 _SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
 FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
 SEARCH = ("search", "find")
 LIST = (*SEARCH, "list", "mine", "my")
 NOUNS_OF_SEVERAL = ("issues", "tickets", "bugs", "tasks")
-FEW, MAX_AT_ONCE = 3, 10
+MAX_AT_ONCE = 10
 SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
 _COMMENT = re.compile(
     rf"\s*(?:(?:(?:add|create|post|leave|write)\s+{BEFORE})?(?:comment|note)\s+(?:(?:on|to|for|issue)\s+)*+"
     r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note):?)(?!\S)(?P<text>.*)",
     re.DOTALL | re.IGNORECASE,
 )
-
-
-class Undeletable(UserError):
-    says = "I can't delete issues. Close #{number} instead, or delete it in {service}."
-    number: int
 
 
 class UnknownSubcommand(UserError):
@@ -126,6 +127,14 @@ class AttachFiles:
 
 
 @dataclass(frozen=True)
+class LogTime:
+    """`/issue 42 log 2h`: what `/timelog` takes."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
 class AddComment:
     """`/issue 42 comment` with a text; without a number or a text the form asks for it."""
 
@@ -182,6 +191,7 @@ IssueRequest = (
     | ChangeIssues
     | UndoLast
     | AttachFiles
+    | LogTime
     | AddComment
     | TemplateRequest
     | FollowIssue
@@ -199,6 +209,8 @@ def issue_command(text: str, typist: Typist) -> IssueRequest:
     rest = parsed.after(1)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
         return TypedIssue(rest if subcommand else parsed, below)
+    if subcommand in MAKE and _AN_ISSUE.fullmatch(rest.plain):
+        return OpenForm()
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
     if found := _follow(parsed) or _other(subcommand, rest, below, typist):
@@ -219,24 +231,38 @@ def issue_command(text: str, typist: Typist) -> IssueRequest:
     raise UnknownSubcommand(typed_text or "…", draft, meant)
 
 
-def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> OneIssue | AttachFiles | ChangeIssue | None:
+def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> IssueRequest | None:
     """What is done with an issue whose number comes first or second."""
     verb, rest = parsed.words[0].text.lower() if parsed.words else "", parsed.after(1)
-    named = next(filter(None, (values.issue_number(word.text) for word in rest.words)), None)
-    if named and verb in REMOVE_TEMPLATE and len(parsed.words) <= FEW:
-        raise Undeletable(named)
     typed = rest if verb in SHOW and rest.words else parsed
+    while typed is rest and rest.words[1:] and rest.words[0].text.lower() in BEFORE_NUMBER:
+        typed = rest = rest.after(1)  # `show me issue 42`
     if number := values.issue_number(typed.words[0].text) if typed.words else None:
         match [word.text.lower() for word in typed.words[1:]]:
             case _ if parsed.options or parsed.problems or parsed.unknown or has_more:
                 pass
-            case [] | ["show"]:
+            case [] | ["show" | "status" | "details" | "info"]:
                 return OneIssue(number)
-            case ["attach"]:
+            case ["attach", *_]:
                 return AttachFiles(number)
+            case ["log", *spent]:
+                return LogTime(number, " ".join(spent))
+            case [word, *_] if word in QUESTION_WORDS and is_question(parsed.words):
+                return OneIssue(number)
         return ChangeIssue(number, text)
+    if verb in QUESTION_WORDS:
+        found = (
+            values.issue_number(one.text) for before, one in pairwise(parsed.words) if _names(before, one)
+        )
+        asked = next(filter(None, found), None)
+        return OneIssue(asked) if asked else None
     second = values.issue_number(rest.words[0].text) if rest.words else None
     return ChangeIssue(second, text) if second else None
+
+
+def _names(before: Word, word: Word) -> bool:
+    """Whether a number in a question is an issue's."""
+    return word.text.startswith("#") or before.text.lower() in BEFORE_ASKED
 
 
 def _several(line: str, parsed: Parsed) -> ChangeIssues | SearchIssues | None:

@@ -1,7 +1,7 @@
 """Handles `/issue`: each request goes to the feature that answers it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
@@ -19,7 +19,6 @@ from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, Issues
-from bot.features.issues.views import open_buttons
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening, OpenDraft
 from bot.features.notices.messenger import AssignmentMessenger
@@ -29,6 +28,7 @@ from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers
 from bot.features.templates.templates import Templates
+from bot.features.timelog.handlers import TimelogHandlers
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, SlashCommand
@@ -64,6 +64,8 @@ class IssueCommand:
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
                 await FormOpening(self.parts).open_form(reply, draft)
+            case commands.LogTime(number, text):
+                await TimelogHandlers(self.parts).command(replace(command, raw=f"{number} {text}"), reply)
             case commands.SearchIssues(text):
                 await SearchHandlers(self.parts).search_for(reply, text)
             case Help():
@@ -159,9 +161,6 @@ class IssueCommand:
     async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""
         match error:
-            case commands.Undeletable(number=number):
-                close = await reply.running(f"Close #{number}", f"{number} close")
-                return open_buttons(number, reply.wording, *([close] if close else []))
             case NotUnderstood(draft=draft):
                 return await FormOpening(self.parts).offer(reply, draft, error)
             case commands.UnknownSubcommand(text=text, draft=draft):

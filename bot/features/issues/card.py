@@ -9,7 +9,7 @@ from bot.features.issues.publicity import seemed_public
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Relation
 from bot.slack.surfaces import forms, rich_text
-from bot.slack.surfaces.blocks import Block, Message, actions, button, context, fields, section, shortened
+from bot.slack.surfaces.blocks import Block, Message, button, context, fields, rows, section, shortened
 from bot.slack.text.mrkdwn import LONGEST, bold, cut, day, line, link
 from bot.slack.text.wording import Wording
 
@@ -73,9 +73,7 @@ def card(
             follow = FollowIssue(issue=issue.id, thread=thread)
             follows = views.exposing(views.FOLLOW, follow, issue, "Follow", public=public)
     first.append(follows)
-    blocks.append(
-        actions(views.issue_buttons(issue.id, wording, *first, mine=shown.mine), block_id=f"issue-{issue.id}")
-    )
+    blocks += rows(views.issue_buttons(issue.id, wording, *first, mine=shown.mine), f"issue-{issue.id}")
     return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))
 
 

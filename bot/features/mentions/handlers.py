@@ -138,6 +138,11 @@ class MentionHandlers:
             (label, await reply.save(RunCommand(payload=_payload(reply, run.command, run.text))))
             for label, run in leading(message.text, reply.wording.base_url)
         ]
+        if reply.place.thread_ts and is_reply(message.text):
+            with suppress(NotLinked):
+                if about := await self.issues.about(reply, message.event):
+                    show = RunCommand(payload=_payload(reply, "issue", str(about.id)))
+                    leads.insert(0, (f"Show #{about.id}", await reply.save(show)))
         certain = not (leads or is_reply(message.text))
         await reply.privately(views.unclear(said, unclear.subject, create, search, leads, certain=certain))
 

@@ -89,8 +89,10 @@ def issues_command(
         typed = values.name(parsed, key)
         return times(typed, typist.today, typist.known_zone, "past") if typed else None
 
-    def date_range(key: str, towards: Towards) -> DateRange | None:
+    def date_range(key: str, towards: Towards) -> DateRange | Literal["none"] | None:
         typed = values.name(parsed, key)
+        if typed == "none":
+            return "none"
         return days(typed, typist.today, towards) if typed else None
 
     return Query(

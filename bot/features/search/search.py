@@ -57,8 +57,8 @@ class Query:
     created: TimeRange | None = None
     updated: TimeRange | None = None
     closed: TimeRange | None = None
-    start: DateRange | None = None
-    due: DateRange | None = None
+    start: DateRange | Literal["none"] | None = None
+    due: DateRange | Literal["none"] | None = None
     query: int | None = None
     sort: tuple[Sort, ...] = ()
     custom_fields: Mapping[int, str] = field(default_factory=dict)

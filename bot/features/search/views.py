@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
+from typing import Literal
 
 from bot.errors import UserError
 from bot.features.issues.views import listed
@@ -217,7 +218,7 @@ def _description(searched: Resolved) -> Iterator[str]:
         ("Due", query.due),
     ):
         if span is not None:
-            yield f"{label} {_span(span)}"
+            yield _span(label, span)
     if query.text:
         yield line(_words(searched.filters.subject or ""))
 
@@ -233,11 +234,13 @@ def _order(sort: Sort) -> str:
     return last if sort.descending else first
 
 
-def _span(span: TimeRange | DateRange) -> str:
+def _span(label: str, span: TimeRange | DateRange | Literal["none"]) -> str:
+    if span == "none":
+        return "No due date" if label == "Due" else "No start date"
     since, until = (_day(end) for end in (span.since, span.until))
     if since and until:
-        return since if since == until else f"{since} to {until}"
-    return f"on or after {since}" if since else f"on or before {until}"
+        return f"{label} {since}" if since == until else f"{label} {since} to {until}"
+    return f"{label} on or after {since}" if since else f"{label} on or before {until}"
 
 
 def _day(end: date | datetime | None) -> str:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 
 from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.language import dates
 from bot.slack.language.dates import Today
+from bot.slack.language.durations import hours
 from bot.slack.language.tokens import Word
 from bot.spelling import ENOUGH, GOVERNING
 
@@ -172,16 +172,6 @@ class Marks:
         return best
 
 
-def named_project(words: Sequence[Word], names: Collection[str]) -> str | None:
-    """The first project that a text names, after a word such as `in` or in full."""
-    marks = Marks(words, Vocabulary({"project": names}), date.today)
-    for at in range(min(len(words), MAX_WORDS)):
-        leads = at > 0 and marks.plain[at - 1] in ("in", "on", "from", "for", "project", "is")
-        if found := marks.at("project", at, leads=leads):
-            return found[0]
-    return None
-
-
 def plain(word: Word) -> str | None:
     """The word as tables have it; None if it is quoted or mentions somebody."""
     if any(atom.quoted or atom.user for atom in word.atoms):
@@ -228,6 +218,13 @@ def _date(typed: str, read: Callable[[str], object]) -> str | None:
     return typed
 
 
+def _hours(typed: str) -> str | None:
+    try:
+        return typed if hours(typed) else None
+    except UserError:
+        return None
+
+
 def _fits(pattern: re.Pattern[str]) -> Callable[[str, Today], str | None]:
     return lambda typed, _: typed if pattern.fullmatch(typed) else None
 
@@ -241,6 +238,7 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "times": _times,
     "period": lambda typed, today: None if typed in CALENDAR else _times(typed, today),  # April is a name
     "percent": _fits(_PERCENT),
+    "hours": lambda typed, _: _hours(typed),
     "number": _fits(_NUMBER),
     "month": lambda typed, _: typed if _MONTHS.intersection(typed.split()[-1:]) else None,
     "span": lambda typed, _: f"{typed} ago" if _SPAN.fullmatch(typed) else None,

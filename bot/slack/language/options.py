@@ -39,6 +39,7 @@ _SYNONYMS = {
     "hours": "estimate",
     "order": "sort",
 }
+_FLAGS = frozenset({"private"})  # before a colon at the front they are a phrase
 _IS = "is"  # `is:open` reads as `open`
 
 
@@ -73,6 +74,14 @@ class UnknownOption(UserError):
             return f"Did you mean `{self.nearest}:`?"
         known = series([f"`{key}:`" for key in self.known])
         return f"Use {known}. If your text contains a colon, put the text in double quotes."
+
+
+class NoValue(UserError):
+    says = (
+        "`{key}:` needs a value right after the colon. If your text contains a colon, put the text in double "
+        "quotes."
+    )
+    key: str
 
 
 @dataclass(frozen=True)
@@ -161,11 +170,12 @@ def checked(parsed: Parsed) -> Parsed:
     return parsed
 
 
-def understand(text: str, known: Collection[str], *, equals: bool = True) -> Parsed:
+def understand(text: str, known: Collection[str], *, equals: bool = True, labels: int = 2) -> Parsed:
     """Words and options, with the problems in them and the keys that may be names of custom fields.
 
-    `equals`: whether `key=value` is an option, too. An option without a value counts as text, unless the text
-    begins with one: then each takes what follows up to the next, as in `title: Cart is empty, type: bug`.
+    `equals`: whether `key=value` is an option, too, even if the text doesn't begin with one. An option
+    without a value counts as text, unless it is one of the first words (`labels`): then each takes what
+    follows up to the next, as in `title: Cart is empty, type: bug`.
     """
     plain: list[Word] = []
     options: dict[str, list[Value]] = {}
@@ -177,7 +187,9 @@ def understand(text: str, known: Collection[str], *, equals: bool = True) -> Par
         problems.append(error)
         typed_words = deque(_with_quotes_closed(text))
     excludes = any(key.startswith("-") for key in known)
-    labeled = bool(typed_words) and _is_label(typed_words[0], known)
+    first = tuple(islice(typed_words, labels))
+    labeled = any(_is_label(word, known) for word in first)
+    equals = equals or any(_option(word, known) and not _option(word, ()) for word in first)
     while typed_words:
         word = typed_words.popleft()
         option = _option(word, known if equals else ())
@@ -193,12 +205,7 @@ def understand(text: str, known: Collection[str], *, equals: bool = True) -> Par
                 value = _whole_date(value, typed_words)
             options.setdefault(key, []).append(value)
         elif key is not None:
-            missing = UserError(
-                "`{key}:` needs a value right after the colon. "
-                "If your text contains a colon, put the text in double quotes.",
-                key=typed,
-            )
-            problems += [missing] if len(problems) < PROBLEMS else []
+            problems += [NoValue(typed)] if len(problems) < PROBLEMS else []
             plain.append(word)
         elif typed == _IS and value.text and "status" in known:
             plain.append(Word(value.atoms, word.source))
@@ -212,7 +219,9 @@ def understand(text: str, known: Collection[str], *, equals: bool = True) -> Par
 
 def _is_label(word: Word, known: Collection[str]) -> bool:
     option = _option(word, ())
-    return option is not None and not option[1].text and _known_as(option[0], known) is not None
+    if option is None or option[1].text or option[0] in _FLAGS:
+        return False
+    return _known_as(option[0], known) is not None
 
 
 def _labeled(following: deque[Word], known: Collection[str]) -> Value:

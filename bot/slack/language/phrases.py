@@ -8,28 +8,44 @@ from typing import Literal
 Where = Literal["search", "new", "change", "time"]  # a search, a new issue, a change to one, or time
 SEARCH: tuple[Where, ...] = ("search",)
 ISSUE: tuple[Where, ...] = ("new", "change")
+NEW: tuple[Where, ...] = ("new",)
 CHANGE: tuple[Where, ...] = ("change",)
 TIME: tuple[Where, ...] = ("time",)
 EVERYWHERE: tuple[Where, ...] = ("search", "new", "change")
+CLEARABLE = (
+    ("to", "assignee|owner"),
+    ("category", "category"),
+    ("version", "target? version|milestone"),
+    ("parent", "parent issue|task?"),
+    ("start", "start date?"),
+    ("due", "due|deadline date?"),
+    ("estimate", "estimate|estimated time|hours?"),
+)
+"""The fields that an issue may lack, and what they are called."""
 AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Due dates
     ("overdue|late", "status:open due:<today", SEARCH),
     ("not done by|before due|deadline date?", "status:open due:<today", SEARCH),
     ("past due", "status:open due:<today", SEARCH),
+    ("overdue|late for|by|since? more|longer|over? than? {span}", "status:open due:<{span}", SEARCH),
     ("due soon", "due:7d", SEARCH),
+    ("no|without|missing a|the|any? due|deadline date?", "due:none", SEARCH),
+    ("no|without|missing a|the|any? start date?", "start:none", SEARCH),
+    ("starts|starting {dates}", "start:{dates}", SEARCH),
     ("due|deadline {dates}", "due:{dates}", SEARCH),
     ("due|deadline on|by|for|is? {day}", "due:{day}", ISSUE),
     ("push|move|postpone|extend the? due|deadline date? to {value}", "due:{value}", CHANGE),
-    ("no|without|clear|remove the? due|deadline date? anymore?", "due:none", CHANGE),
+    ("no|without due|deadline date? anymore", "due:none", CHANGE),
     # Assignees
     ("not assigned|for|by|from to? {person!}", "", SEARCH),
     ("unassigned|unowned", "to:nobody", SEARCH),
     ("not assigned", "to:nobody", SEARCH),
     ("not assigned to anyone|anybody|someone|somebody", "to:nobody", SEARCH),
     ("no|without an? assignee|owner", "to:nobody", SEARCH),
+    ("nobody|no-one has? picked|taken|claimed up?", "to:nobody", SEARCH),
+    ("nobody|no-one is|'s? working|assigned on?", "to:nobody", SEARCH),
     ("unassign|unassigned it|this|me?", "to:none", CHANGE),
-    ("no|without|clear|remove the? assignee", "to:none", CHANGE),
     ("mine|my", "to:me", SEARCH),
     ("i'm|i working on", "to:me", SEARCH),
     ("am i working on", "to:me", SEARCH),
@@ -53,18 +69,20 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("created|reported|opened|filed|raised|submitted|written|added by {person!}", "author:{person}", SEARCH),
     ("by|from {person}", "author:{person}", SEARCH),
     ("{person} created|reported|opened|filed|raised", "author:{person}", SEARCH),
-    (",for {person}", "to:{person}", ("new",)),
+    ("updated|changed|modified|touched|closed|resolved|fixed|watched|followed by {person}", "", SEARCH),
+    (",for {person}", "to:{person}", NEW),
     ("author is? {person!}", "author:{person}", SEARCH),
     ("that|which? i|i've created|reported|opened|filed|raised|made", "author:me", SEARCH),
     # Priorities
     ("{urgent}", "priority:{urgent}", SEARCH),
     ("{priority} priority|prio", "priority:{priority}", SEARCH),
-    (",{priority} priority|prio", "priority:{priority}", ("new",)),
-    (",{urgent}", "priority:{urgent}", ("new",)),
+    (",{priority} priority|prio", "priority:{priority}", NEW),
+    (",{urgent}", "priority:{urgent}", NEW),
+    (":{priority}", "priority:{priority}", NEW),
     ("~{priority}", "priority:{priority}", SEARCH),
     ("{priority}", "priority:{priority}", CHANGE),
     ("{urgent}", "priority:{urgent}", CHANGE),
-    ("except|excluding|without {priority} priority|prio?", "priority:!{priority}", SEARCH),
+    ("not|no|except|excluding|without {priority} priority|prio?", "priority:!{priority}", SEARCH),
     ("make|set it|this? to? urgent", "priority:urgent", CHANGE),
     ("make|set it|this? to? immediate", "priority:immediate", CHANGE),
     ("make it|this? {word} priority|prio", "priority:{word}", CHANGE),
@@ -74,6 +92,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("raise|lower|bump|increase|decrease the? priority|prio to? {value}", "priority:{value}", CHANGE),
     # Trackers, statuses, categories and versions
     ("{tracker}", "tracker:{tracker}", SEARCH),
+    (":{tracker} report|request|ticket|issue?", "tracker:{tracker}", NEW),
+    (",tracker|type is? {tracker}", "tracker:{tracker}", NEW),
     ("except|excluding|without|no|not|but {tracker}", "tracker:!{tracker}", SEARCH),
     ("but not {tracker}", "tracker:!{tracker}", SEARCH),
     ("tracker|type is? {tracker!}", "tracker:{tracker}", SEARCH),
@@ -86,6 +106,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("open or|and closed", "status:any", SEARCH),
     ("any|every|whatever status", "status:any", SEARCH),
     ("in|with? status is? {status}", "status:{status}", SEARCH),
+    ("waiting for {status}", "status:{status}", SEARCH),
     ("{status}", "status:{status}", ("search", "change")),
     ("{status} {times}", "status:{status} updated:{times}", SEARCH),
     ("{status} but|and not|never closed", "status:{status}", SEARCH),
@@ -94,9 +115,13 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("reopen|reopened|open it|this? again?", "step:reopen", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
     ("in|with? category is? {category}", "category:{category}", SEARCH),
-    ("no|without category", "category:none", SEARCH),
+    ("{category} category", "category:{category}", SEARCH),
+    (":{category}", "category:{category}", NEW),
+    (",in? category is? {category}", "category:{category}", NEW),
+    ("no|without a|any? category", "category:none", SEARCH),
     ("in|for? version|milestone|release is? {version}", "version:{version}", SEARCH),
-    ("no|without version|milestone", "version:none", SEARCH),
+    (",in|for? version|milestone|release is? {version}", "version:{version}", NEW),
+    ("no|without a|any? target? version|milestone", "version:none", SEARCH),
     ("in|for? {category}", "category:{category}", SEARCH),
     ("in|for? {version}", "version:{version}", SEARCH),
     # Projects
@@ -107,6 +132,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("in|on|for project? {project}", "project:{project}", TIME),
     ("project is? {project}", "project:{project}", SEARCH),
     ("{project}", "project:{project}", SEARCH),
+    (":in|on|for? project? {project}", "project:{project}", NEW),
     # Times
     ("created|opened|reported|filed|raised|new|added {times}", "created:{times}", SEARCH),
     ("updated|changed|modified|touched {times}", "updated:{times}", SEARCH),
@@ -125,12 +151,14 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Order
     ("how many", "count:yes", SEARCH),
     ("number|count of", "count:yes", SEARCH),
-    ("sorted|sort|ordered|order by {sorted}", "sort:{sorted}", SEARCH),
+    ("sorted|sort|ordered|order? by {sorted}", "sort:{sorted}", SEARCH),
     ("newest|latest|last {number}", "sort:created:desc most:{number}", SEARCH),
+    ("{number} newest|latest", "sort:created:desc most:{number}", SEARCH),
     ("latest|last {number} updated|changed", "sort:updated:desc most:{number}", SEARCH),
     ("recently closed|resolved|finished", "status:closed sort:closed:desc", SEARCH),
     ("oldest|first {number}", "sort:created:asc most:{number}", SEARCH),
     ("top {number}", "sort:priority:desc most:{number}", SEARCH),
+    ("top|highest priority|prio first?", "sort:priority:desc", SEARCH),
     ("newest|latest first?", "sort:created:desc", SEARCH),
     ("oldest first?", "sort:created:asc", SEARCH),
     ("recently updated|changed", "sort:updated:desc", SEARCH),
@@ -139,25 +167,28 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Other fields of an issue
     ("{percent} done|complete|finished?", "done:{percent}", CHANGE),
     ("set|change progress to? {value}", "done:{value}", CHANGE),
+    ("done at|to? {percent}", "done:{percent}", CHANGE),
     ("rename it|this? to {rest}", "subject:{rest}", CHANGE),
+    (",private|confidential", "private:yes", NEW),
+    (",estimate|estimated at|is? {hours}", "estimate:{hours}", NEW),
     *(
-        (f"set|change|update|edit? the? {said} to|is|=|as|at|→|->? {{{slot}}}", f"{key}:{{{slot}}}", CHANGE)
-        for key, said, slot in (
-            ("status", "status|state", "value"),
-            ("to", "assignee|owner|to|assigned", "value"),
-            ("priority", "priority|prio", "value"),
-            ("category", "category", "value"),
-            ("version", "version|milestone", "value"),
-            ("version", "target version", "value"),
-            ("parent", "parent issue?", "value"),
-            ("start", "start date?", "value"),
-            ("due", "due|deadline date?", "value"),
-            ("estimate", "estimate|estimated time|hours?", "value"),
-            ("done", "done", "value"),
-            ("done", "% done", "value"),
-            ("tracker", "tracker|type", "value"),
+        (f"set|change|update|edit? the? {said} to|is|=|as|at|→|->? {{value}}", f"{key}:{{value}}", CHANGE)
+        for key, said in (
+            ("status", "status|state"),
+            ("to", "assignee|owner|to|assigned"),
+            ("priority", "priority|prio"),
+            ("done", "% done"),
+            ("tracker", "tracker|type"),
+            *CLEARABLE,
         )
     ),
+    *((f"no|without|clear|remove the? {said}", f"{key}:none", CHANGE) for key, said in CLEARABLE),
+    # What can't be changed here
+    ("make|set|mark it|this? as? private|public|confidential", "cannot:private", CHANGE),
+    ("add {person} as|to the|a? watcher|watchers", "cannot:watch", CHANGE),
+    ("add {word} as|to the|a? watcher|watchers", "cannot:watch", CHANGE),
+    ("add watcher {person!}", "cannot:watch", CHANGE),
+    ("delete|remove it|this?", "cannot:delete", CHANGE),
     ("set|change|update|edit the? subject|title|name to|as|= {rest}", "subject:{rest}", CHANGE),
     ("subject|title {title}", "subject:{title}", CHANGE),
 )
@@ -166,7 +197,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
 What is said has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a name
 that the person may use, and `{person!}` also one that nobody has, which is told then. `{value}` takes what
 follows up to the next phrase, `{rest}` all of it, and `{title}` too if it begins as a title does. `~`: only
-if no text is left; `,`: only after a comma or the like. `!{tracker}` stands for all others of its kind.
+if no text is left; `,`: only after a comma or the like, or before a new issue's colon; `:`: only there.
+`!{tracker}` stands for all others of its kind.
 What means nothing stays text.
 """
 FILLERS = frozenset(
@@ -176,7 +208,24 @@ FILLERS = frozenset(
         *("what", "what's", "whats", "everything", "anything", "things", "stuff", "have", "i", "for"),
         *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we", "our", "us"),
         *("who", "can", "you", "could", "tell", "need", "want", "any", "about", "currently", "right", "now"),
-        *("but", "at", "moment", "to", "look", "up", "team", "my", "on", "or", "yet", "working", "doing"),
+        *(
+            "does",
+            "did",
+            "ones",
+            "but",
+            "at",
+            "moment",
+            "to",
+            "look",
+            "up",
+            "team",
+            "my",
+            "on",
+            "or",
+            "yet",
+            "working",
+            "doing",
+        ),
     }
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
@@ -208,5 +257,13 @@ STATES = frozenset({"new", "resolved", "finished", "completed", "done", "fixed"}
 """Words of phrases that may be the name of a status, too."""
 AND = frozenset({"and", "&", ",", "then"})
 SEPARATORS = AND | {"→", "->", "=>", ";", "+", "also", "plus"}
+QUESTION_WORDS = frozenset(
+    {
+        *("how", "what", "what's", "when", "who", "who's", "why", "where", "which", "can", "could", "should"),
+        *("would", "is", "are", "did", "does", "do", "will", "has", "have", "was", "am"),
+    }
+)
+OPENING = SEPARATORS | TALK | NOUNS | {"a", "an", "the", "new", "report", "request"}
+"""Words that mean nothing before a new issue's colon."""
 POLITE = SEPARATORS | TALK | {"it", "this", "now", "the", "set", "change", "update", "edit", "to"}
 """Words that mean nothing beside a change."""

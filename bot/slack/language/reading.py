@@ -10,11 +10,12 @@ from typing import get_args
 from bot.errors import UserError
 from bot.slack.language.dates import Today
 from bot.slack.language.marks import CALENDAR, END, LONGEST, MAX_WORDS, Marks, Vocabulary, plain
-from bot.slack.language.options import Parsed
+from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
     FILLERS,
     NEGATIONS,
     NOUNS,
+    OPENING,
     PHRASES,
     POLITE,
     SEPARATORS,
@@ -29,6 +30,8 @@ from bot.slack.language.tokens import Atom, Value, Word
 from bot.spelling import GOVERNING
 
 MAX_VALUE = 20  # how many words a value takes that isn't looked up
+FRONT = 8  # how many words before a colon at the front of a subject may be phrases
+DASHES = ("-", "–", "—")
 TAIL = 40  # how many words at the end of a subject may be phrases
 _NAMED = ("person", "project", "tracker", "status", "priority", "category", "version")
 _KINDS = {f"{kind}{sure}": kind for kind in _NAMED for sure in ("", "!")} | {
@@ -58,6 +61,7 @@ class _Row:
     means: tuple[tuple[str, str], ...]
     weak: bool = False
     separated: bool = False
+    front: bool = False
 
     @property
     def literals(self) -> tuple[str, ...]:
@@ -81,8 +85,10 @@ class _Table:
                 continue
             options = tuple((key, value) for key, _, value in (one.partition(":") for one in means.split()))
             flags = said[:1]
-            for words in product(*(_variants(word) for word in said.lstrip("~,").split())):
-                row = _Row(tuple(filter(None, words)), options, flags == "~", flags == ",")
+            for words in product(*(_variants(word) for word in said.lstrip("~,:").split())):
+                row = _Row(
+                    tuple(filter(None, words)), options, flags == "~", flags in (",", ":"), flags == ":"
+                )
                 (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
         for rows in self.first.values():
             rows.sort(key=lambda row: (row.words[-1][0] == "{", -len(row.words)))
@@ -100,10 +106,18 @@ TABLES: Mapping[Where, _Table] = {where: _Table(where) for where in get_args(Whe
 
 
 class Reader:
-    """Finds the phrases of one command in words."""
+    """Finds the phrases of one command in words, which may be those before a new issue's colon (`front`)."""
 
-    def __init__(self, where: Where, words: Sequence[Word], vocabulary: Vocabulary, today: Today) -> None:
-        nobody = {"search": "nobody", "change": "none"}.get(where)
+    def __init__(
+        self,
+        where: Where,
+        words: Sequence[Word],
+        vocabulary: Vocabulary,
+        today: Today,
+        *,
+        front: bool = False,
+    ) -> None:
+        self.front, nobody = front, {"search": "nobody", "change": "none"}.get(where)
         self.where, self.words, self.table = where, words, TABLES[where]
         self.marks = Marks(words, vocabulary, today, in_full=where == "time", nobody=nobody)
         self.plain = self.marks.plain
@@ -123,7 +137,8 @@ class Reader:
         key = (start, separated)
         if key not in self._at:
             rows = (*self.table.first.get(self.plain[start] or " ", ()), *self.table.slots)
-            found = [self._matched(row, start) for row in rows if separated or not row.separated]
+            rows = tuple(row for row in rows if (separated or not row.separated) and self.front >= row.front)
+            found = [self._matched(row, start) for row in rows]
             self._at[key] = max(filter(None, found), key=lambda one: one.count, default=None)
         return self._at[key]
 
@@ -146,7 +161,7 @@ class Reader:
             values[slot], count = taken
             at += count
         options = {key: self._filled(value, values) for key, value in row.means}
-        said = " ".join(word.source for word in self.words[start:at])
+        said = " ".join(word.source for word in self.words[start:at]).rstrip(",;")
         return Phrase(start, at - start, said, options, alone=not row.literals, weak=row.weak)
 
     def _slot(self, slot: str, at: int, *, leads: bool) -> tuple[Value, int] | None:
@@ -206,8 +221,11 @@ class Reader:
 def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     """The kinds of names that these words may hold."""
     table, found = TABLES[where], set[str]()
-    words = words[-TAIL:] if where == "new" else words[:MAX_WORDS]
-    separated = where != "new" or any(plain(one) in SEPARATORS or one.source[-1:] in ",;" for one in words)
+    before, _ = _front(words) if where == "new" else ((), words)
+    words = (*before, *words[-TAIL:]) if where == "new" else words[:MAX_WORDS]
+    separated = bool(where != "new" or before) or any(
+        plain(one) in SEPARATORS or one.source[-1:] in ",;" for one in words
+    )
     unexplained = False
     for word in words:
         known = None if word.quoted else plain(word)
@@ -289,7 +307,7 @@ def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Par
     if "closed" in options and options.get("status"):
         options["status"] = tuple(value for value in options["status"] if value.text != "closed")
     options = {key: values for key, values in options.items() if values and key not in parsed.options}
-    said = tuple((one.said, tuple(one.options)) for one in found)
+    said = (*((one.said, tuple(one.options)) for one in found), *parsed.phrases)
     alone = tuple(one.said for one in found if one.alone and "to" in one.options)
     return replace(
         parsed, words=tuple(words), options={**parsed.options, **options}, phrases=said, alone=alone
@@ -297,10 +315,41 @@ def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Par
 
 
 def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
-    """A new issue's text with the phrases at its end as options; at least one word stays.
+    """A new issue's text with the phrases at its end as options, and those before a colon at its front.
 
-    What a word before them governs stays, too, and all of a question.
+    At least one word stays. What a word before phrases governs stays, too, and all of a question.
     """
+    before, rest = _front(parsed.words)
+    reader = Reader("new", before, vocabulary, today, front=True)
+    found = list(reader.phrases())
+    left = [n for n in _left(before, found) if reader.plain[n] not in OPENING]
+    if not found or left or any(one.options.keys() & parsed.options.keys() for one in found):
+        return _without_end(parsed, vocabulary, today)
+    label = before[-1].text.casefold()
+    problems = tuple(one for one in parsed.problems if not (isinstance(one, NoValue) and one.key == label))
+    read = _without_end(replace(parsed, words=rest, problems=problems), vocabulary, today)
+    return _with(read, read.words, found) if read.words else parsed
+
+
+def _front(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """The words before a colon, a dash or within brackets at a new issue's front, and those after it."""
+    closes = ("]", "]:") if words and words[0].source.startswith("[") else (":",)
+    for n, word in enumerate(words[:FRONT]):
+        if not word.quoted and (word.source.endswith(closes) or (n and word.source in DASHES)):
+            first = tuple(map(_bare, words[: n + 1]))
+            return tuple(one for one in first if one.text and one.text not in DASHES), tuple(words[n + 1 :])
+    return (), tuple(words)
+
+
+def _bare(word: Word) -> Word:
+    """The word without the brackets and the colon around what is said in front of a subject."""
+    if any(atom.quoted or atom.user for atom in word.atoms):
+        return word
+    text = word.source.strip("[]:")
+    return Word((Atom(text),), text)
+
+
+def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     words = parsed.words
     if is_question(words):
         return parsed

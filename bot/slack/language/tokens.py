@@ -16,7 +16,7 @@ from bot.slack.text.to_service import entity_text
 _ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
 _CURLY = "“”„‟"
 _CLOSERS = {'"': '"', "«": "»"} | dict.fromkeys(_CURLY, _CURLY)
-_BEFORE_QUOTE = (":", ",")
+_BEFORE_QUOTE = (":", ",", "=")
 
 
 class UnclosedQuote(UserError):

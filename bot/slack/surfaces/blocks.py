@@ -138,15 +138,18 @@ def link_button(text: str, url: str) -> Element:
 ROW = 5  # how many buttons a row has at most
 
 
-def rows(buttons: Iterable[Element]) -> list[Block]:
-    """The buttons in rows of five at most, in each of which an action occurs once, as Slack demands."""
+def rows(buttons: Iterable[Element], block_id: str | None = None) -> list[Block]:
+    """The buttons in rows of five at most, in each of which an action occurs once, as Slack demands.
+
+    The first row has the `block_id`.
+    """
     found: list[list[Element]] = []
     for one in buttons:
         taken = {other["action_id"] for other in found[-1]} if found else set()
         if not found or one["action_id"] in taken or len(found[-1]) == ROW:
             found.append([])
         found[-1].append(one)
-    return [actions(row) for row in found]
+    return [actions(row, None if n else block_id) for n, row in enumerate(found)]
 
 
 def button_row(text: str, carries: Button) -> Block:
