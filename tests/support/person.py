@@ -4,13 +4,14 @@ They act as in the browser, through the sandbox page's own HTTP interface, so th
 the way Slack sends it and the tests see every answer the way Slack shows it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
 import aiohttp
 
+from bot.slack.surfaces.blocks import ROW
 from tests.support.office import Office
 from tests.support.reading import (
     JSON,
@@ -31,6 +32,16 @@ from tests.support.reading import (
 DM = "the person's conversation with the bot"
 
 
+def _crowded(state: JSON) -> Iterator[JSON]:
+    """What has more than one green button, or a row of more than five."""
+    messages = (message for channel in state["messages"].values() for message in channel)
+    for surface in (*messages, *state["views"], state["home"] or {}):
+        rows = [b["elements"] for b in surface.get("blocks") or () if b["type"] == "actions"]
+        greens = [one for row in rows for one in row if one.get("style") == "primary"]
+        if len(greens) > 1 or any(len(row) > ROW for row in rows):
+            yield surface
+
+
 @dataclass
 class Person:
     """A user in the local Slack, who can do and see what the sandbox page allows."""
@@ -47,6 +58,7 @@ class Person:
             url = f"{self.office.workspace.url}page/state"
             async with self.office.http.get(url, params={"user": self.user_id}) as answer:
                 self._seen = version, await answer.json()
+            assert not (crowded := list(_crowded(self._seen[1]))), crowded
         return self._seen[1]
 
     async def messages(self, channel: str | None = None) -> list[JSON]:

@@ -90,7 +90,7 @@ _NAMED = Table[Row](
 )
 _THREAD = Table[Row](
     (f"act={CHANGE}|note {IT}? {{rest?}}", ("issue", "{act} {rest}")),
-    (f"i'll|i’ll take|grab {IT} {{rest?}}", ("issue", "take it {rest}")),
+    (f"i'll take|grab {IT} {{rest?}}", ("issue", "take it {rest}")),
     (f"{LOG}? {{spent}} on|for this|it {{dated?}}", ("timelog", "{spent} {dated}")),
     (f"{LOG}? {{timed}}", ("timelog", "{timed}")),
     timed=rf"{DURATION}(?:\s.*)?",
