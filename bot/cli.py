@@ -63,7 +63,7 @@ def check() -> None:
         settings = config.load()
     except config.ConfigError as wrong:
         for problem in wrong.problems:
-            typer.echo(f"wrong {problem}")
+            typer.echo(f"error {problem}")
         typer.echo("Fix these first. The next run checks Slack, the tracker, and the database.")
         raise typer.Exit(1) from None
     telemetry.configure(settings.log_format, "error", settings.secrets)

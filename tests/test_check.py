@@ -62,10 +62,10 @@ async def test_check_explains_how_to_fix_problems(sandbox: Sandbox) -> None:
         encryption_keys=(Vault.generate_key(),),
     )
 
-    assert findings["SLACK_BOT_TOKEN"].startswith("wrong SLACK_BOT_TOKEN: Slack returned invalid_auth. ")
-    assert findings["SLACK_APP_TOKEN"].startswith("wrong SLACK_APP_TOKEN: Slack returned invalid_auth. ")
+    assert findings["SLACK_BOT_TOKEN"].startswith("error SLACK_BOT_TOKEN: Slack returned invalid_auth. ")
+    assert findings["SLACK_APP_TOKEN"].startswith("error SLACK_APP_TOKEN: Slack returned invalid_auth. ")
     assert "missing path prefix" in findings["SERVICE_BASE_URL"]
-    assert findings["ENCRYPTION_KEYS"].startswith("wrong ENCRYPTION_KEYS: Can't decrypt 2 stored values.")
+    assert findings["ENCRYPTION_KEYS"].startswith("error ENCRYPTION_KEYS: Can't decrypt 2 stored values.")
 
 
 async def test_check_recognizes_redmine_by_its_challenge(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -
     )
 
     assert {"SLACK_BOT_TOKEN", "SERVICE_BASE_URL", "DATABASE_URL"} <= findings.keys()
-    assert [line for line in findings.values() if not line.startswith("wrong ")] == []
+    assert [line for line in findings.values() if not line.startswith("error ")] == []
     assert "SERVICE_BASE_URL: The tracker doesn't respond." in findings["SERVICE_BASE_URL"]
 
 
@@ -183,16 +183,16 @@ def signing(secret: str) -> dict[str, SecretStr]:
     ("answers", "changes", "name", "said"),
     [
         ({}, {}, TOKEN, f"ok    {TOKEN}: Works in Acme and has every scope."),
-        ({"whose": {"ok": True, "team": "Acme"}}, {}, TOKEN, f"wrong {TOKEN}: This isn't a bot token."),
-        ({"lacking": "users:read"}, {}, TOKEN, f"wrong {TOKEN}: Missing scopes: users:read. "),
-        ({"lacking": "im:history"}, {}, TOKEN, f"wrong {TOKEN}: Missing scopes: im:history. "),
+        ({"whose": {"ok": True, "team": "Acme"}}, {}, TOKEN, f"error {TOKEN}: This isn't a bot token."),
+        ({"lacking": "users:read"}, {}, TOKEN, f"error {TOKEN}: Missing scopes: users:read. "),
+        ({"lacking": "im:history"}, {}, TOKEN, f"error {TOKEN}: Missing scopes: im:history. "),
         ({"lacking": "mpim:history"}, {}, TOKEN, " Optional scopes it doesn't have: mpim:history."),
         ({"greeting": SWITCHED_OFF}, {}, "SLACK_APP_TOKEN", "Socket Mode is off. Turn it on"),
-        ({"clock": 400}, {}, "clock", "s behind Slack's clock. Sync"),
-        ({"clock": -400}, {}, "clock", "s ahead of Slack's clock. Sync"),
-        ({}, signing("x" * 32), SECRET, f"wrong {SECRET}: "),
+        ({"clock": 400}, {}, "clock", "s behind Slack's. Sync"),
+        ({"clock": -400}, {}, "clock", "s ahead of Slack's. Sync"),
+        ({}, signing("x" * 32), SECRET, f"error {SECRET}: "),
         ({}, signing("0123456789abcdef" * 2), SECRET, f"ok    {SECRET}: "),
-        *(({}, {"encryption_keys": keys}, KEYS, f"wrong {KEYS}: A key isn't random.") for keys in WEAK),
+        *(({}, {"encryption_keys": keys}, KEYS, f"error {KEYS}: A key isn't random.") for keys in WEAK),
     ],
 )
 async def test_check_says_what_is_wrong(
@@ -223,7 +223,7 @@ async def test_check_reports_a_read_only_database(
 
     findings = await _findings(configured(database_url=url_of_postgresql))
 
-    assert "wrong DATABASE_URL" in findings["DATABASE_URL"]
+    assert "error DATABASE_URL" in findings["DATABASE_URL"]
     assert "read-only transaction" in findings["DATABASE_URL"]
 
 
@@ -238,5 +238,5 @@ async def test_check_reports_the_schema_version(configured: Callable[..., Settin
     )
     await database.close()
 
-    refused = "wrong DATABASE_URL: Can't use the database: a newer version migrated it"
+    refused = "error DATABASE_URL: Can't use the database: a newer version migrated it"
     assert refused in (await _findings(settings))["DATABASE_URL"]

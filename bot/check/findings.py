@@ -15,7 +15,7 @@ class Finding:
     fine: bool
 
     def __str__(self) -> str:
-        return f"{'ok   ' if self.fine else 'wrong'} {self.name}: {self.sentence}"
+        return f"{'ok   ' if self.fine else 'error'} {self.name}: {self.sentence}"
 
 
 def fine(name: str, sentence: str) -> Finding:
@@ -36,4 +36,4 @@ def clock(whose: str, date: str | None) -> Finding | None:
     if abs(ahead) <= CLOCK_SKEW:
         return None
     way = "ahead of" if ahead > 0 else "behind"
-    return wrong("clock", f"This machine is {abs(ahead)} s {way} {whose} clock. Sync both with NTP.")
+    return wrong("clock", f"This machine's clock is {abs(ahead)} s {way} {whose}. Sync both with NTP.")

@@ -12,7 +12,7 @@ SAYS: dict[type[BotError], UserError] = {
     ),
     errors.ServiceError: UserError("{service} couldn't do that. Try again in a minute."),
     errors.Unauthorized: UserError(
-        "{service} no longer accepts your API key. Link your account again with `{/tracker link}`."
+        "{service} refused your API key. Link your account again with `{/tracker link}`."
     ),
     errors.Forbidden: UserError(
         "You don't have permission to do that in {service}. Ask a project manager for access."

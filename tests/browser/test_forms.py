@@ -88,7 +88,7 @@ async def test_similar_issues_appear_without_interrupting_typing(sandbox: Sandbo
     await ana.press(form, "Create")
     announced = ana.announced("Ribbon colour of gift wrapping is lost")
     await announced.get_by_role("button", name="More options").click()
-    await ana.page.get_by_role("menuitem", name="Delete post (only Ana)").click()
+    await ana.page.get_by_role("menuitem", name="Delete post (Ana only)").click()
     await expect(announced).to_be_hidden()
 
 

@@ -34,7 +34,7 @@ async def test_an_issue_is_made_found_changed_and_logged_on_in_a_thread(
     await mention(ana, "new The cart forgets its vouchers due friday")
     made = answer(ana, re.compile(r"Ana Ruiz created #\d+"))
     await expect(made).to_contain_text("The cart forgets its vouchers")
-    await expect(answer(ana, "I set fields from “due friday”")).to_be_visible()
+    await expect(answer(ana, "I used “due friday” to fill in fields")).to_be_visible()
     number = re.findall(r"#(\d+)", await made.inner_text())[0]
 
     await mention(ana, "find its vouchers")

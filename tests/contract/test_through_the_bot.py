@@ -70,18 +70,18 @@ async def test_the_form_offers_choices_and_shows_rejections(
 ) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.with_more_fields(await ana.form("New issue"))
-    assert {"Tracker", "Status", "Priority", "Assignee", "Category", "Severity"} <= values_of(form).keys()
-    await ana.submit(form, {"Subject": "Refused at first", "Tracker": "Bug"})
+    assert {"Issue type", "Status", "Priority", "Assignee", "Category", "Severity"} <= values_of(form).keys()
+    await ana.submit(form, {"Subject": "Refused at first", "Issue type": "Bug"})
     assert any("Severity" in said for said in (await ana.errors()).values())
     await ana.close(form)
 
     await ana.command("/issue new project:lab")
     form = await ana.form("New issue")
     given = {"Serial number": "=1 Ж", "Attempts": "three", "Colour": "green", "First seen": "2024-02-29"}
-    await ana.submit(form, {"Subject": "With its fields", "Tracker": "Bug", **given})
+    await ana.submit(form, {"Subject": "With its fields", "Issue type": "Bug", **given})
     assert any("Attempts is not a number" in said for said in (await ana.errors()).values())
     given["Attempts"] = "3"
-    await ana.after(ana.submit(form, {"Subject": "With its fields", "Tracker": "Bug", **given}))
+    await ana.after(ana.submit(form, {"Subject": "With its fields", "Issue type": "Bug", **given}))
 
     issue = await newest(client, world, "With its fields")
     assert {field.name: field.value for field in issue.custom_fields if field.value} == given

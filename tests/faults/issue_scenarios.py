@@ -156,7 +156,7 @@ submit(
     "submit issue",
     "issue.create",
     NEW_ISSUE,
-    {"Subject": "{word}", "Description": "Typed with care", "Tracker": "Support"},
+    {"Subject": "{word}", "Description": "Typed with care", "Issue type": "Support"},
     **MADE,
 )
 submit("submit issue with a file", "issue.create", new_issue_with_file, {"Subject": "{word}"}, **MADE)
@@ -182,7 +182,7 @@ press(
     "resume a saved command", "form.resume", saved("/issue new {word} project:webshop"), "Open form", **MADE
 )
 choose("choose project", "issue.project", NEW_ISSUE, "Project", "Infrastructure")
-choose("choose tracker", "issue.value", requiring_severity, "Tracker", "Feature")
+choose("choose tracker", "issue.value", requiring_severity, "Issue type", "Feature")
 choose("choose assignee", "issue.value", NEW_ISSUE, "Assignee", "Ana Ruiz (me)", expects_answer=False)
 press("show button", "issue.show", answer("/issue new {word} project:webshop private:yes"), "Show issue")
 press("show more", "issue.more", long_card, "Show more")

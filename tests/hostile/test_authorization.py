@@ -101,7 +101,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
     acts = (*(act for act in Act if act is not Act.RESTORE), "digest.preview")
     aims: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
         ((*RESUMING, *resumed, *drafts, *related), target.kept, EXPIRED),
-        (("issue.undo",), target.kept, "It's been more than ten minutes"),
+        (("issue.undo",), target.kept, "It's too late to undo this"),
         (("digest.project",), tuple(f"4:{saved}" for saved in target.kept), EXPIRED),
         (("digest.schedule",), ("weekly",), EXPIRED),
         (("digest.replace",), ("UTC:daily 09:30",), OWN),

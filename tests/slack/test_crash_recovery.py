@@ -220,7 +220,7 @@ async def test_a_form_is_acknowledged_over_the_socket_while_the_bot_stops(ana: P
     await ana.command("/issue new project:mobile")
     form = await ana.form("New issue")
     wire.faults = ["slow"]
-    await ana.submit(form, {"Subject": "Refused late", "Tracker": "Bug"})
+    await ana.submit(form, {"Subject": "Refused late", "Issue type": "Bug"})
     await until(lambda: asyncio.sleep(0, wire.slowed))
 
     stopping = asyncio.create_task(ana.office.bot.stop(5))

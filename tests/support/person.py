@@ -142,7 +142,7 @@ class Person:
 
     async def delete_post(self, message: JSON, *, of: str = "Ana") -> None:
         """Chooses *Delete post* of the post that `of` caused."""
-        block, element, option = option_in_menus(message["blocks"], f"Delete post (only {of})")
+        block, element, option = option_in_menus(message["blocks"], f"Delete post ({of} only)")
         await self._act(_source(message), block, element, selected_option=option)
 
     async def choose_from_menu(self, message: JSON, about: str, text: str) -> None:

@@ -95,7 +95,7 @@ def key_deleted(wording: Wording, followed: int) -> Message:
     if followed:
         said = f"stopped updating {'an issue' if followed == 1 else f'{followed} issues'} you follow"
     return link_offer(
-        f"{wording.service} no longer accepts your API key, so I {said}. Link your account again "
+        f"{wording.service} refused your API key, so I {said}. Link your account again "
         f"{'to follow issues' if followed else 'to go on'}."
     )
 

@@ -99,7 +99,7 @@ class Digests:
         self._require_schedule(wanted.plan)
         if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
             raise UserError(
-                "This channel already has {most} digests, the most allowed. Remove one with `{/digest}`.",
+                "This channel already has {most} digests, the maximum. Remove one with `{/digest}`.",
                 most=MAX_IN_A_CHANNEL,
             )
         await self._require_room(owner)
@@ -317,15 +317,14 @@ class Digests:
         if not plan.live and shortest_gap(parse(plan.schedule)) < SHORTEST_GAP:
             raise ScheduleError(
                 "A digest can post at most once every {minutes} minutes. "
-                "Choose a slower schedule, like `hourly`.",
+                "Choose a less frequent schedule, like `hourly`.",
                 minutes=SHORTEST_GAP // timedelta(minutes=1),
             )
 
     async def _require_room(self, owner: Owner) -> None:
         if len(await self._store.digests.of_owner(owner)) >= MAX_OF_A_PERSON:
             raise UserError(
-                "You already own {most} digests, the most allowed. Remove one with `{/digest}` in its "
-                "channel.",
+                "You already own {most} digests, the maximum. Remove one with `{/digest}` in its channel.",
                 most=MAX_OF_A_PERSON,
             )
 

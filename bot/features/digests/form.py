@@ -183,7 +183,8 @@ def _filter_fields(plan: Plan) -> list[Block]:
     """One field for each filter, one for what to exclude, and how the digest looks."""
     chosen = {kind: [option(c.name, str(c.id)) for c in plan.filters.get(kind, ())] for kind in FILTER_KINDS}
     out = [_exclusion(kind, one.id, one.name) for kind, found in plan.excluded.items() for one in found]
-    group = forms.choice("group", [(name, name.capitalize()) for name in GROUPS], plan.group, "Tracker")
+    grouped = [(name, prose_kind(name).capitalize()) for name in GROUPS]
+    group = forms.choice("group", grouped, plan.group, "Issue type")
     empty = forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty)
     return [
         *(

@@ -108,7 +108,7 @@ class DigestHandlers:
             own = await self.digests.personal(reply.owner)
             message = views.personal_listing(own, reply.wording, said)
         elif reply.channel is None:
-            raise UserError("Digests belong to a channel. Type `{/digest}` in one.")
+            raise UserError("Digests belong to channels. Type `{/digest}` in one.")
         else:
             found = await self.digests.listed(reply.channel)
             message = views.listing(found, reply.owner, reply.wording, said)

@@ -102,7 +102,7 @@ def _start(digest: Digest) -> str:
     """When its period began, in mrkdwn."""
     if digest.period_from > digest.created_at:
         return moment(digest.period_from)
-    return "you set it up" if digest.personal else "it was set up"
+    return "you set up this digest" if digest.personal else "this digest was set up"
 
 
 def _compared(edition: Edition) -> list[str]:
@@ -301,7 +301,7 @@ def nothing(digest: Digest) -> str:
             before = counted(digest.plan.stale_days, "day")
             return f"Every open issue in {project} was updated in the last {before}, so I didn't post."
         case "closed":
-            return f"Nothing was closed in {project} since {since}, so I didn't post."
+            return f"Nothing has been closed in {project} since {since}, so I didn't post."
         case "personal":
             return (
                 f"None of your issues are due, and none have changed since {since}. There's nothing to send."

@@ -65,7 +65,7 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
             said = "Slack didn't confirm this post, and I can't check whether it's in the channel."
             hint = "Check the channel. I won't post it again. The next one posts as usual."
         case "delayed":
-            said = f"I've tried to post this for a day, but {service} or Slack isn't responding."
+            said = f"I've been trying to post this for a day, but {service} or Slack isn't responding."
             hint = f"I'll keep trying. If {service} works for you, ask your Issue Bot administrator for help."
         case "stopped":
             said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."

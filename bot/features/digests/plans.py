@@ -35,7 +35,7 @@ class Filter(NamedTuple):
 
 
 FILTERS: Mapping[FilterKind, Filter] = {
-    "tracker": Filter("trackers", "tracker", "Tracker"),
+    "tracker": Filter("trackers", "tracker", "Issue type"),
     "priority": Filter("priorities", "priority", "Priority"),
     "category": Filter("categories", "category", "Category"),
     "author": Filter("people", "author", "Author"),

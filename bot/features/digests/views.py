@@ -361,7 +361,7 @@ def run_result(digest: Digest, state: RunResult | None, stopped: str, service: s
     if state is RunResult.EMPTY:
         return digest_message.nothing(digest)
     if stopped:
-        return f"{_named(digest)} wasn't posted. {stopped}"
+        return f"{_named(digest)} wasn't posted. {stopped.replace('Stopped', 'It stopped', 1)}"
     return (
         f"{_named(digest)} is on its way. If Slack or {escape(service)} is slow, it will appear in "
         f"{where(digest)} as soon as they respond."
@@ -419,7 +419,7 @@ def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
     if mine and digest.paused in {Pause.KEY, Pause.LEFT}:
         then = f"Link your account with `{wording.command('tracker')} link`, then resume the digest."
     if mine and digest.paused is Pause.NOT_PUBLIC:
-        then = f"If everyone in <#{digest.channel_id}> may see its issues, resume the digest."
+        then = f"If it's OK for everyone in <#{digest.channel_id}> to see its issues, resume the digest."
     if mine and digest.paused is Pause.QUERY:
         then = EDIT
     facts = {

@@ -19,7 +19,7 @@ class OpenEdit(SavedDraft):
 
 
 class UndoExpired(UserError):
-    says = "It's been more than ten minutes, so edit the issue to change it back."
+    says = "It's too late to undo this. Edit the issue to change it back."
 
 
 class UndoChange(SavedDraft):

@@ -155,7 +155,7 @@ class EmojiHandlers:
                 job, why = None, reply.wording.sentence(error)
                 if not (recorded or isinstance(error, OutcomeUnknown | MayExist)):
                     job = await FileJobs(self.parts).save_message(reply, message) if message else None
-                    why = f"No issue created. {why}"
+                    why = f"I didn't create an issue. {why}"
                 await reply.privately(views.not_created(why, job))
                 raise
             try:  # the issue exists: nobody may create it again, whatever fails from here on

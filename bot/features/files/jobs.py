@@ -34,6 +34,8 @@ CHUNK = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
 INVITE = "Invite me to the conversation with `/invite @Issue Bot`, then try again."
 UPLOAD = "Download it, then upload it to Slack."
+STORAGE = {"gdrive": "Google Drive", "dropbox": "Dropbox", "box": "Box", "onedrive": "OneDrive"}
+"""The names of Slack's `external_type`s."""
 
 
 class Job(BaseModel):
@@ -183,7 +185,8 @@ async def _complete(slack: AsyncWebClient, file: JSON) -> JSON:
     if mode == "tombstone":
         raise _deleted()
     if file.get("is_external") or mode == "external":
-        place = str(file.get("external_type") or "elsewhere")
+        if not (place := STORAGE.get(str(file.get("external_type")))):
+            raise UserError("It's stored outside Slack. {how}", how=UPLOAD)
         raise UserError("It's stored in {place}, not in Slack. {how}", place=place, how=UPLOAD)
     if file.get("file_access") == "access_denied":
         raise _hidden()
@@ -230,7 +233,10 @@ async def download(
     """
     [found] = await look_up(slack, [file])
     if uploader is not None and not isinstance(found, UserError) and found.get("user") != uploader:
-        found = UserError("Someone else uploaded it to Slack. Use “Attach files” on their message.")
+        found = UserError(
+            "Someone else uploaded it to Slack. On their message, choose "
+            "*More actions › Attach files to an issue*."
+        )
     content = _fetch(slack, hosts, found)
     if isinstance(found, UserError):
         return Download(content)
@@ -283,12 +289,10 @@ def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
         case status if status != HTTPStatus.OK:
             raise UserError("Slack couldn't send it. Try again in a minute.")
     if answer.content_type == "text/html" and file.get("mimetype") != "text/html":
-        raise UserError("Slack sent a web page instead of the file. {how}", how=INVITE)
+        raise UserError("Slack didn't let me download it. {how}", how=INVITE)
     size, length = file.get("size"), answer.content_length
     if isinstance(size, int) and length is not None and length != size:
-        raise UserError(
-            "Slack sent {length} bytes instead of {size}. {how}", length=length, size=size, how=INVITE
-        )
+        raise UserError("The download from Slack was incomplete. {how}", how="Try again in a minute.")
 
 
 def _may_have_token(slack: AsyncWebClient, hosts: frozenset[str], url: str) -> bool:

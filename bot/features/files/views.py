@@ -188,7 +188,7 @@ def _line(number: int, file: BatchFile, wording: Wording) -> str:
         case FileState.UNSURE, _:
             return f":grey_question: {name} may not be attached. “Retry” checks before it uploads again."
         case FileState.CLAIMED, None:
-            return f":x: {name} was attached to #{number} before. Check the issue."
+            return f":x: {name} was already attached to #{number}. Check the issue."
         case FileState.CLAIMED, _:
             return f":x: {name} is being attached to #{number} right now. Check the issue in a moment."
         case _, Refused(errors=errors) if errors:

@@ -68,9 +68,7 @@ class ThreadPlace:
 
 class TooManyFollowed(UserError):
     most: int = MAX_FOLLOWED
-    says = (
-        "You already follow {most} issues, the most allowed. To stop following one, use the menu of its post."
-    )
+    says = "You already follow {most} issues, the maximum. To stop following one, use the menu of its post."
 
 
 class Following:

@@ -155,7 +155,7 @@ class FollowHandlers:
         place = carried if stop.thread else _thread_of(reply, press.message)
         await self.following.stop(reply.owner, stop.issue, place, reply.place.channel_id)
         if stop.thread:
-            await reply.privately(sentence(f"I stopped updating #{stop.issue} there."), replace=True)
+            await reply.privately(sentence(f"I stopped updating #{stop.issue} in that thread."), replace=True)
             return
         message = views.stopped(press.message, stop)
         if not await posting.update(reply.slack, place.channel_id, str(press.message.get("ts")), message):

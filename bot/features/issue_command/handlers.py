@@ -124,7 +124,9 @@ class IssueCommand:
             reply.committed = True
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
-            notes += [f"I set fields from {read}. To change them, select Edit."] if draft.phrases else []
+            notes += (
+                [f"I used {read} to fill in fields. To change them, choose *Edit*."] if draft.phrases else []
+            )
             await IssueHandlers(self.parts).tell(reply, made, notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 

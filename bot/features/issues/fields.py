@@ -94,7 +94,7 @@ class Field:
 
 # The option, the label, what it holds, its name in a request and in an answer, and its choices
 _ROWS = (
-    Field("tracker", "Tracker", Kind.CHOICE, "tracker_id", "tracker", "trackers", first=True, always=True),
+    Field("tracker", "Issue type", Kind.CHOICE, "tracker_id", "tracker", "trackers", first=True, always=True),
     Field("status", "Status", Kind.CHOICE, "status_id", "status", "statuses", always=True),
     Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "priorities", always=True),
     Field(

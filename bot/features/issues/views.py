@@ -127,7 +127,7 @@ def comments_option(number: int, *, on: bool) -> JSON:
 
 def follows(number: int, wording: Wording) -> Block:
     """Says that the post is kept up to date."""
-    said = f"This thread follows {link(wording.url(number), f'#{number}')}"
+    said = f"Updates to {link(wording.url(number), f'#{number}')} appear in this thread."
     return context(said) | {"block_id": FOLLOWS}
 
 

@@ -13,13 +13,13 @@ from bot.slack.text.mrkdwn import prose
 from bot.slack.text.wording import Wording
 
 QUOTED = 50
-WORDLESS = "I need words to work with. Type what you want, such as `new Login page is blank` or `42`."
+WORDLESS = "I couldn't find any words in that message. Type what you want, such as `new Login page is blank` or `42`."
 UNCLEAR = "I don't recognize that command. Did you mean one of these?"
 LONG = "That's too long for a command. You can put it into an issue's description."
 OF_THREAD = "I'll fill in the form from this thread's first message."
 FILES = "What should I do with your files?"
 FILES_LEFT = (
-    "I can't attach files from here. To attach them, choose “More actions › Attach files to an issue” on "
+    "I can't attach files from here. To attach them, choose *More actions › Attach files to an issue* on "
     "your message."
 )
 

@@ -67,7 +67,7 @@ def project(shown: Project, wording: Wording, description: str) -> Message:
     if description:
         blocks.append(section(cut(description, 1500)))
     lists = (
-        ("Trackers", shown.trackers),
+        ("Issue types", shown.trackers),
         ("Categories", shown.issue_categories),
         ("Activities", shown.time_entry_activities),
         ("Custom fields", shown.issue_custom_fields),

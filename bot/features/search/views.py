@@ -48,7 +48,7 @@ PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
 TEXT = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {
-    "tracker_ids": "Tracker",
+    "tracker_ids": "Issue type",
     "status": "Status",
     "priority_ids": "Priority",
     "category_ids": "Category",
@@ -91,7 +91,7 @@ def results(
     if not issues and not found.offset:
         drops = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
         each = series([f"“{line(said)}”" for said in drops])
-        text = f"No issues found. There are some without {each}." if drops else "No issues found."
+        text = f"No issues found. To get results, leave out {each}." if drops else "No issues found."
         below = rows([*offers, button("New search", _form_of(searched))])
         return Message(text, (section(text), description, *below))
     total = found.page.total_count

@@ -174,7 +174,7 @@ class Templates:
         if not template.name:
             raise WrongField("name", UserError("Enter a name."))
         if len(template.name) > NAME_LENGTH:
-            raise WrongField("name", UserError("Use a name of at most {most} characters.", most=NAME_LENGTH))
+            raise WrongField("name", UserError("Use {most} characters or fewer.", most=NAME_LENGTH))
         description = template.content.description
         if description != before.description:
             description = _with_headings(description, text_format)

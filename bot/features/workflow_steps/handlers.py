@@ -31,6 +31,7 @@ from bot.slack.text.to_service import FORMATS, inert, to_plain
 from bot.slack.workspaces.messages import names_in
 
 SECONDS = 50.0  # how long a step may work: Slack gives up after a minute
+AGAIN = "Check whether it went through before you run the workflow again."
 OVER = frozenset({"execution_not_in_running_state", "function_execution_not_found"})
 """Slack's errors for an execution that was answered before, or ended."""
 SUBJECT, SENTENCE = 255, 1000
@@ -93,7 +94,7 @@ class WorkflowSteps:
                     "with `{/tracker} link`, then run the workflow again."
                 ) from error
             service = reply.wording.service
-            said = f"A workflow ran a step for you in {service}. {reply.wording.sentence(error)}"
+            said = f"A workflow tried to run a step for you in {service}. {reply.wording.sentence(error)}"
             await self.parts.platform.posts.tell(owner, link_offer(said))
             raise UserError(
                 "{why} Use the button in the direct message I sent you, then run the workflow again.",
@@ -153,8 +154,8 @@ def _sentence(error: Exception, reply: Reply) -> str:
     if isinstance(error, BotError):
         return shortened(prose(without_keys(reply.wording.sentence(error))), SENTENCE)
     if isinstance(error, TimeoutError):
-        return f"{reply.wording.service} is too slow right now. Check whether it was done, then try again."
-    return "Something went wrong on my end. Check whether it was done, then try again."
+        return f"{reply.wording.service} is too slow right now. {AGAIN}"
+    return f"Something went wrong on my end. {AGAIN}"
 
 
 def _actor(function: JSON, inputs: JSON) -> str:

@@ -214,8 +214,8 @@ class Dispatch(AsyncMiddleware):
                     self._start(self._run(interaction, reply, handler, turn), delivery)
                 elif self.lines.must_tell(owner):
                     full = UserError(
-                        "I'm still working on your last messages. "
-                        "When I've answered them, send the others again."
+                        "I'm still answering your earlier messages, so I skipped the newest ones. "
+                        "Send those again when I've caught up."
                     )
                     self._start(log_if_undelivered(tell(reply, full)), delivery)
                 elif delivery:

@@ -29,7 +29,7 @@ async def announced_once(jobs: Jobs, key: str, announce: Callable[[], Awaitable[
     """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
     claim = await jobs.claim(key, DOUBLE_CLICK)
     if not claim.won:
-        raise UserError("This was just done. If nothing shows up, try again in a few seconds.")
+        raise UserError("I just got the same request. If nothing shows up in a few seconds, try again.")
     state: State | None = None
     try:
         announced = await announce()

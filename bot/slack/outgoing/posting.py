@@ -135,7 +135,7 @@ def deletable(message: Message, owner: Owner, first_name: str, service: str) -> 
 
 def delete_menu(owner: Owner, first_name: str, service: str) -> Element:
     """A menu with *Delete post* only, which says who may use it and asks first."""
-    label = f"Delete post (only {first_name})" if first_name else "Delete post"
+    label = f"Delete post ({first_name} only)" if first_name else "Delete post"
     by = DeletePost(enterprise_id=owner.enterprise_id or "", team_id=owner.team_id, user_id=owner.user_id)
     question = confirm("Delete this post?", f"Nothing changes in {service}.", "Delete post", style="danger")
     return menu([menu_option(label, by)], confirm=question)

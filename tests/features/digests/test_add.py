@@ -49,7 +49,7 @@ async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -
         form = await ana.form("New digest")
         held = values_of(form)
         assert said in text_of(form)
-        assert (held["Project"], held["Tracker"]) == ("Web Shop", ["Bug"])
+        assert (held["Project"], held["Issue type"]) == ("Web Shop", ["Bug"])
         assert kept.items() <= held.items()
         await ana.close(form)
 

@@ -187,7 +187,7 @@ async def test_list_shows_why_a_digest_is_paused(office: Office, ana: Person, be
 async def test_now_reports_when_nothing_is_new(ana: Person) -> None:
     await ana.ask(WEB)
 
-    assert "Nothing new in *Web Shop* since it was set up, so I didn't post." in text_of(
+    assert "Nothing new in *Web Shop* since this digest was set up, so I didn't post." in text_of(
         await ana.ask("/digest now")
     )
 

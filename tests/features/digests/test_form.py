@@ -20,7 +20,7 @@ async def test_form_is_prefilled_and_adds_to_the_chosen_channel(office: Office, 
     assert (held["Schedule"], held["Time"]) == ("Weekdays", "09:00")
     assert held["Time zone"] == "UTC"
     assert held["Channel"] == "C0GENERAL01"
-    assert held["Tracker"] == ["Bug"]
+    assert held["Issue type"] == ["Bug"]
     assert held["Category"] == ["Sign-in"]
     assert held["Group by"] == "Assignee"
 
@@ -45,7 +45,7 @@ async def test_form_errors_appear_at_their_field_and_keep_input(office: Office, 
     await ana.press(await ana.ask("/digest"), "Add digest")
     form = await ana.form("New digest")
     assert values_of(form)["Time zone"] == "Europe/Madrid"
-    assert (await ana.suggest(form, "Tracker", ""))["options"] == []
+    assert (await ana.suggest(form, "Issue type", ""))["options"] == []
 
     async def refused(values: JSON, field: str) -> str:
         async def said() -> str | None:
@@ -99,7 +99,7 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     form = await ana.form("Edit digest")
     held = values_of(form)
     assert "Digest 1: *Web Shop* in <#C0GENERAL01>" in text_of(form)
-    assert (held["Schedule"], held["Time"], held["Tracker"]) == ("Every day", AT, ["Bug"])
+    assert (held["Schedule"], held["Time"], held["Issue type"]) == ("Every day", AT, ["Bug"])
     assert "belongs to" not in text_of(form)
     assert not {"Project", "Channel"} & held.keys()
 
@@ -107,7 +107,12 @@ async def test_change_form_is_prefilled_with_all_settings(office: Office, ana: P
     form = await ana.form_saying("Edit digest", "Cron expression")
     await ana.submit(form, {"Cron expression": "* * * * *"})
     assert "at most once every 15 minutes" in (await ana.errors())["cron"]
-    changed = {"Cron expression": "30 * * * *", "Category": ["Search"], "Tracker": [], "Empty digests": True}
+    changed = {
+        "Cron expression": "30 * * * *",
+        "Category": ["Search"],
+        "Issue type": [],
+        "Empty digests": True,
+    }
     now = await ana.after(ana.submit(form, changed))
 
     assert now["ts"] == listed["ts"]
@@ -126,7 +131,7 @@ async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Pers
     held = values_of(form)
     assert (held["Issues"], held["Exclude"]) == (
         "Not updated for 10 days",
-        ["Tracker: Support", "Assignee: Ana Ruiz"],
+        ["Issue type: Support", "Assignee: Ana Ruiz"],
     )
     found = (await ana.suggest(form, "Assignee", "me"))["options"]
     assert found[0]["text"]["text"] == "Ana Ruiz (me)"
@@ -134,7 +139,7 @@ async def test_form_has_the_kind_and_what_to_leave_out(office: Office, ana: Pers
     await ana.press_in_form(form, "Preview")
     assert "Right now, this digest would show you" in text_of(await ana.form("Preview"))
     await ana.close(await ana.form("Preview"))
-    left_out = {"Exclude": ["Tracker: Bug"], "Issues": "Overdue or due within 7 days", "Time": AT}
+    left_out = {"Exclude": ["Issue type: Bug"], "Issues": "Overdue or due within 7 days", "Time": AT}
     answer = await ana.after(ana.submit(form, left_out))
 
     assert "I'll post overdue and upcoming issues from *Web Shop*" in text_of(answer)
@@ -172,7 +177,7 @@ async def test_form_keeps_an_untouched_filter_that_is_gone(office: Office, ana: 
     digest = await stored(office)
     meanwhile = replace(digest.plan, empty=True)
     await office.bot.store.digests.change(digest, meanwhile, datetime.now(UTC) + timedelta(days=1), ())
-    answer = await ana.after(ana.submit(form, {"Group by": "Priority", "Tracker": ["Feature"]}))
+    answer = await ana.after(ana.submit(form, {"Group by": "Priority", "Issue type": ["Feature"]}))
 
     assert "Digest 1 (Web Shop) is updated" in text_of(answer)
     plan = (await stored(office)).plan

@@ -18,7 +18,7 @@ async def test_digest_comes_every_quarter_of_an_hour_at_most(digests: Digests) -
     digest = await digests.add(schedule="cron */15 * * * *")
     for often in ("* * * * *", "*/14 * * * *", "0,5 9 * * 1", "55,5 23,0 * * *"):
         said = text_of(await digests.person.ask(f'/digest add webshop cron "{often}" empty:yes'))
-        assert "at most once every 15 minutes. Choose a slower schedule, like `hourly`." in said
+        assert "at most once every 15 minutes. Choose a less frequent schedule, like `hourly`." in said
         with pytest.raises(ScheduleError):
             await digests.office.digests.change(ANA, digest, wanted("webshop", f"cron {often}"))
 
@@ -33,12 +33,12 @@ async def test_channels_and_owners_have_no_more_digests_than_the_limit(digests: 
 
     digests.ben.channel = "more0"
     said = text_of(await digests.ben.ask("/digest add webshop daily 9"))
-    assert "This channel already has 20 digests, the most allowed. Remove one" in said
+    assert "This channel already has 20 digests, the maximum. Remove one" in said
     for typed in ("add webshop daily 9", f"take over {bens.id}"):
         answer = await digests.person.ask(f"/digest {typed}")
         if typed.startswith("take"):
             answer = await digests.person.after(digests.person.press(answer, "Take ownership"))
-        assert "You already own 50 digests, the most allowed. Remove one" in text_of(answer)
+        assert "You already own 50 digests, the maximum. Remove one" in text_of(answer)
 
 
 async def test_a_digest_of_more_issues_than_a_database_takes_parameters_goes_on(

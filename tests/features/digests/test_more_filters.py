@@ -51,7 +51,7 @@ async def test_a_digest_lists_what_has_the_field_and_is_in_the_query(office: Off
 
     (post,) = await posts(office, ana)
 
-    assert "Since it was set up · Customer reference: K-9 · saved query 2" in post
+    assert "Since this digest was set up · Customer reference: K-9 · saved query 2" in post
     assert "Web Shop: 1 new issue" in post
     assert "Waits for the customer" in post
     assert "by Ana Ruiz · Customer reference: K-9 · saved query 2" in text_of(await ana.ask("/digest"))
@@ -157,7 +157,7 @@ async def test_filters_that_do_not_work_are_refused_and_kept_in_the_form(ana: Pe
         assert said in text_of(answer), typed
         await ana.press(answer, "Open form")
         form = await ana.form("New digest")
-        assert values_of(form)["Tracker"] == ["Bug"]
+        assert values_of(form)["Issue type"] == ["Bug"]
         await ana.close(form)
 
 

@@ -41,11 +41,11 @@ async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> No
     await digests.tick()
     message = (await digests.person.messages())[-1]
     chris = await digests.chris()
-    refused = await chris.after(chris.choose_from_menu(message, "Since ", "Delete post (only Ana)"))
+    refused = await chris.after(chris.choose_from_menu(message, "Since ", "Delete post (Ana only)"))
     assert "Only Ana can delete this post." in text_of(refused)
     assert len(await digests.posts()) == 1
 
-    await digests.person.choose_from_menu(message, "Since ", "Delete post (only Ana)")
+    await digests.person.choose_from_menu(message, "Since ", "Delete post (Ana only)")
     await digests.person.sees_no_more(message)
 
 

@@ -41,7 +41,7 @@ async def test_a_digest_of_a_hidden_project_waits_until_its_owner_agrees(digests
     assert await digests.paused(digest) is Pause.NOT_PUBLIC
 
     (notice,) = await ana.messages(DM)
-    assert "If everyone in <#C0GENERAL01> may see its issues" in text_of(notice)
+    assert "If it's OK for everyone in <#C0GENERAL01> to see its issues" in text_of(notice)
     await ana.after(ana.press(notice, "Resume"), DM)
     await digests.tick()
 

@@ -206,7 +206,7 @@ async def test_owner_is_notified_once_after_a_day_of_failures(digests: Digests) 
     for _ in range(120):
         await digests.tick(timedelta(minutes=16))
     (told,) = await digests.notices()
-    assert "I've tried to post this for a day" in told
+    assert "I've been trying to post this for a day" in told
     digests.wire.lasting = {}
     issue = digests.report()
     await digests.tick()

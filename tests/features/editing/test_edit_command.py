@@ -127,7 +127,7 @@ async def test_a_status_that_only_the_new_tracker_allows_is_set_with_it(
 
     answer = text_of(await ana.ask(f"/issue {issue.id} tracker:support status:resolved"))
 
-    assert "Tracker: Bug → *Support*" in answer
+    assert "Issue type: Bug → *Support*" in answer
     assert "Status: New → *Resolved*" in answer
 
 

@@ -153,9 +153,7 @@ async def test_a_change_can_be_undone_for_ten_minutes(office: Office, ana: Perso
     then = datetime.now(UTC) - timedelta(minutes=10, seconds=1)
     await office.bot.database.execute(update(SavedInputRow).values(created_at=then))
 
-    assert (
-        await undone(ana, answer) == "It's been more than ten minutes, so edit the issue to change it back."
-    )
+    assert await undone(ana, answer) == "It's too late to undo this. Edit the issue to change it back."
     assert issue.status_id == CLOSED
 
 

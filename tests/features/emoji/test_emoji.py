@@ -204,7 +204,7 @@ async def test_an_issue_that_may_exist_is_looked_for_at_the_next_reaction(wired:
     wire.fail("lose the answer", "POST /issues", lasting=True)
     await reacted(wired, message)
     [told] = await about(wired, "may not have been saved")
-    assert "No issue created" not in text_of(told)
+    assert "I didn't create an issue" not in text_of(told)
 
     wire.heal()
     await reacted(wired, message)

@@ -93,14 +93,14 @@ async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: F
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"path": "page"}, "Slack sent a web page instead of the file. Invite me"),
+        ({"path": "page"}, "Slack didn't let me download it. Invite me"),
         ({"path": "elsewhere"}, "Slack redirected the download, so I stopped."),
         ({"path": "broken"}, "The connection to Slack was lost. Try again."),
         ({"path": "403"}, "I can't see it in Slack. Invite me"),
         ({"path": "404"}, "It was deleted in Slack."),
         ({"path": "500"}, "Slack couldn't send it. Try again in a minute."),
         ({"mode": "tombstone"}, "It was deleted in Slack."),
-        ({"is_external": True, "external_type": "gdrive"}, "It's stored in gdrive, not in Slack."),
+        ({"is_external": True, "external_type": "gdrive"}, "It's stored in Google Drive, not in Slack."),
         ({"file_access": "access_denied"}, "I can't see it in Slack."),
         ({"mode": "hidden_by_limit"}, "Slack no longer provides it."),
         ({"url_private_download": "https://evil.example/a"}, NOT_SLACKS),
@@ -122,7 +122,7 @@ async def test_an_html_page_is_distinguished_from_an_html_file(slack: AsyncWebCl
     page = host.file("page", mimetype="text/html", size=len(PAGE))
 
     assert await read(slack, page) == PAGE.encode()
-    assert "bytes instead of" in await lost(slack, page | {"size": len(PAGE) + 1})
+    assert "was incomplete" in await lost(slack, page | {"size": len(PAGE) + 1})
 
 
 async def test_an_unreadable_file_is_explained(slack: AsyncWebClient, host: FileHost) -> None:
@@ -140,6 +140,6 @@ async def test_an_unreadable_file_is_explained(slack: AsyncWebClient, host: File
 async def test_a_file_of_someone_else_is_not_requested(slack: AsyncWebClient, host: FileHost) -> None:
     file = host.file(user="U2")
 
-    assert (await lost(slack, file, "U1")).startswith("Someone else uploaded it to Slack. Use")
+    assert (await lost(slack, file, "U1")).startswith("Someone else uploaded it to Slack. On")
     assert host.served == []
     assert await read(slack, file, "U2") == CONTENT

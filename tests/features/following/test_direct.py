@@ -130,7 +130,7 @@ async def test_a_mention_follows_in_its_thread(office: Office, ana: Person) -> N
     thread = await talker.thread()
 
     post = await talker.mention(f"follow {issue.id}", thread)
-    assert "This thread follows <" in text_of(post)
+    assert "Updates to <" in text_of(post)
     again = await talker.mention(f"#{issue.id} follow", thread)
     assert f"This thread already follows #{issue.id}." in text_of(again)
 
@@ -164,7 +164,7 @@ async def test_a_direct_message_follows_there(office: Office, ana: Person) -> No
 async def test_the_post_says_who_changed_what(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
-    assert "This thread follows" in text_of(post)
+    assert "appear in this thread." in text_of(post)
     status = Detail("attr", "status_id", str(defaults.NEW), str(defaults.RESOLVED))
     due = Detail("attr", "due_date", "2026-12-01", None)
     hidden = Detail("cf", "7", None, "secret")

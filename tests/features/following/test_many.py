@@ -135,7 +135,7 @@ async def test_a_person_follows_a_limited_number_of_issues(office: Office, ana: 
 
     refused = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
 
-    assert f"You already follow {MAX_FOLLOWED} issues, the most allowed." in text_of(refused)
+    assert f"You already follow {MAX_FOLLOWED} issues, the maximum." in text_of(refused)
     assert "To stop following one, use the menu of its post." in text_of(refused)
     await create_from_message(ana, "Checkout is slow")
     told = [text_of(m) for m in await ana.messages() if m["ephemeral"]]

@@ -50,7 +50,7 @@ async def test_the_menu_edits_and_an_issue_made_there_appears(ana: Person) -> No
     assert "Assign to me" not in str(block)
     await ana.close(await ana.form(f"Edit {number}"))
     form = await ana.form_after(ana.press_at_home("Create an issue"), "New issue", "Choose a project")
-    form = await ana.form_after(ana.choose(form, "Project", "Infrastructure"), "New issue", "Tracker")
+    form = await ana.form_after(ana.choose(form, "Project", "Infrastructure"), "New issue", "Issue type")
 
     await ana.submit(form, {"Subject": "Made at home"})
 

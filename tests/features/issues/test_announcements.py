@@ -52,7 +52,7 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
         wire.faults = [("chat.postMessage", "lose the answer")]
         await ana.press(card, "Share here")
         await office.idle()
-        assert "This was just done" in text_of(await ana.after(ana.press(card, "Share here")))
+        assert "I just got the same request" in text_of(await ana.after(ana.press(card, "Share here")))
         told = [text_of(message) for message in await ana.messages()]
         assert len([text for text in told if "Ana Ruiz shared" in text]) == 2
         assert len([text for text in told if "Slack didn't confirm that #12 was shared" in text]) == 1
@@ -108,7 +108,7 @@ async def test_a_double_click_shares_once_and_a_clock_that_was_set_back_ends_tha
     await asyncio.gather(*(ana.press(card, "Share here") for _ in range(2)))
     await office.idle()
     assert ["Ana Ruiz shared" in m["text"] for m in await ben.messages()].count(True) == 1
-    assert "This was just done" in text_of(await ana.after(ana.press(card, "Share here")))
+    assert "I just got the same request" in text_of(await ana.after(ana.press(card, "Share here")))
 
     await age_claims(office, timedelta(hours=-1))
     again = await ana.after(ana.press(card, "Share here"))

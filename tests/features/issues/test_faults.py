@@ -149,7 +149,7 @@ async def test_reports_the_result_after_the_waiting_form_was_closed(
     view = await ana.form("New issue")
     wire.released.clear()
     wire.faults = ["slow"]
-    await ana.submit(view, {"Subject": "Refused late", "Tracker": "Bug"})
+    await ana.submit(view, {"Subject": "Refused late", "Issue type": "Bug"})
     told = await ana.after(close_waiting())
     assert "Severity cannot be blank" in text_of(told)
     await ana.press(told, "Reopen form")

@@ -133,7 +133,7 @@ class TestRoles:
         said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
         assert "Tracker doesn't let you create private issues in Web Shop." in said
         form = await ben.form_after(ben.command("/issue"), "New issue")
-        form = await ben.form_after(ben.choose(form, "Project", "Web Shop"), "New issue", "Tracker")
+        form = await ben.form_after(ben.choose(form, "Project", "Web Shop"), "New issue", "Issue type")
         await ben.submit(form, {"Subject": "Nor in the form", "Private": True})
         assert "doesn't let you create private issues" in (await ben.errors())["private"]
         assert len(office.tracker.data.issues) == count

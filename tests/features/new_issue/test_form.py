@@ -11,7 +11,7 @@ async def test_marks_a_field_that_a_tracker_requires(office: Office, ana: Person
     form = await ana.form_after(ana.command("/issue new project:mobile"), "New issue")
     count = len(office.tracker.data.issues)
 
-    await ana.submit(form, {"Subject": "Crash on start", "Tracker": "Bug"})
+    await ana.submit(form, {"Subject": "Crash on start", "Issue type": "Bug"})
 
     form = await ana.form_saying("New issue", "Severity cannot be blank")
     assert not input_named(form, "Severity")["optional"]
@@ -24,7 +24,7 @@ async def test_marks_a_field_that_a_tracker_requires(office: Office, ana: Person
 
     form = await ana.form_after(ana.command("/issue new project:mobile tracker:bug"), "New issue")
     assert not input_named(form, "Severity")["optional"]
-    await ana.choose(form, "Tracker", "Feature")
+    await ana.choose(form, "Issue type", "Feature")
     await ana.form("New issue", lambda view: input_named(view, "Severity")["optional"])
 
 
@@ -70,7 +70,7 @@ async def test_creates_an_issue_from_a_message_and_replies_there(office: Office,
     assert "checkout returns 500" in values["Description"]
     assert "Ben Okafor in Slack" in values["Description"]
     assert not values["Project"]
-    form = await ana.form_after(ana.choose(form, "Project", "Web Shop"), "New issue", "Tracker")
+    form = await ana.form_after(ana.choose(form, "Project", "Web Shop"), "New issue", "Issue type")
     announced = await ana.after(ana.submit(form, {}))
 
     assert announced["thread_ts"] == message["ts"]

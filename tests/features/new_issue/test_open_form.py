@@ -111,7 +111,7 @@ async def test_text_that_is_no_command_offers_to_create_it(ana: Person) -> None:
 
 async def test_the_form_starts_with_five_fields(ana: Person) -> None:
     form = await ana.form_after(ana.command("/issue new project:webshop"), "New issue")
-    assert labels_of(form) == {"Project", "Subject", "Description", "Tracker", "Assignee"}
+    assert labels_of(form) == {"Project", "Subject", "Description", "Issue type", "Assignee"}
     await ana.type_into(form, "Subject", "Stays while more is shown")
     more = await ana.with_more_fields(form)
     assert {"Status", "Due date", "Watchers", "Customer reference"} <= labels_of(more)

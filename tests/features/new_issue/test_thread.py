@@ -167,7 +167,7 @@ async def test_keeps_the_form_when_the_thread_has_become_unreadable(
     parent = state.post(Message(state.new_ts(), channel, BEN.slack_id, "The numbers"))
     state.post(Message(state.new_ts(), channel, BEN.slack_id, "Not yet", thread_ts=parent.ts))
     form = await form_on(ana, parent)
-    form = await ana.form_after(ana.choose(form, "Project", "Web Shop"), "New issue", "Tracker")
+    form = await ana.form_after(ana.choose(form, "Project", "Web Shop"), "New issue", "Issue type")
     count = len(office.tracker.data.issues)
     state.kick(channel, ana.user_id if gone == "user" else state.app.bot_user_id)
 

@@ -16,7 +16,7 @@ UNDERSTOOD = {
     "to:@ana status:any": "Assignee: Ana Ruiz",
     "to:nobody": "Unassigned",
     "author:ben project:webshop": "Author: Ben Okafor",
-    "tracker:bug,feature project:webshop": "Tracker: Bug or Feature",
+    "tracker:bug,feature project:webshop": "Issue type: Bug or Feature",
     "status:new,feedback project:webshop": "Status: New or Feedback",
     "priority:>=high project:webshop": "No priority called",
     "priority:high project:webshop": "Priority: High",
@@ -57,7 +57,7 @@ async def test_understands_filters_words_and_mistakes(ana: Person) -> None:
 async def test_a_misspelled_name_in_a_filter_is_replaced_with_one_press(ana: Person) -> None:
     refused = await ana.ask("/issues umlaut tracker:bgu status:any project:webshop")
     found = await ana.after(ana.press(refused, "Search with Bug"))
-    assert "Tracker: Bug" in text_of(found)
+    assert "Issue type: Bug" in text_of(found)
     assert "umlaut" in text_of(found)
 
     refused = await ana.ask("/issues project:e")
@@ -77,9 +77,9 @@ async def test_only_issues_of_others_offer_assign_to_me(ana: Person) -> None:
 
 async def test_a_phrase_is_a_filter_and_its_words_are_one_press_away(ana: Person) -> None:
     found = await ana.ask("/issues bugs project:webshop")
-    assert "Tracker: Bug" in text_of(found)
+    assert "Issue type: Bug" in text_of(found)
     second = await ana.after(ana.press(found, "Next ›"))
-    assert "Tracker: Bug" in text_of(second)
+    assert "Issue type: Bug" in text_of(second)
 
     found = await ana.ask("/issues bugs project:webshop")
     words = await ana.after(ana.press(found, "Search for “bugs”"))
@@ -98,7 +98,7 @@ async def test_a_phrase_that_leaves_nothing_can_be_left_out(office: Office, ana:
     assert "No issues found." in text_of(empty)
 
     empty = await ana.ask("/issues bugs created by dana due yesterday project:webshop")
-    said = "There are some without “due yesterday”."
+    said = "To get results, leave out “due yesterday”."
     assert said in text_of(empty)
     found = await ana.after(ana.press(empty, "Without “due yesterday”"))
     assert " · Due <!date" not in text_of(found)

@@ -17,7 +17,7 @@ def bold(text: str) -> JSON:
 
 
 SKELETON = rich_text(rich_section(bold("Steps to reproduce"), "\n\n1. …\n\n", bold("Expected result")))
-BUG: JSON = {"Name": "Bug report", "Subject prefix": "[Bug]", "Tracker": "Support", "Priority": "High"}
+BUG: JSON = {"Name": "Bug report", "Subject prefix": "[Bug]", "Issue type": "Support", "Priority": "High"}
 BUG["Description"] = SKELETON
 
 
@@ -94,7 +94,7 @@ async def test_the_form_keeps_what_was_not_changed(office: Office, ana: Person) 
     await office.stop_bot()
     await office.start_bot()
     form = await ana.form_after(ana.press(listed, "Edit"), "Edit template")
-    assert values_of(form)["Tracker"] == "Support"
+    assert values_of(form)["Issue type"] == "Support"
 
     changed = await ana.after(ana.submit(form, {"Name": "Defect"}))
 
@@ -147,12 +147,12 @@ async def test_a_template_chosen_in_the_form_adds_to_what_was_typed(ana: Person)
     await with_template(ana, {"Name": "Idea", "Subject prefix": "Idea:", "Priority": "Low"})
     form = await ana.form_after(ana.command("/issue"), "New issue")
     await ana.type_into(form, "Subject", "Wrong total")
-    await ana.choose(form, "Tracker", "Feature")
+    await ana.choose(form, "Issue type", "Feature")
 
     form = await refilled(ana, form, "Template", "Bug report", "[Bug] Wrong total")
     values = values_of(form)
     assert "Expected result" in values["Description"]
-    assert (values["Tracker"], values["Priority"]) == ("Feature", "High")
+    assert (values["Issue type"], values["Priority"]) == ("Feature", "High")
     assert "Template" not in labels_of(form)
     assert "Template: Bug report" in text_of(form)
 
@@ -193,7 +193,7 @@ async def test_a_template_is_made_from_an_issue_of_the_project(office: Office, a
 
     form = await refilled(ana, form, "Copy from an issue", "9001", "In the shop")
 
-    assert (values_of(form)["Tracker"], values_of(form)["Priority"]) == ("Support", "High")
+    assert (values_of(form)["Issue type"], values_of(form)["Priority"]) == ("Support", "High")
     await ana.form_after(ana.submit(form, {"Name": KEYS["ana"]}), "New template", "contains your API key")
     await ana.submit(form, {"Name": " "})
     assert "Enter a name." in str(await ana.errors())

@@ -143,7 +143,7 @@ async def test_a_dead_key_is_deleted_and_told_although_nothing_else_uses_it(
         for _ in range(30):
             await turns.next()
         await office.bot.worker.run_due()
-        await ben.sees(lambda m: "no longer accepts your API key, so I deleted it" in text_of(m), DM)
+        await ben.sees(lambda m: "refused your API key, so I deleted it" in text_of(m), DM)
 
         wire.heal()
         await turns.next()
