@@ -124,9 +124,8 @@ class IssueCommand:
             reply.committed = True
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
-            notes += (
-                [f"I used {read} to fill in fields. To change them, choose *Edit*."] if draft.phrases else []
-            )
+            if draft.phrases:
+                notes.append(f"I used {read} to fill in fields. To change them, choose *Edit*.")
             await IssueHandlers(self.parts).tell(reply, made, notes)
             await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
 

@@ -13,7 +13,10 @@ from bot.slack.text.mrkdwn import prose
 from bot.slack.text.wording import Wording
 
 QUOTED = 50
-WORDLESS = "I couldn't find any words in that message. Type what you want, such as `new Login page is blank` or `42`."
+WORDLESS = (
+    "I couldn't find any words in that message. Type what you want, such as `new Login page is blank` "
+    "or `42`."
+)
 UNCLEAR = "I don't recognize that command. Did you mean one of these?"
 LONG = "That's too long for a command. You can put it into an issue's description."
 OF_THREAD = "I'll fill in the form from this thread's first message."

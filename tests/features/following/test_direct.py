@@ -70,7 +70,7 @@ async def test_following_again_says_so_and_offers_to_stop(office: Office, ana: P
     assert f"You're already following #{issue.id}" in text_of(answer)
     stopped = await ana.after(ana.press(answer, "Stop following"))
 
-    assert f"I stopped updating #{issue.id} there." in text_of(stopped)
+    assert f"I stopped updating #{issue.id} in that thread." in text_of(stopped)
     assert await office.bot.store.followed.of(ANA) == ()
     assert len(await ana.messages(DM)) == 1
 
