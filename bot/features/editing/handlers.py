@@ -11,10 +11,10 @@ from bot.access.vocabulary import PARTS
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
-from bot.features.editing.buttons import OpenEdit, UndoChange
 from bot.features.editing.commands import NotAChange, TypedChange, Unchangeable, edit_command, typed_change
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.form import EditMetadata
+from bot.features.editing.views import OpenEdit, UndoChange
 from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of

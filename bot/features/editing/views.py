@@ -1,8 +1,10 @@
 """Messages about changes to issues."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
-from bot.features.editing.editing import Changed, Edited
+from bot.errors import UserError
+from bot.features.editing.editing import Changed, Edit, Edited
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.views import (
@@ -16,8 +18,35 @@ from bot.features.issues.views import (
 )
 from bot.service.models import Issue
 from bot.slack.surfaces.blocks import Block, Element, Message, button, context, rows, section
+from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.text.mrkdwn import escape, line, prose
 from bot.slack.text.wording import Wording
+
+
+class OpenEdit(SavedDraft):
+    """Opens the form with a change that was typed; `wrong` are the fields that the error is about."""
+
+    action = "issue.open_edit"
+    command = "issue"
+    issue: Number
+    edit: Edit
+    wrong: tuple[str, ...] = ()
+
+
+class UndoExpired(UserError):
+    says = "It's too late to undo this. Edit the issue to change it back."
+
+
+class UndoChange(SavedDraft):
+    """Restores the values before a change, `back`; `after` are the `marks` of those that it made."""
+
+    action = "issue.undo"
+    gone = UndoExpired
+    lifetime = timedelta(minutes=10)
+    issue: Number
+    back: Edit
+    after: dict[str, str]
 
 
 def edited(

@@ -11,8 +11,8 @@ from bot.features.help.views import help_button
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
 from bot.features.notices.messenger import switch
-from bot.features.search.buttons import OpenSearchForm, ShowMyIssues
-from bot.features.timelog.buttons import EditTime, OpenEmptyTimeForm
+from bot.features.search.views import OpenSearchForm, ShowMyIssues
+from bot.features.timelog.views import EditTime, OpenEmptyTimeForm
 from bot.service.models import Issue, Page
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (

@@ -13,7 +13,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands, views
-from bot.features.issue_command.buttons import ChangeSeveral
+from bot.features.issue_command.views import ChangeSeveral
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood

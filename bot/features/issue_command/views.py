@@ -2,15 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.features.issue_command.buttons import ChangeSeveral
 from bot.features.issues.views import title
 from bot.features.new_issue.opening import OpenDraft
 from bot.features.search.views import search_button
 from bot.service.models import Issue
 from bot.slack.surfaces.blocks import Element, Message, actions, button, rows, section
+from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.text.mrkdwn import line, prose
 from bot.slack.text.wording import Wording
 from bot.spelling import counted, series
+
+
+class ChangeSeveral(SavedDraft):
+    """Changes these issues as the text says."""
+
+    action = "issue.change_several"
+    issues: tuple[Number, ...]
+    text: str
 
 
 def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Message:

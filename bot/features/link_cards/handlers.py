@@ -19,7 +19,7 @@ from bot.features.issues.fields import fields_of
 from bot.features.issues.publicity import Publicity
 from bot.features.link_cards import views
 from bot.features.link_cards.details import EDITABLE, Details, LinkDetails
-from bot.features.link_cards.form import edit_of
+from bot.features.link_cards.views import edit_of
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.service.conventions import issue_number

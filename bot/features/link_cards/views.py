@@ -3,14 +3,20 @@
 Both come as a Work Object too, which Slack shows instead of the blocks if the app has Work Objects turned on.
 Its fields are plain text. Shapes: https://docs.slack.dev/messaging/work-objects-implementation and
 https://docs.slack.dev/messaging/work-objects-comments, in more detail slack_sdk.models.metadata.
+
+Slack keeps nothing for the bot between showing the details and an edit. So each option of a select carries,
+after its ID, the marks of all fields as they were shown: they tell what the user changed, and what others
+changed since.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.features.editing.editing import EditConflict, Edited
+from bot.features.editing import form as edit_form
+from bot.features.editing.editing import Edit, EditConflict, Edited
 from bot.features.editing.views import conflict
 from bot.features.issues.buttons import AssignInDetails, AssignToMe, CommentOnIssue, OpenTimeForm
+from bot.features.issues.issues import marks
 from bot.features.issues.views import (
     ASSIGN,
     kind,
@@ -19,11 +25,10 @@ from bot.features.issues.views import (
     spent_and_estimated,
     title,
 )
-from bot.features.link_cards import form
-from bot.features.link_cards.details import Details
+from bot.features.link_cards.details import EDITABLE, Details
 from bot.service.client import UPDATE_ISSUE
-from bot.service.models import Issue, Journal
-from bot.slack.surfaces.blocks import JSON, context, section, shortened
+from bot.service.models import Issue, Journal, Ref
+from bot.slack.surfaces.blocks import JSON, context, option, section, shortened
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import clean, escape, spoken, stripped
 from bot.slack.text.wording import Wording
@@ -33,6 +38,11 @@ REFERENCE = "issue"
 DESCRIPTION, NAME = 2000, 255
 REFRESH = "Refresh the details before you edit them again."  # an error leaves the old values there
 PRIMARY = 2  # how many buttons Slack shows outside *More actions*
+EMPTY: JSON = {
+    "assignee": {"value": "Unassigned", "type": "string"},
+    "due_date": {"type": "slack#/types/date"},
+}
+"""Fields that an issue may be without; services may leave out others, too."""
 
 
 def card(issue: Issue, style: Wording) -> JSON:
@@ -100,7 +110,7 @@ def details(shown: Details, style: Wording, description: str) -> JSON:
         "description": _text(stripped(description)),
     }
     payload["fields"] |= {name: field for name, field in more.items() if field}
-    payload["fields"] = form.editable(payload["fields"], shown)
+    payload["fields"] = editable(payload["fields"], shown)
     custom = {
         "Project": issue.project.name if issue.project else "",
         "Category": issue.category.name if issue.category else "",
@@ -164,3 +174,40 @@ def _text(value: str | None, **more: str) -> JSON | None:
 
 def _moment(value: datetime | None) -> JSON | None:
     return {"value": int(value.timestamp())} if value else None
+
+
+def editable(fields: JSON, shown: Details) -> JSON:
+    """The fields, by Slack's names, with how the user may edit them."""
+    marked = marks(shown.issue)
+    carried = ".".join(marked[field.name] for field in EDITABLE.values())
+    found = dict(fields)
+    for name, choices in shown.choices.items():
+        edit: JSON = {"enabled": True, "optional": not EDITABLE[name].always}
+        if choices:
+            held = EDITABLE[name].answered(shown.issue)
+            edit["select"] = {"static_options": [option(ref.name, f"{ref.id}:{carried}") for ref in choices]}
+            edit["select"] |= {"current_value": f"{held.id}:{carried}"} if isinstance(held, Ref) else {}
+        found[name] = (found.get(name) or EMPTY.get(name, {"value": "–"})) | {"edit": edit}
+    return found
+
+
+def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
+    """What the user changed in the details, and the marks of the fields as they were shown, empty without
+    one: what isn't known to have been shown counts as changed by others.
+
+    Raises ActionExpired for a value that the details didn't offer.
+    """
+    opened = {field.name: "" for field in EDITABLE.values()}
+    values: JSON = {}
+    for key, inputs in (view.get("state", {}).get("values") or {}).items():
+        if key not in EDITABLE:
+            continue
+        held: JSON = next(iter(inputs.values()), {})
+        if option := held.get("selected_option"):
+            number, _, shown = str(option["value"]).partition(":")
+            if shown:
+                opened |= zip(opened, shown.split("."), strict=False)
+            held = held | {"selected_option": option | {"value": number}}
+        values[EDITABLE[key].name] = {key: held}
+    blocks = [{"type": "input", "block_id": name} for name in values]
+    return edit_form.submitted({"blocks": blocks, "state": {"values": values}}, opened, ""), opened

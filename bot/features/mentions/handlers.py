@@ -10,7 +10,6 @@ from bot.features.help import views as help_views
 from bot.features.issues.fields import Draft
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.mentions import views
-from bot.features.mentions.buttons import OpenDraftThere, RunCommand
 from bot.features.mentions.commands import (
     IssueOfThread,
     Meant,
@@ -23,6 +22,7 @@ from bot.features.mentions.commands import (
     leading,
     meant,
 )
+from bot.features.mentions.views import OpenDraftThere, RunCommand
 from bot.features.new_issue.form import TITLE
 from bot.features.new_issue.opening import FormOpening, draft_from_message
 from bot.features.parts import Parts

@@ -1,14 +1,17 @@
 """The answers to messages that no command answers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from bot.features.help.views import help_button
 from bot.features.issues.buttons import CommentOnIssue, FollowIssue, OpenTimeForm
+from bot.features.issues.fields import Draft
 from bot.features.issues.views import title
 from bot.features.related.views import CreateFromMessage, FindRelated
 from bot.service.models import Issue
 from bot.slack.surfaces.blocks import Element, Message, actions, button, rows, section, shortened
 from bot.slack.surfaces.buttons import Button
+from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.text.mrkdwn import prose
 from bot.slack.text.wording import Wording
 
@@ -25,6 +28,22 @@ FILES_LEFT = (
     "I can't attach files from here. To attach them, choose *More actions › Attach files to an issue* on "
     "your message."
 )
+
+
+class RunCommand(SavedDraft):
+    """Runs a command where the message was; `payload` is as in `ResumeRequest`."""
+
+    action = "mention.run"
+    payload: dict[str, Any]
+
+
+class OpenDraftThere(SavedDraft):
+    """Opens the form for a new issue, which is then announced where the message was."""
+
+    action = "mention.create"
+    command = "issue"
+    draft: Draft
+    place: dict[str, Any]
 
 
 def unclear(

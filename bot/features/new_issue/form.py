@@ -12,7 +12,7 @@ from bot.features.issues.buttons import ChooseProject, ChooseValue, MoreFields, 
 from bot.features.issues.creating import Source
 from bot.features.issues.fields import DESCRIPTION, FIELDS, Draft, ResolvedValue, Value
 from bot.features.issues.views import name_of, title
-from bot.features.templates.buttons import ChooseTemplate
+from bot.features.templates.views import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Issue, Ref
 from bot.slack.surfaces import forms

@@ -27,7 +27,7 @@ from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.new_issue.unfinished import UnfinishedForms, offer_in, unfinished, with_offer
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
-from bot.features.templates.buttons import ChooseTemplate
+from bot.features.templates.views import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest

@@ -18,7 +18,7 @@ from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.new_issue.unfinished import UnfinishedForms, with_offer
 from bot.features.parts import Parts
 from bot.features.related.views import CreateFromMessage
-from bot.features.templates.buttons import UseTemplate
+from bot.features.templates.views import UseTemplate
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import ButtonPress, Shortcut
 from bot.slack.language.keys import without_typed_key

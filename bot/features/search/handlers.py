@@ -8,7 +8,7 @@ from bot.features.help import views as help_views
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
-from bot.features.search import buttons, views
+from bot.features.search import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
@@ -24,17 +24,17 @@ from bot.slack.surfaces.forms import FormResult, loading
 
 PAGES = (
     *(
-        buttons.PreviousPage,
-        buttons.NextPage,
-        buttons.IncludeClosed,
-        buttons.AllProjects,
-        buttons.ClearFilters,
-        buttons.FilterInstead,
+        views.PreviousPage,
+        views.NextPage,
+        views.IncludeClosed,
+        views.AllProjects,
+        views.ClearFilters,
+        views.FilterInstead,
     ),
     *(
-        buttons.SearchWords,
-        buttons.DropPhrase,
-        buttons.SearchInstead,
+        views.SearchWords,
+        views.DropPhrase,
+        views.SearchInstead,
     ),
 )
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
@@ -50,8 +50,8 @@ class SearchHandlers:
             shortcuts={"search_issues": self.open_form},
             buttons={
                 **dict.fromkeys(PAGES, self.page_pressed),
-                buttons.OpenSearchForm: self.open_form,
-                buttons.ShowMyIssues: self.mine_pressed,
+                views.OpenSearchForm: self.open_form,
+                views.ShowMyIssues: self.mine_pressed,
             },
             forms={"search": Form(self.submit, "Searching…", repeatable=True)},
         )
@@ -60,7 +60,7 @@ class SearchHandlers:
         await self.search_for(reply, command.text)
 
     async def search_for(self, reply: Reply, text: str) -> None:
-        page = buttons.ResultsPage(query=text)
+        page = views.ResultsPage(query=text)
         request = await self._request(reply, page)
         match request:
             case OneIssue(number):
@@ -70,7 +70,7 @@ class SearchHandlers:
             case Query():
                 await reply.privately(await self._find(reply, request, page))
 
-    async def page_pressed(self, press: ButtonPress[buttons.ResultsPage], reply: Reply) -> None:
+    async def page_pressed(self, press: ButtonPress[views.ResultsPage], reply: Reply) -> None:
         """Replace the results with another page, or with those of a changed search."""
         found = await self._page(reply, press.button)
         if reply.in_form:
@@ -78,29 +78,29 @@ class SearchHandlers:
         else:
             await reply.privately(found, replace=True)
 
-    async def open_form(self, asked: Shortcut | ButtonPress[buttons.OpenSearchForm], reply: Reply) -> None:
+    async def open_form(self, asked: Shortcut | ButtonPress[views.OpenSearchForm], reply: Reply) -> None:
         """Open the search form from the global shortcut or the Home tab, or with the filters of a search."""
-        filters = asked.button if isinstance(asked, ButtonPress) else buttons.OpenSearchForm()
+        filters = asked.button if isinstance(asked, ButtonPress) else views.OpenSearchForm()
         await reply.show(views.search_form(filters))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
-        found = await self._page(reply, buttons.ResultsPage(query=views.query_text(form.view.json)))
+        found = await self._page(reply, views.ResultsPage(query=views.query_text(form.view.json)))
         return FormResult(view=forms.said("Search results", found.blocks))
 
-    async def mine_pressed(self, _: ButtonPress[buttons.ShowMyIssues], reply: Reply) -> None:
+    async def mine_pressed(self, _: ButtonPress[views.ShowMyIssues], reply: Reply) -> None:
         await reply.open(loading("My open issues"))
-        found = await self._page(reply, buttons.ResultsPage(query=MY_OPEN_ISSUES))
+        found = await self._page(reply, views.ResultsPage(query=MY_OPEN_ISSUES))
         await reply.show(forms.said("My open issues", found.blocks))
 
-    async def _page(self, reply: Reply, page: buttons.ResultsPage) -> Message:
+    async def _page(self, reply: Reply, page: views.ResultsPage) -> Message:
         """The results for what a button or the form carries."""
         request = await self._request(reply, page)
         if not isinstance(request, Query):
             raise ActionExpired
         return await self._find(reply, request, page)
 
-    async def _request(self, reply: Reply, page: buttons.ResultsPage) -> Query | OneIssue | Help:
+    async def _request(self, reply: Reply, page: views.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         as_phrases = WORDS not in page.changes
         reply.recovery = partial(self._way_on, page)
@@ -108,12 +108,12 @@ class SearchHandlers:
         known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
         return await read_with(known, partial(issues_command, parsed, typist, known, phrases=as_phrases))
 
-    async def _way_on(self, page: buttons.ResultsPage, error: BotError) -> Block | None:
+    async def _way_on(self, page: views.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""
         words = _words(page) if isinstance(error, UserError) else []
         return actions(words) if words else None
 
-    async def _names(self, query: Query, page: buttons.ResultsPage, error: BotError) -> Block | None:
+    async def _names(self, query: Query, page: views.ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, AmbiguousName | UnknownName):
             return await self._way_on(page, error)
@@ -122,7 +122,7 @@ class SearchHandlers:
         ways = [*names, *(_words(page) if query.phrases else ())]
         return actions(ways) if ways else None
 
-    async def _find(self, reply: Reply, query: Query, page: buttons.ResultsPage) -> Message:
+    async def _find(self, reply: Reply, query: Query, page: views.ResultsPage) -> Message:
         query = reduce(changed, page.changes, query)
         reply.recovery = partial(self._names, query, page)
         results = await self.search.find(reply.owner, query, reply.channel, page.offset)
@@ -130,7 +130,7 @@ class SearchHandlers:
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)
 
 
-def _words(page: buttons.ResultsPage) -> list[Element]:
+def _words(page: views.ResultsPage) -> list[Element]:
     """*Search for “…”*, unless the words were searched for or may be a key."""
     searched = WORDS in page.changes or types_key(page.query)
     return [] if searched else [views.as_words(page, page.query)]

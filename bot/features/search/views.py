@@ -1,25 +1,15 @@
 """Views of a search: a page of results and the search form."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, ValidationError
 
 from bot.errors import UserError
 from bot.features.issues.views import listed
-from bot.features.search.buttons import (
-    AllProjects,
-    ClearFilters,
-    DropPhrase,
-    FilterInstead,
-    IncludeClosed,
-    NextPage,
-    OpenSearchForm,
-    PreviousPage,
-    ResultsPage,
-    SearchInstead,
-    SearchWords,
-)
 from bot.features.search.search import WORDS, Change, Resolved, Results
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.keys import without_typed_key
@@ -37,7 +27,7 @@ from bot.slack.surfaces.blocks import (
     rows,
     section,
 )
-from bot.slack.surfaces.buttons import OPTION_VALUE
+from bot.slack.surfaces.buttons import BUTTON_VALUE, OPTION_VALUE, ActionExpired, Button, Number
 from bot.slack.text.mrkdwn import cut, day, line
 from bot.slack.text.wording import Wording
 from bot.spelling import series
@@ -67,6 +57,95 @@ ORDERS = {
     "start_date": ("by start date", "latest start date first"),
     "due_date": ("by due date", "latest due date first"),
 }
+CHANGE = r"^(closed|projects|filters|words|reported|drop=.+|"
+CHANGE += r"(text|project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
+
+
+class ResultsPage(Button):
+    """Another page of results: the search as typed, the page's offset, and those of the pages before it.
+
+    `changes` are those made to the search with buttons (see `search.changed`).
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+    query: str = Field(alias="q")
+    offset: Number = Field(0, alias="o")
+    before: tuple[Number, ...] = Field((), alias="b")
+    changes: tuple[Annotated[str, Field(pattern=CHANGE)], ...] = Field((), alias="c", max_length=12)
+
+    def pack(self) -> str:
+        packed = json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
+        if len(packed) > BUTTON_VALUE:
+            raise ValueError(f"{self.action} carries {len(packed)} characters")
+        return packed
+
+    @classmethod
+    def unpack(cls, value: object) -> Self:
+        try:
+            return cls.model_validate_json(value if isinstance(value, str) else "")
+        except ValidationError:
+            raise ActionExpired from None
+
+
+class PreviousPage(ResultsPage):
+    action = "search.page.previous"
+
+
+class NextPage(ResultsPage):
+    action = "search.page.next"
+
+
+class IncludeClosed(ResultsPage):
+    action = "search.closed"
+
+
+class AllProjects(ResultsPage):
+    action = "search.projects"
+
+
+class ClearFilters(ResultsPage):
+    action = "search.filters"
+
+
+class SearchWords(ResultsPage):
+    """Searches for all the words, without reading phrases."""
+
+    action = "search.words"
+
+
+class SearchInstead(ResultsPage):
+    """Searches for what was typed after another command."""
+
+    action = "search.instead"
+
+
+class DropPhrase(ResultsPage):
+    action = "search.drop"
+
+
+class FilterInstead(ResultsPage):
+    """Searches by another name in a filter, for another role of a person, or for the nearest word."""
+
+    action = "search.filter"
+
+
+class OpenSearchForm(Button):
+    """Opens the form with the filters of a search, if it comes from one."""
+
+    action = "home.search"
+    project: Number | None = None
+    project_name: Annotated[str, Field(pattern="^[^:]*$")] = ""
+    status: str = "open"
+    mine: bool = False
+    text: str = ""
+
+
+class ShowMyIssues(Button):
+    """Shows the user's open issues, page by page."""
+
+    action = "home.mine"
+
+
 OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
     "closed": ("Include closed", IncludeClosed),
     "projects": ("Search all projects", AllProjects),

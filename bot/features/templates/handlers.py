@@ -10,12 +10,17 @@ from bot.errors import BotError, UserError
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
 from bot.features.parts import Parts
-from bot.features.templates import form as template_form
 from bot.features.templates import views
 from bot.features.templates.applying import key
-from bot.features.templates.buttons import CopyIssue, EditTemplate, NewTemplate, RemoveTemplate
-from bot.features.templates.form import Entered, TemplateMetadata
 from bot.features.templates.templates import Templates, choices_of, copyable
+from bot.features.templates.views import (
+    CopyIssue,
+    EditTemplate,
+    Entered,
+    NewTemplate,
+    RemoveTemplate,
+    TemplateMetadata,
+)
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.outgoing.posting import Place
@@ -41,7 +46,7 @@ class TemplateHandlers:
                 RemoveTemplate: self.remove_pressed,
                 CopyIssue: self.issue_chosen,
             },
-            forms={template_form.CALLBACK_ID: Form(self.submit, "Saving the template…")},
+            forms={views.CALLBACK_ID: Form(self.submit, "Saving the template…")},
             options={CopyIssue.action: self.issue_options},
         )
 
@@ -115,7 +120,7 @@ class TemplateHandlers:
                 channel=template.channel_id,
             )
             metadata = metadata.model_copy(update={"written": _hashed(await _text(reply, description))})
-            entered = template_form.values_of(template, description)
+            entered = views.values_of(template, description)
             view = await self._form(reply, session, project, entered, metadata)
         await reply.show(view)
 
@@ -129,7 +134,7 @@ class TemplateHandlers:
         form = press.form
         if press.button.issue is None:
             return
-        metadata, entered = TemplateMetadata.of(form), template_form.entered_in(form.json)
+        metadata, entered = TemplateMetadata.of(form), views.entered_in(form.json)
         reply = reply.at(Place.from_json(metadata.place))
         typed = await _text(reply, entered.description)
         async with self.accounts.reading(reply.owner) as session:
@@ -150,7 +155,7 @@ class TemplateHandlers:
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Save the template, and show the list with it; what wasn't changed stays as it is stored."""
-        metadata, entered = TemplateMetadata.of(form.view), template_form.entered_in(form.view.json)
+        metadata, entered = TemplateMetadata.of(form.view), views.entered_in(form.view.json)
         here = (reply.place.channel_id or "") if entered.here else ""
         description = await _text(reply, entered.description)
         if metadata.template and _hashed(description) == metadata.written:
@@ -183,7 +188,7 @@ class TemplateHandlers:
         catalog = await self.templates.changeable(session, project)
         default = await self.projects.default_in(session, reply.channel)
         in_channel = default is not None and default.id == project.id
-        return template_form.template_form(entered, project, catalog, metadata, in_channel=in_channel)
+        return views.template_form(entered, project, catalog, metadata, in_channel=in_channel)
 
 
 async def _text(reply: Reply, rich: JSON | None) -> str:

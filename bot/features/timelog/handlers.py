@@ -17,7 +17,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.issues.views import opening
 from bot.features.parts import Parts
-from bot.features.timelog import buttons, commands, views
+from bot.features.timelog import commands, views
 from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
 from bot.features.timelog.guesses import Guesses
 from bot.features.timelog.timelog import (
@@ -63,20 +63,20 @@ class TimelogHandlers:
             shortcuts={"log_time": self.open_empty, "time_from_message": self.open_from_message},
             buttons={
                 OpenTimeForm: self.open_pressed,
-                buttons.OpenEmptyTimeForm: self.open_empty,
-                buttons.ChooseTimeIssue: self.issue_chosen,
-                buttons.FillTimeForm: self.fill_pressed,
-                buttons.LogTimeAnyway: self.log_anyway_pressed,
-                buttons.LogTimeToday: self.log_anyway_pressed,
-                buttons.ShareTime: self.share_pressed,
-                buttons.EditTime: self.edit_pressed,
-                buttons.DeleteTime: self.delete_pressed,
+                views.OpenEmptyTimeForm: self.open_empty,
+                views.ChooseTimeIssue: self.issue_chosen,
+                views.FillTimeForm: self.fill_pressed,
+                views.LogTimeAnyway: self.log_anyway_pressed,
+                views.LogTimeToday: self.log_anyway_pressed,
+                views.ShareTime: self.share_pressed,
+                views.EditTime: self.edit_pressed,
+                views.DeleteTime: self.delete_pressed,
             },
             forms={
                 "time.log": Form(self.submit, "Logging time in {service}…"),
                 "time.change": Form(self.submit_change, "Saving to {service}…"),
             },
-            options={buttons.ChooseTimeIssue.action: partial(self.issues.options, own_first=True)},
+            options={views.ChooseTimeIssue.action: partial(self.issues.options, own_first=True)},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
@@ -107,7 +107,7 @@ class TimelogHandlers:
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
             case Misread(draft, error):
-                reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=draft))
+                reply.recovery = partial(reply.offer, views.FillTimeForm(time=draft))
                 raise error
             case TimeToLog() as wanted:
                 if logged := await self._log(reply, wanted):
@@ -123,7 +123,7 @@ class TimelogHandlers:
 
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
-        reply.recovery = partial(reply.offer, buttons.FillTimeForm(time=wanted))
+        reply.recovery = partial(reply.offer, views.FillTimeForm(time=wanted))
         if not wanted.ahead and (await reply.typist()).is_ahead(wanted.spent_on):
             await self._ask_ahead(reply, wanted)
             return None
@@ -134,10 +134,10 @@ class TimelogHandlers:
             await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
         except LongDay as long:
             anyway = wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})
-            saved = await reply.save(buttons.LogTimeAnyway(time=anyway))
+            saved = await reply.save(views.LogTimeAnyway(time=anyway))
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
-            again = await reply.save(buttons.FillTimeForm(time=wanted))
+            again = await reply.save(views.FillTimeForm(time=wanted))
             await reply.privately(views.unknown(reply.wording, wanted, error, again))
         else:
             reply.recovery = None  # the form would log it again
@@ -147,17 +147,17 @@ class TimelogHandlers:
     async def _ask_ahead(self, reply: Reply, wanted: TimeToLog) -> None:
         """Ask before time is logged for a day in the future, which may also be a part of the comment."""
         await self.timelog.loggable(reply.owner, wanted)
-        ahead = await reply.save(buttons.LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
+        ahead = await reply.save(views.LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
         for_today = None
         if wanted.with_day and (today := await reply.today()):
             meant = {"spent_on": today, "comment": wanted.with_day, "with_day": None}
-            for_today = await reply.save(buttons.LogTimeToday(time=wanted.model_copy(update=meant)))
+            for_today = await reply.save(views.LogTimeToday(time=wanted.model_copy(update=meant)))
         await reply.privately(views.day_ahead(ahead, for_today))
 
-    async def fill_pressed(self, press: ButtonPress[buttons.FillTimeForm], reply: Reply) -> None:
+    async def fill_pressed(self, press: ButtonPress[views.FillTimeForm], reply: Reply) -> None:
         await self.open_form(reply, press.button.time, press.button.said)
 
-    async def log_anyway_pressed(self, press: ButtonPress[buttons.LogTimeAnyway], reply: Reply) -> None:
+    async def log_anyway_pressed(self, press: ButtonPress[views.LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
         logged_already = UserError("You've already logged this time.")
         async with claimed(self.once, f"time:{press.button.id}", logged_already) as claim:
@@ -246,7 +246,7 @@ class TimelogHandlers:
         values = views.entered(draft, await reply.today())
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
-    async def issue_chosen(self, press: ButtonPress[buttons.ChooseTimeIssue], reply: Reply) -> None:
+    async def issue_chosen(self, press: ButtonPress[views.ChooseTimeIssue], reply: Reply) -> None:
         """Another issue was chosen in the form: offer its activities and keep what was typed.
 
         Only the last choice counts, whatever order the lookups end in.
@@ -283,14 +283,14 @@ class TimelogHandlers:
             return await _asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
-            saved = await reply.save(buttons.FillTimeForm(time=wanted))
+            saved = await reply.save(views.FillTimeForm(time=wanted))
             return FormResult.told("Not confirmed", views.unknown(reply.wording, wanted, error, saved))
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
         return FormResult.told("Time logged", await self.confirmation(reply, views.LOGGED, logged.spent))
 
-    async def share_pressed(self, press: ButtonPress[buttons.ShareTime], reply: Reply) -> None:
+    async def share_pressed(self, press: ButtonPress[views.ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""
         entry = await self.timelog.one(reply.owner, press.button.entry)
         on = await self.timelog.target_of(reply.owner, entry)
@@ -324,7 +324,7 @@ class TimelogHandlers:
 
     # Editing
 
-    async def edit_pressed(self, press: ButtonPress[buttons.EditTime], reply: Reply) -> None:
+    async def edit_pressed(self, press: ButtonPress[views.EditTime], reply: Reply) -> None:
         await self.open_entry(reply, press.button.entry)
 
     async def open_entry(self, reply: Reply, entry_id: int | None) -> None:
@@ -384,7 +384,7 @@ class TimelogHandlers:
 
     # Deleting
 
-    async def delete_pressed(self, press: ButtonPress[buttons.DeleteTime], reply: Reply) -> None:
+    async def delete_pressed(self, press: ButtonPress[views.DeleteTime], reply: Reply) -> None:
         """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
         entry = await self.timelog.one(reply.owner, press.button.entry)
 

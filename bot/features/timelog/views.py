@@ -13,7 +13,6 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
 from bot.features.issues.views import format_hours, issue_option, post_menu
-from bot.features.timelog import buttons
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
@@ -32,7 +31,8 @@ from bot.slack.surfaces.blocks import (
     section,
     shortened,
 )
-from bot.slack.surfaces.buttons import Number
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import bold, day, escape, line, link, prose
 from bot.slack.text.wording import Wording
@@ -41,6 +41,56 @@ from bot.store.activity import Entry, Spent
 NAME, TITLE = 60, 150
 LOGGED, CHANGED = "Logged {time} on {on}.", "Changed the entry on {on} to {time}."
 PRIVATE = "I didn't post this because the issue or its project isn't public."  # why time wasn't announced
+
+
+class OpenEmptyTimeForm(Button):
+    action = "home.time"
+
+
+class ChooseTimeIssue(Button):
+    action = "time.issue"
+    issue: Number
+
+
+class SavedTime(SavedDraft):
+    expired = "This has expired."
+    command = "timelog"
+
+
+class FillTimeForm(SavedTime):
+    action = "time.fill"
+    time: TimeToLog | TimeDraft
+
+
+class LogTimeAnyway(SavedTime):
+    action = "time.log_anyway"
+    time: TimeToLog
+
+
+class LogTimeToday(LogTimeAnyway):
+    """In place of a day in the future, whose words stay in the comment."""
+
+    action = "time.log_today"
+
+
+class ShareTime(Button):
+    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to
+    show.
+    """
+
+    action = "time.share"
+    entry: Number
+    agreed: Number | None = None
+
+
+class EditTime(Button):
+    action = "time.edit"
+    entry: Number
+
+
+class DeleteTime(Button):
+    action = "time.delete"
+    entry: Number
 
 
 class TimeMetadata(Metadata):
@@ -99,7 +149,7 @@ def time_form(on: Loggable | None, values: EnteredTime, metadata: str, said: str
         blocks = [section(f"On {bold(on.project.name)}")]
     else:
         chosen = issue_option(on.issue) if on and on.issue else None
-        search = forms.searched(buttons.ChooseTimeIssue.action, chosen, "Search by number or subject")
+        search = forms.searched(ChooseTimeIssue.action, chosen, "Search by number or subject")
         blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
     if on is None:
         fields = _fields(values)
@@ -169,8 +219,8 @@ def summary(
     """
     below: list[Element] = []
     if isinstance(spent, Entry):
-        share = [button("Share here", buttons.ShareTime(entry=spent.id))] if shareable else []
-        below = [*share, button("Edit", buttons.EditTime(entry=spent.id)), delete_button(spent, wording)]
+        share = [button("Share here", ShareTime(entry=spent.id))] if shareable else []
+        below = [*share, button("Edit", EditTime(entry=spent.id)), delete_button(spent, wording)]
     else:
         note = f"{escape(wording.service)} didn't confirm the entry, so you can't edit it from Slack. {note}"
     text = did.format(time=_long(spent.minutes), on=_what(spent, wording))
@@ -188,7 +238,7 @@ def logged_so_far(totals: tuple[int, int] | None) -> Message:
     """What the user logged with the bot today and this week."""
     today, week = (_long(minutes) if minutes else "nothing" for minutes in totals or (0, 0))
     text = f"You logged {today} today and {week} this week with Issue Bot."
-    log = button("Log time", buttons.OpenEmptyTimeForm())
+    log = button("Log time", OpenEmptyTimeForm())
     return Message(text, (section(text), actions([log])))
 
 
@@ -214,7 +264,7 @@ def delete_button(entry: Entry, wording: Wording) -> Element:
         "Delete entry",
         style="danger",
     )
-    return button("Delete entry", buttons.DeleteTime(entry=entry.id), style="danger", confirm=question)
+    return button("Delete entry", DeleteTime(entry=entry.id), style="danger", confirm=question)
 
 
 def stale_post(channel_id: str) -> str:
@@ -225,7 +275,7 @@ def stale_post(channel_id: str) -> str:
 def share_anyway(entry: Entry, project: KnownProject) -> Message:
     name = line(project.name)
     text = f"{name} isn't public, so people here may not have access to it. Share this time entry anyway?"
-    agreed = buttons.ShareTime(entry=entry.id, agreed=project.id)
+    agreed = ShareTime(entry=entry.id, agreed=project.id)
     return Message(text, (section(text), button_row("Share here", agreed)))
 
 
@@ -240,27 +290,25 @@ def adds_up(error: LongDay, today: date | None) -> str:
     return f"That adds up to {_long(error.minutes)} for {_day(error.day, today)}."
 
 
-def long_day(error: LongDay, today: date | None, anyway: buttons.LogTimeAnyway) -> Message:
+def long_day(error: LongDay, today: date | None, anyway: LogTimeAnyway) -> Message:
     """The question before more than 24 hours are logged for one day."""
     text = f"{adds_up(error, today)} Log it anyway?"
-    edit = button("Edit", buttons.FillTimeForm(id=anyway.id, time=anyway.time))
+    edit = button("Edit", FillTimeForm(id=anyway.id, time=anyway.time))
     log = button("Log anyway", anyway, style="primary")
     return Message(text, (section(text), actions([log, edit])))
 
 
-def day_ahead(ahead: buttons.LogTimeAnyway, today: buttons.LogTimeToday | None) -> Message:
+def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
     """The question before time is logged for a day in the future, with what is logged for each answer."""
     text = f"{day(ahead.time.spent_on)} is in the future. Log {format_hours(ahead.time.hours)} for that day?"
     below = [button("Log anyway", ahead, style="primary")]
     if today:
         below.append(button("Log for today", today))
-    edit = button("Edit", buttons.FillTimeForm(id=ahead.id, time=ahead.time))
+    edit = button("Edit", FillTimeForm(id=ahead.id, time=ahead.time))
     return Message(text, (section(text), actions([*below, edit])))
 
 
-def unknown(
-    wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: buttons.FillTimeForm
-) -> Message:
+def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
     """The answer when it isn't known whether the time was logged."""
     text = f":warning: {prose(wording.sentence(error))}"
     comment = f" · {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
