@@ -75,7 +75,7 @@ class NotLinked(UserError):
 
 
 class KeyRejected(NotLinked):
-    """The service refuses the linked key. In the background: so often that the link was deleted."""
+    """The service refuses the linked key; in the background that is KeySuspended."""
 
     says = "{service} refused your API key. Try again in a minute, or link your account again."
 

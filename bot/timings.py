@@ -5,19 +5,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class KeyTimings:
-    """When a refused key is tried again, and when it is forgotten. Durations in seconds."""
+    """When a refused key is tried again, and what follows if refusals last. Durations in seconds."""
 
     recheck: float = 0.5  # the pause before a refused key is checked again at once
     watch: float = 5.0  # the interval at which long work checks that the key is still there
     first_retry: float = 60.0
     """How long background work waits after a refusal; the wait doubles with each one."""
     longest_retry: float = 3600.0
-    forget_after: float = 3 * 3600.0  # a key is forgotten only after refusals for this long …
-    refusals: int = 4  # … of which there were this many, each after such a wait …
-    together: float = 2 * 3600.0
-    """… and unless another person's key was refused up to this time before the last try, or since."""
-    others_for: float = 7 * 86400.0
-    """A key that has been refused for longer than this says nothing about a service that accepts others."""
+    notify_after: float = 3600.0
+    delete_after: float = 7 * 86400.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,18 +4,16 @@ A key can stop working without an error: the service then answers lists as for a
 operation verifies its key with `GET /users/current.json`, right before a write and right after the last reads
 were sent, while their answers are still on their way.
 
-A refused key may be fine: the service or a proxy may refuse all of them for a while. So a refusal only
-suspends background work with the key, for longer each time, until the next success. The key is forgotten
-after refusals over hours, but not while other people's keys are refused as well (`bot.timings.KeyTimings`).
+A refused key may be fine: the service or a proxy may refuse keys for a while. So a refusal only suspends
+background work with the key, for longer each time, until the next success. If refusals go on, the owner is
+notified, and much later the key is deleted (`bot.timings.KeyTimings`).
 """
 
 import asyncio
-import math
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -25,15 +23,14 @@ from bot import errors
 from bot.access.assignments import assignments_end
 from bot.service.client import Client, watched_reads
 from bot.service.models import User
+from bot.store.digests import Pause
 from bot.store.links import Link, Refusals
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.timings import DEFAULT, KeyTimings
 
-KEY_DELETED = "key deleted"
-"""The kind of job that stops what ran with a key that was deleted, and tells its owner. Its content is the
-owner's name and how many issues they followed then.
-"""
+KEY_REFUSED = "key refused"
+"""The kind of job that notifies the owner of a key that is still refused. Its content is the owner's name."""
 ROUNDS_CHECKED = 3
 """Rounds of reads with a check beside them; more would double the requests for a list of many pages."""
 
@@ -55,8 +52,6 @@ class Accounts:
     timings: KeyTimings = DEFAULT.keys
     check_departure: Callable[[Owner], Awaitable[None]] | None = None
     """Unlinks an owner whom Slack has deactivated; called before background work."""
-    _accepted_at: float = field(default=-math.inf, init=False)
-    """When the service last accepted a key, on the monotonic clock."""
 
     async def owner_of(self, key: SecretStr) -> User:
         """The user that a key belongs to. Raises SwitchedOff, Unauthorized."""
@@ -84,8 +79,9 @@ class Accounts:
             await self.check_departure(owner)
         link = await self.store.links.required(owner)
         if link.refusals:
-            wait = (self._retry_at(link.refusals) - await self.store.processes.now()).total_seconds()
-            if 0 < wait <= self.timings.longest_retry:  # longer only if the clock was set back
+            retry_at = link.refusals.latest + self._pause(link.refusals)
+            wait = (retry_at - await self.store.processes.now()).total_seconds()
+            if wait > 0:
                 raise errors.KeySuspended(wait)
         return link
 
@@ -111,7 +107,7 @@ class Accounts:
         Exiting raises KeyRejected if the key no longer works, so that an anonymous visitor's view is never
         returned as the user's own. A write that depends on these reads comes right after the block. In the
         `background`, where nobody waits, the key is checked only on exit, which takes fewer requests, and
-        KeySuspended is raised instead until the key is forgotten.
+        KeySuspended is raised instead.
         """
         link = await (self.background_link(owner) if background else self.store.links.required(owner))
         checks = KeyChecks(partial(self.owner_of, link.key), 0 if background else ROUNDS_CHECKED)
@@ -165,8 +161,8 @@ class Accounts:
     ) -> User:
         """The user the key belongs to, by `check` if it was sent already.
 
-        Counts a refusal only if the key is refused twice in a row. Raises AccountChanged if the user has
-        linked another account in the meantime.
+        Records a refusal only if the key is refused twice in a row. Raises KeyRejected, or in the background
+        KeySuspended; UserError if the user has linked another account in the meantime.
         """
         try:
             user = await (check or self.owner_of(link.key))
@@ -175,50 +171,45 @@ class Accounts:
             try:
                 user = await self.owner_of(link.key)
             except errors.Unauthorized:
-                wait = await self._refused(link)
-                suspended = background and wait is not None
-                raise (errors.KeySuspended(wait or 0) if suspended else errors.KeyRejected()) from None
-        self._accepted_at = time.monotonic()
+                pause = await self._refused(link)
+                raise (errors.KeySuspended(pause) if background else errors.KeyRejected()) from None
         now = await self.store.links.required(link.owner)
         _check_same(now, link)
         if now.refusals:
             await self.store.links.accepted(link)
         return user
 
-    async def _refused(self, link: Link) -> float | None:
-        """Record a refusal; returns the seconds until the key is tried again, None if it was forgotten."""
-        now = await self.store.processes.now()
-        past = link.refusals
-        refusals = past or Refusals(now, now, 1)
-        if past is None or now >= self._retry_at(past):
-            refusals = Refusals(refusals.since, now, past.count + 1 if past else 1)
-            if await self._is_dead(link, refusals) and await self._deleted(link):
-                return None
-            await self.store.links.refused(link, refusals)
-        return (self._retry_at(refusals) - now).total_seconds()
+    async def _refused(self, link: Link) -> float:
+        """Record a refusal; returns the seconds until the key is tried again.
 
-    async def _deleted(self, link: Link) -> bool:
-        """Delete a key, and put the job that tells its owner; False if another process did."""
-        followed = await self.store.followed.count(link.owner)
-        key, content = f"{KEY_DELETED}:{link.owner.name}:{link.linked_at}", [link.owner.name, followed]
-        return await self.store.links.forget(link, self.store.jobs.putting(KEY_DELETED, key, content))
+        Once refusals last for `notify_after`, a job notifies the owner. The key is deleted only later.
+        """
+        now, past = await self.store.processes.now(), link.refusals
+        refusals = Refusals(past.since if past else now, now)
+        notified = past is not None and past.duration >= self.timings.notify_after
+        if notified and refusals.duration >= self.timings.delete_after:
+            await self._delete(link)
+            return 0
+        also = []
+        if not notified and refusals.duration >= self.timings.notify_after:
+            key = f"{KEY_REFUSED}:{link.owner.name}:{refusals.since.isoformat()}"
+            also.append(self.store.jobs.putting(KEY_REFUSED, key, link.owner.name))
+        await self.store.links.refused(link, refusals, also)
+        self.store.jobs.wake()
+        return self._pause(refusals).total_seconds()
 
-    def _retry_at(self, refusals: Refusals) -> datetime:
-        wait = self.timings.first_retry * 2.0 ** min(refusals.count - 1, 20)
-        return refusals.latest + timedelta(seconds=min(wait, self.timings.longest_retry))
+    def _pause(self, refusals: Refusals) -> timedelta:
+        """The time until a key is tried again: as long as it has been refused, within limits."""
+        seconds = min(max(refusals.duration, self.timings.first_retry), self.timings.longest_retry)
+        return timedelta(seconds=seconds)
 
-    async def _is_dead(self, link: Link, refusals: Refusals) -> bool:
-        lasted = refusals.latest - refusals.since
-        if refusals.count < self.timings.refusals or lasted.total_seconds() < self.timings.forget_after:
-            return False
-        together = self.timings.together
-        tried_before = (link.refusals or refusals).latest  # long ago if the bot was stopped
-        service_works = time.monotonic() - self._accepted_at < together
-        return not await self.store.links.others_refused(
-            link,
-            since=refusals.latest - timedelta(seconds=self.timings.others_for) if service_works else None,
-            latest=tried_before - timedelta(seconds=together),
-        )
+    async def _delete(self, link: Link) -> None:
+        """Delete a key, and stop what ran with it; a crash in between leaves that to the next due reads."""
+        owner, store = link.owner, self.store
+        if await store.links.delete_refused(link):
+            digests = await store.digests.of_owner(owner)
+            await store.digests.stop(owner, [digest.id for digest in digests], Pause.KEY)
+            await store.followed.end(await store.followed.of(owner))
 
 
 def _check_same(now: Session | Link, before: Session | Link) -> None:

@@ -15,7 +15,15 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import structlog
 
 from bot.access.access import Access
-from bot.errors import BotError, KeySuspended, KeyUnreadable, NotLinked, TooManyRequests, Unauthorized
+from bot.errors import (
+    BotError,
+    KeyRejected,
+    KeySuspended,
+    KeyUnreadable,
+    NotLinked,
+    TooManyRequests,
+    Unauthorized,
+)
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue
 from bot.store.job import Done, Job, Later, Outcome
@@ -72,11 +80,8 @@ class DueReads(Together, Generic[Item, Content]):
     async def post(self, item: Item, content: Content) -> Outcome:
         """Post an item and return its job's outcome."""
 
-    async def unlinked(self, items: Sequence[Item], error: NotLinked) -> bool:  # noqa: ARG002 - for subclasses
-        """End the items of an owner without an API key; return False to retry. After a key is deleted, a job
-        of its own notifies the owner.
-        """
-        return True
+    async def unlinked(self, items: Sequence[Item]) -> None:
+        """End the items of an owner who isn't linked; their jobs are done."""
 
     async def put_off(self, item: Item, error: Exception | None = None) -> Later:
         """When to retry an item that failed, with this error if there is one."""
@@ -104,7 +109,7 @@ class DueReads(Together, Generic[Item, Content]):
         return [*(fresh[at : at + self.together] for at in range(0, len(fresh), self.together)), *alone]
 
     async def listed(self, owner: Owner, filters: IssueFilters, offset: int = 0) -> Sequence[Issue]:
-        """A page of the owner's list of issues. Raises NotLinked, KeyRejected, ServiceError."""
+        """A page of the owner's list of issues. Raises NotLinked, ServiceError."""
         link = await self.access.accounts.background_link(owner)
         try:
             return (await self.access.client.list_issues(link.key, filters, offset)).items
@@ -160,8 +165,9 @@ class DueReads(Together, Generic[Item, Content]):
         match error:
             case KeySuspended():
                 log.info("key suspended", action="due.key_suspended", work=self.name)
-            case NotLinked() if not isinstance(error, KeyUnreadable):  # else the operator may restore the key
-                over = await self.unlinked(items, error)
+            case NotLinked() if not isinstance(error, KeyRejected | KeyUnreadable):  # these may work again
+                await self.unlinked(items)
+                over = True
             case BotError():
                 why = str(error) or type(error).__name__
                 log.warning("not read", action="due.not_read", work=self.name, error=why)

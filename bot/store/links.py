@@ -1,11 +1,12 @@
 """The links from Slack users to their accounts in the service."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, Executable, Insert, and_, delete, exists, select, update
+from sqlalchemy import ColumnElement, Connection, Executable, Insert, and_, delete, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
 from bot.store.database import Database
@@ -17,11 +18,15 @@ from bot.store.vault import Vault
 
 @dataclass(frozen=True)
 class Refusals:
-    """How often the service has refused a key since it last accepted it, by the database's clock."""
+    """The first and the latest refusal of a key since it last worked, by the database's clock."""
 
     since: datetime
     latest: datetime
-    count: int
+
+    @property
+    def duration(self) -> float:
+        """The seconds from the first to the latest."""
+        return (self.latest - self.since).total_seconds()
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Links:
         key = self.vault.decrypt(owner, row.encrypted_key)
         refusals = None
         if row.refused_since:
-            refusals = Refusals(row.refused_since, row.refused_at, row.refusals)
+            refusals = Refusals(row.refused_since, row.refused_at)
         return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.encrypted_key, refusals)
 
     async def required(self, owner: Owner) -> Link:
@@ -125,47 +130,33 @@ class Links:
         deleted = delete(LinkRow).where(LinkRow.of(owner)).returning(LinkRow.user_id)
         return await self.database.changes(deleted)
 
-    async def forget(self, link: Link, also: Executable) -> bool:
-        """Delete a link unless its key or refusals changed since it was read; returns whether it did.
-
-        `also` is executed in the same transaction.
-        """
+    async def delete_refused(self, link: Link) -> bool:
+        """Delete a link unless its key or refusals changed since it was read; returns whether it did."""
         deleted = delete(LinkRow).where(_as_read(link)).returning(LinkRow.user_id)
+        return await self.database.changes(deleted)
 
-        def work(connection: Connection) -> bool:
-            if connection.execute(deleted).first() is None:
-                return False
-            connection.execute(also)
-            return True
-
-        return await self.database.write(work)
-
-    async def refused(self, link: Link, refusals: Refusals) -> None:
+    async def refused(self, link: Link, refusals: Refusals, also: Sequence[Executable] = ()) -> None:
         """Record refusals of a link's key, unless that or they changed since the link was read."""
-        await self._record(_as_read(link), refusals)
+        refused = update(LinkRow).where(_as_read(link)).values(_refusal_columns(refusals))
+        await self._change(refused.returning(LinkRow.user_id), also)
 
     async def accepted(self, link: Link) -> None:
         """Record that the service accepts a link's key again."""
-        await self._record(_same_key(link), None)
-
-    async def others_refused(self, link: Link, *, since: datetime | None, latest: datetime) -> bool:
-        """Return whether another account's key was refused since `latest`, but never before `since`."""
-        refused = and_(LinkRow.service_user_id != link.user_id, LinkRow.refused_at >= latest)
-        if since:
-            refused &= LinkRow.refused_since >= since
-        return bool(await self.database.read(lambda it: it.scalar(select(exists().where(refused)))))
-
-    async def _record(self, which: ColumnElement[bool], refusals: Refusals | None) -> None:
-        await self.database.execute(update(LinkRow).where(which).values(_refusal_columns(refusals)))
+        await self.database.execute(update(LinkRow).where(_same_key(link)).values(_refusal_columns(None)))
 
     async def _add(self, owner: Owner, link: Insert, assigned_since: datetime | None) -> bool:
         """Add a link, and the job that reads what is assigned to the user; returns whether it was added."""
-        starting, added = self.notices.starting(owner, assigned_since), link.returning(LinkRow.user_id)
+        starting = self.notices.starting(owner, assigned_since)
+        return await self._change(link.returning(LinkRow.user_id), [starting])
+
+    async def _change(self, change: Executable, also: Sequence[Executable]) -> bool:
+        """Change a row, and execute `also` in the same transaction; returns whether there was such a row."""
 
         def work(connection: Connection) -> bool:
-            if connection.execute(added).first() is None:
+            if connection.execute(change).first() is None:
                 return False
-            connection.execute(starting)
+            for statement in also:
+                connection.execute(statement)
             return True
 
         return await self.database.write(work)
@@ -185,13 +176,12 @@ def _same_key(link: Link) -> ColumnElement[bool]:
 
 
 def _as_read(link: Link) -> ColumnElement[bool]:
-    count = link.refusals.count if link.refusals else 0
-    return and_(_same_key(link), LinkRow.refusals == count)
+    latest = link.refusals and link.refusals.latest
+    return and_(_same_key(link), LinkRow.refused_at.is_not_distinct_from(latest))
 
 
 def _refusal_columns(refusals: Refusals | None) -> dict[str, object]:
     return {
         "refused_since": refusals and refusals.since,
         "refused_at": refusals and refusals.latest,
-        "refusals": refusals.count if refusals else 0,
     }

@@ -72,9 +72,8 @@ class OnePerOwner(Owned):
 
 
 class LinkRow(OnePerOwner, Table):
-    """A linked account. The service refused its key `refusals` times from `refused_since` to `refused_at`,
-    which are null if it accepted the key last. Refusals in quick succession count as one. `zone` is the last
-    time zone that Slack named.
+    """A linked account. The service refused its key from `refused_since` to `refused_at`; both are null if it
+    accepted the key last. `zone` is the last time zone that Slack named.
     """
 
     __tablename__ = "links"
@@ -86,7 +85,6 @@ class LinkRow(OnePerOwner, Table):
     zone: Mapped[str | None]
     refused_since: Mapped[datetime | None]
     refused_at: Mapped[datetime | None]
-    refusals: Mapped[int] = mapped_column(sa.Integer, server_default="0")
 
 
 class ChannelRow(Owned, Table):

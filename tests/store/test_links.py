@@ -5,6 +5,7 @@ import asyncio
 from pydantic import SecretStr
 
 from bot.store.database import Database
+from bot.store.links import Refusals
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import Rotation, Vault
@@ -24,22 +25,23 @@ async def test_add_never_replaces_a_link(store: Store, ana: Owner) -> None:
     assert await store.links.get(ana) == first
 
 
-async def test_a_refused_key_is_forgotten_by_one_caller(store: Store, ana: Owner) -> None:
+async def test_refusals_and_the_deletion_of_a_key_have_one_caller(store: Store, ana: Owner) -> None:
     await store.links.put(ana, KEY, 7, "Ana Ruiz")
-    older = await store.links.get(ana)
+    older = await store.links.required(ana)
     await store.links.put(ana, NEWER, 7, "Ana Ruiz")
-    newer = await store.links.get(ana)
-    assert older is not None
-    assert newer is not None
+    newer = await store.links.required(ana)
+    refusals = Refusals(now := await store.processes.now(), now)
 
-    told = store.jobs.putting("key deleted", "key deleted", "")
+    for link, expected in ((older, None), (newer, refusals)):
+        await store.links.refused(link, refusals, [store.jobs.putting("refused", "refused", "")])
+        assert (await store.links.required(ana)).refusals == expected
+        assert ("refused" in (await store.jobs.due())[1]) == bool(expected)
 
-    assert not await store.links.forget(older, told)
-    assert "key deleted" not in (await store.jobs.due())[1]
-    answers = await asyncio.gather(*(store.links.forget(newer, told) for _ in range(8)))
+    assert not await store.links.delete_refused(newer)  # its refusals have changed
+    latest = await store.links.required(ana)
+    answers = await asyncio.gather(*(store.links.delete_refused(latest) for _ in range(8)))
 
     assert sorted(answers) == [False] * 7 + [True]
-    assert "key deleted" in (await store.jobs.due())[1]
     assert not await store.links.delete(ana)
 
 

@@ -38,8 +38,8 @@ TIMEOUT_SECONDS = 60
 WIRED = Delays(still_working=60, lookups=(0.05, 0.1))
 """For a service that is slow on purpose and loses responses."""
 
-FORGETFUL = Timings(keys=KeyTimings(recheck=0.01, first_retry=0, forget_after=0, refusals=2))
-"""For keys that are forgotten when the service refuses them for the second time."""
+FORGETFUL = Timings(keys=KeyTimings(recheck=0.01, first_retry=0, notify_after=0, delete_after=0))
+"""For keys whose owner is notified of the first refusal, and that the second one deletes."""
 
 Transport = Literal["socket", "http"]
 TEAM = "T0HARBOR01"

@@ -8,19 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from bot.access.accounts import KEY_DELETED
-from bot.features.accounts import views
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.interaction import Event
-from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import Outcome
 from bot.slack.outgoing.posting import SLACK_FAILED, reason
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import JSON, Message
+from bot.slack.surfaces.blocks import JSON
 from bot.slack.workspaces.tokens import NotInstalled, TokenUnusable
 from bot.store.digests import Pause
-from bot.store.job import Job, Later
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
@@ -49,7 +44,7 @@ class Departures:
     _lately: deque[float] = field(default_factory=deque, init=False)
 
     def feature(self) -> Feature:
-        return Feature(retryable_events={"user_change": self.changed}, jobs={KEY_DELETED: self.key_deleted})
+        return Feature(retryable_events={"user_change": self.changed})
 
     async def changed(self, event: Event, _: Reply) -> None:
         """A user was deactivated; one of another company isn't this workspace's to say."""
@@ -80,32 +75,6 @@ class Departures:
             about = {"team": owner.team_id, "user": owner.user_id}
             counts = {"digests": digests, "followed": len(followed)}
             log.info("user deactivated in Slack", action="account.deactivated", **about, **counts)
-
-    async def key_deleted(self, job: Job) -> Later | None:
-        """Stop what ran with a key that was deleted, and tell its owner, unless they linked another one.
-
-        Digests have notices of their own.
-        """
-        (name, posts), store = job.content, self.parts.store
-        owner = Owner.named(name)
-        if await store.links.linked_at(owner):
-            return None
-        digests = await store.digests.of_owner(owner)
-        await store.digests.stop(owner, [digest.id for digest in digests], Pause.KEY)
-        sent: Outcome | Later | None = None
-        if posts or not digests:
-            message = views.key_deleted(self.parts.platform.wording, posts)
-
-            async def ready() -> Message | None:
-                return None if await store.links.linked_at(owner) else message
-
-            post = Post(owner=owner, channel_id=owner.user_id, mark=job.key)
-            sent = await self.parts.platform.posts.send(job, post, ready)
-        if isinstance(sent, Later):
-            return sent
-        if not await store.links.linked_at(owner):
-            await store.followed.end(await store.followed.of(owner))
-        return None
 
     async def check(self, owner: Owner) -> None:
         """Ask Slack for the user's profile, unless it was asked lately; then `seen` is called if needed."""

@@ -5,6 +5,7 @@ from functools import partial
 
 from pydantic import SecretStr
 
+from bot.access.accounts import KEY_REFUSED
 from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
 from bot.features.accounts import views
 from bot.features.accounts.views import LinkAccount
@@ -14,21 +15,23 @@ from bot.slack.incoming.feature import Feature, Form, FormExpired
 from bot.slack.incoming.interaction import ButtonPress, FormClosed, FormSubmission, read
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
+from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import ResumeRequest
 from bot.slack.surfaces.forms import FormResult
 from bot.store.digests import Pause
+from bot.store.job import Job, Later
 from bot.store.owner import Owner
 from bot.store.saved_input import LIFETIME
 
 
 class AccountHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.accounts, self.store = parts.accounts, parts.store
+        self.accounts, self.store, self.platform = parts.accounts, parts.store, parts.platform
 
     def feature(self) -> Feature:
         doing = "Checking your key with {service}…"
@@ -39,6 +42,7 @@ class AccountHandlers:
                 "link.anyway": Form(self.submit_anyway, doing, repeatable=True),
             },
             closed={"link": self.close_link, "link.anyway": self.close_link},
+            jobs={KEY_REFUSED: self.key_refused},
         )
 
     async def account(self, reply: Reply) -> None:
@@ -64,6 +68,18 @@ class AccountHandlers:
     async def verify(self, owner: Owner) -> None:
         """Check the user's key with the service. Raises NotLinked, KeyRejected."""
         await self.accounts.whoami(owner)
+
+    async def key_refused(self, job: Job) -> Later | None:
+        """Notify a user that the service has refused their key for an hour, unless it works by now."""
+        owner = Owner.named(job.content)
+
+        async def ready() -> Message | None:
+            link = await self.accounts.linked_as(owner)
+            return views.key_refused(self.platform.wording) if link and link.refusals else None
+
+        post = Post(owner=owner, channel_id=owner.user_id, mark=job.key)
+        sent = await self.platform.posts.send(job, post, ready)
+        return sent if isinstance(sent, Later) else None
 
     async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> JSON | None:
         """Open the form, which resumes the saved request; resume it at once if the user has linked since."""

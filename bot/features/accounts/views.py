@@ -89,14 +89,12 @@ def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Messag
     return Message(prose(said), tuple(blocks))
 
 
-def key_deleted(wording: Wording, followed: int) -> Message:
-    """Tells somebody that their key doesn't work anymore, and that this many followed issues stopped."""
-    said = "deleted it"
-    if followed:
-        said = f"stopped updating {'an issue' if followed == 1 else f'{followed} issues'} you follow"
+def key_refused(wording: Wording) -> Message:
+    """Tells a user that their key has been refused for an hour, and what waits for it."""
     return link_offer(
-        f"{wording.service} refused your API key, so I {said}. Link your account again "
-        f"{'to follow issues' if followed else 'to go on'}."
+        f"{wording.service} has refused your API key for an hour. Your digests, the issues you follow, and "
+        "direct messages wait until it works again. I'll keep trying for seven days. If you changed your "
+        "key, link your account again."
     )
 
 

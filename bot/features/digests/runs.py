@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.errors import BotError, KeySuspended, NotLinked
+from bot.errors import BotError, KeySuspended
 from bot.features.digests import editions
 from bot.features.digests.channels import DigestPoster
 from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due, readable
@@ -178,14 +178,13 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         if left:
             await super().failed(left, error, settle)
 
-    async def unlinked(self, items: Sequence[DigestRun], error: NotLinked) -> bool:  # noqa: ARG002 - any such
+    async def unlinked(self, items: Sequence[DigestRun]) -> None:
         """Stop all of the owner's digests, so that they get one notice."""
         await self._stop(items, Pause.KEY, await self._digests.of_owner(items[0].owner))
-        return True
 
     async def put_off(self, item: DigestRun, error: Exception | None = None) -> Later:
         later = await super().put_off(item, error)
-        knows = item.progress.notified or isinstance(error, KeySuspended)  # or is told of the key soon
+        knows = item.progress.notified or isinstance(error, KeySuspended)  # which has its own message
         if item.job.age < NOTIFY_AFTER or knows:
             return later
         await self._digests.notify(item.digest, "delayed")

@@ -15,7 +15,6 @@ import structlog
 from pydantic import BaseModel, ValidationError
 
 from bot.access.access import Access
-from bot.errors import KeyRejected, NotLinked
 from bot.features.due_reads import DueReads
 from bot.features.following.following import Following, Seen
 from bot.features.following.poster import ThreadLine, ThreadPoster
@@ -128,13 +127,9 @@ class FollowerReads(DueReads[Follower, Changes]):
         changed = await asyncio.to_thread(self._stored.changed, content.changed)
         return Again(at, read.model_dump(mode="json"), changed)
 
-    async def unlinked(self, items: Sequence[Follower], error: NotLinked) -> bool:
-        """Stop following. A key that was just deleted has a job that does, and tells its owner."""
-        if isinstance(error, KeyRejected):
-            return False
+    async def unlinked(self, items: Sequence[Follower]) -> None:
         (follower,) = items
         await self._following.end(follower.followed, "unlinked")
-        return True
 
 
 @dataclass(frozen=True)

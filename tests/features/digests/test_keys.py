@@ -1,22 +1,22 @@
-"""Digests whose owner's key the service refuses: for a while, with others, or for good."""
+"""Digests whose owner's key the service refuses."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from bot.store.digests import Pause
-from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.timings import KeyTimings, Timings
-from tests.features.digests.newsroom import ANA, BEN, HOUR, Digests
-from tests.support.office import TEAM
-from tests.support.people import IDS
+from tests.features.digests.newsroom import ANA, BEN, DAY, HOUR, Digests
+from tests.support.person import DM
 from tests.support.reading import text_of
 
 PATIENT = {"timings": Timings(interval=3600, notice_every=10**8, keys=KeyTimings(recheck=0.01))}
 ANAS, BENS = 1, 2
-CHRIS = Owner(None, TEAM, IDS["chris"])
+TRY = timedelta(minutes=10)
+REFUSED = "has refused your API key for an hour"
 pytestmark = pytest.mark.parametrize("digests", [PATIENT], indirect=True, ids=["patient"])
 
 
@@ -29,54 +29,88 @@ def refuse(digests: Digests, *users: int) -> dict[int, str]:
     return keys
 
 
-async def test_keys_refused_together_are_kept_and_resume(digests: Digests) -> None:
+async def test_an_outage_for_everyone_notifies_each_owner_once_and_loses_nothing(digests: Digests) -> None:
     hers, his = await digests.add(), await digests.add("webshop", owner=BEN)
     keys = refuse(digests, ANAS, BENS)
     issue = digests.report()
-    process = await digests.process()  # which has seen no key work
-    for _ in range(20):
+    process = await digests.process()
+    for _ in range(12):
         await digests.tick(12 * HOUR, by=process)
-    assert await digests.notices() == []
 
-    digests.office.tracker.data.users[BENS].api_key = keys[BENS]
-    for _ in range(6):
+    told = [text_of(message) for message in await digests.ben.messages(DM)]
+    assert [REFUSED in text for text in told] == [True]
+    assert [REFUSED in text for text in await digests.notices()] == [True]
+
+    for number, key in keys.items():
+        digests.office.tracker.data.users[number].api_key = key
+    for _ in range(2):
         await digests.tick(by=process)
 
-    assert digests.covered(his) == {issue.id}
-    assert [await digests.paused(digest) for digest in (his, hers)] == [None, Pause.KEY]
-    assert len(await digests.notices("Your digest stopped.")) == 1
-    told = [text_of(message) for message in await digests.person.messages()]
-    assert sum("Take ownership" in text for text in told) == 1
+    assert digests.covered(his) == digests.covered(hers) == {issue.id}
+    assert [await digests.paused(digest) for digest in (his, hers)] == [None, None]
 
 
-@pytest.mark.parametrize(("refusals", "apart"), [(24, HOUR / 12), (3, 12 * HOUR)])
-async def test_a_key_is_kept_until_often_refused_over_hours(
-    digests: Digests, refusals: int, apart: timedelta
-) -> None:
-    digest = await digests.add()
-    keys = refuse(digests, ANAS)
-    issue = digests.report()
-    for _ in range(refusals):
-        await digests.tick(apart)
+async def test_a_refused_key_is_tried_more_rarely_as_time_passes(digests: Digests) -> None:
+    await digests.add()
+    refuse(digests, ANAS)
+    await digests.tick(HOUR - TRY)
+    digests.service.heal()
+    tries = []
+    for at in range(20):
+        await digests.tick(TRY)
+        if digests.service.heal():
+            tries.append(at)
 
-    digests.office.tracker.data.users[ANAS].api_key = keys[ANAS]
-    for _ in range(2):
-        await digests.tick()
+    gaps = [after - before for before, after in pairwise(tries)]
+    assert tries
+    assert gaps == sorted(gaps)
+    assert gaps[-1] > gaps[0]
 
+
+async def test_the_owner_hears_of_refusals_after_an_hour(digests: Digests) -> None:
+    await digests.add()
+    refuse(digests, ANAS)
+    for _ in range(5):
+        await digests.tick(HOUR / 6)
     assert await digests.notices() == []
-    assert digests.covered(digest) == {issue.id}
+
+    await digests.tick()
+    assert len(await digests.notices(REFUSED)) == 1
 
 
-async def test_two_dead_keys_are_forgotten_while_others_work(digests: Digests) -> None:
-    await digests.chris()
-    channels = (("general", ANA), ("webshop", BEN), ("general", CHRIS))
-    added = [await digests.add(channel, owner=owner, empty=owner == CHRIS) for channel, owner in channels]
-    refuse(digests, ANAS, BENS)
+async def test_a_key_is_deleted_after_seven_days_of_refusals(digests: Digests) -> None:
+    digest = await digests.add()
+    refuse(digests, ANAS)
+    for _ in range(13):
+        await digests.tick(12 * HOUR)
+    assert await digests.paused(digest) is None
 
-    for _ in range(20):
+    for _ in range(2):
         await digests.tick(12 * HOUR)
 
-    assert [await digests.paused(digest) for digest in added] == [Pause.KEY, Pause.KEY, None]
+    assert await digests.paused(digest) is Pause.KEY
+    assert await digests.office.bot.store.links.get(ANA) is None
+    assert [len(await digests.notices(told)) for told in (REFUSED, "Your digest stopped.")] == [1, 1]
+
+
+async def test_no_key_is_deleted_before_its_owner_was_notified(digests: Digests) -> None:
+    await digests.add()
+    refuse(digests, ANAS)
+    await digests.tick()
+    await digests.tick(10 * DAY)  # the bot was stopped
+
+    assert await digests.office.bot.store.links.get(ANA)
+    assert len(await digests.notices(REFUSED)) == 1
+
+
+async def test_digests_stop_when_they_are_due_without_a_key(digests: Digests) -> None:
+    added = [await digests.add(), await digests.add("webshop")]
+    await digests.office.bot.database.execute(delete(LinkRow).where(LinkRow.of(ANA)))
+
+    await digests.tick()
+
+    assert [await digests.paused(digest) for digest in added] == [Pause.KEY, Pause.KEY]
+    assert len(await digests.notices("2 of your digests stopped.")) == 1
 
 
 async def test_a_key_that_cannot_be_decrypted_stops_nothing(digests: Digests) -> None:

@@ -30,7 +30,7 @@ from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of, until_so
+from tests.support.reading import JSON, text_of
 from tests.support.wire import Altered
 from tests.support.work import run_due, run_due_after
 
@@ -281,12 +281,10 @@ async def test_a_note_that_may_be_private_is_neither_quoted_nor_its_author_named
         assert "Ben" not in shown["text"]
 
 
-@pytest.mark.parametrize("rejected", [True, False])
-async def test_only_a_key_that_stopped_working_is_told_once(
-    office: Office, ana: Person, *, rejected: bool
-) -> None:
+@pytest.mark.parametrize("refused", [True, False])
+async def test_follows_end_with_the_key(office: Office, ana: Person, *, refused: bool) -> None:
     await create_from_message(ana, "Cart loses items")
-    if rejected:
+    if refused:
         office.tracker.data.users[1].api_key = "renewed"
     else:
         await office.bot.database.execute(delete(LinkRow))
@@ -296,21 +294,7 @@ async def test_only_a_key_that_stopped_working_is_told_once(
         await read_followed(office)
 
     told = [text_of(m) for m in await ana.messages(DM)]
-    assert [("I stopped updating an issue you follow" in text) for text in told] == [True] * rejected
-    assert await followed(office) == 0
-
-
-async def test_a_follower_learns_of_a_key_that_other_work_found_dead(office: Office, ana: Person) -> None:
-    await create_from_message(ana, "Cart loses items")
-    office.tracker.data.users[1].api_key = "renewed"
-
-    for _ in range(3):
-        await ana.command("/tracker whoami")
-        await ana.close(await ana.form("Link account"))
-    await read_followed(office)
-
-    told = [text_of(m) for m in await ana.messages(DM)]
-    assert ["so I stopped updating an issue you follow" in text for text in told] == [True]
+    assert ["has refused your API key" in text for text in told] == [True] * refused
     assert await followed(office) == 0
 
 
@@ -463,27 +447,6 @@ async def test_a_quiet_issue_that_changed_while_the_bot_was_down_is_shown(
 
     assert "Renamed" in (await in_thread(ana, post))[0]["text"]
     assert await office.bot.store.followed.of(ANA)
-
-
-async def test_who_links_again_while_told_of_a_deleted_key_keeps_following(
-    office: Office, ana: Person
-) -> None:
-    await create_from_message(ana, "Cart loses items")
-    await read_followed(office)
-    wire, parts = office.slack_wire, office.bot.parts
-    assert wire
-    wire.faults = [("chat.postMessage", "slow 429:1")]
-    before = len(wire.called("chat.postMessage"))
-    await parts.accounts._deleted(await parts.store.links.required(ANA))
-    parts.store.jobs.wake()
-    await until_so(lambda: len(wire.called("chat.postMessage")) > before)
-
-    await office.link(ANA.user_id, KEYS["ana"])
-    wire.released.set()
-    await office.idle()
-
-    assert await parts.store.followed.of(ANA)
-    assert await ana.messages(DM) == []
 
 
 async def test_a_process_that_stood_still_shows_nothing_older_than_another_did(

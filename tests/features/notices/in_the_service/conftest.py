@@ -17,7 +17,7 @@ from tests.support.wire import Wire
 async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack."""
     tracker = demo_tracker(issue_reads=True, listing=True)
-    keys = KeyTimings(recheck=0.01, first_retry=0)
+    keys = KeyTimings(recheck=0.01, first_retry=0, longest_retry=0)
     timings = Timings(interval=300, look_up_after=0.1, keys=keys)
     delays = Delays(still_working=60, background_retry=0.1)
     office = Office(
