@@ -67,7 +67,7 @@ async def test_an_assignment_right_after_a_read_change_is_told(
     assert await told(ben) == []
 
     for assignee in (ANA, BEN):
-        turns.change(issue, ANA, before=TURN + at_once, assigned_to_id=assignee)
+        turns.change(issue, ANA, at=issue.updated_on, assigned_to_id=assignee)
     await turns.next()
 
     assert len(await told(ben)) == 1

@@ -35,13 +35,14 @@ class Turns:
         text: str = "",
         *,
         before: timedelta = timedelta(minutes=1),
+        at: datetime | None = None,
         **values: Any,
     ) -> None:
-        """Somebody changes an issue in the service, this long before the next turn."""
+        """Somebody changes an issue in the service, this long before the next turn, or at that moment."""
         details = tuple(
             Detail("attr", name, str(getattr(issue, name)), str(value)) for name, value in values.items()
         )
         for name, value in values.items():
             setattr(issue, name, value)
-        issue.updated_on = self.now + TURN - before
+        issue.updated_on = at or self.now + TURN - before
         issue.notes = [*issue.notes, Note(by, text, issue.updated_on, details)]
