@@ -103,7 +103,7 @@ QUESTIONS = {
     "comment {n}? anyone": QUESTION,
     "{n} due friday?": QUESTION,
     "{n} assign to me?": QUESTION,
-    "1h on {n}?": FORM,
+    "1h on {n}?": f"{QUESTION}.*Open form",
     "1h on {n} fixed?": f"{QUESTION}.*Open form",
     "1h on {n} today?!": f"{QUESTION}.*Open form",
     "log {n} 1h? not sure": "Open form",

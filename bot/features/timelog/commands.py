@@ -1,4 +1,4 @@
-"""Parses `/timelog`."""
+"""`/timelog` (docs/commands.md)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,18 +6,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from itertools import pairwise
 
 from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
-from bot.slack.language.durations import hours, without_and, without_spans
-from bot.slack.language.marks import CALENDAR, Vocabulary, plain
+from bot.slack.language.durations import DURATION, WITH_UNIT, hours
+from bot.slack.language.marks import CALENDAR, LONGEST, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
 from bot.slack.language.questions import Question, is_question
+from bot.slack.language.rows import Table, shapes
 from bot.slack.language.tokens import Atom, Value, Word, as_typed
 from bot.slack.language.values import Help, Typist, ZoneUnknown
 from bot.spelling import GOVERNING, word_meant
@@ -51,27 +51,63 @@ class Misread:
 TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | Help
 """A draft opens the form."""
 Read = tuple[TimeDraft, UserError | None]  # what was understood, and what is wrong with the rest
-
 OPTIONS = ("project", "activity", "on")
-MORE_DAYS = ("and", "to", "until", "till", "through", "-", "–", "&", "or")
-EDIT = ("edit", "change", "delete", "remove", "undo")
-LAST = frozenset({"last", "my", "the", "it", "entry", "time", "one", "latest", "that"})
-TOTALS = frozenset(
-    {
-        *("how", "much", "many", "hours", "time", "did", "have", "i", "log", "logged", "spent", "today"),
-        *("this", "week", "my", "total", "totals", "sum", "so", "far", "what", "show", "me", "the", "on"),
-        *("entries", "list"),
-    }
-)
-LOG = ("log", "add", "track", "spent", "i", "i've", "worked", "book", "please", "pls")
-LINKING = ("for", "on", "to", "in", "issue")
-"""Words between a duration and its issue, as in `2 hours on issue 42`."""
+LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
-MAX_DURATION_WORDS = 5  # as in `2 hours and 15 minutes`
-
-MAX_WORDS_BEFORE = 5  # how many words may stand before a duration
-_WITH_UNIT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:h|hrs?|hours?|m|mins?|minutes?)(?![a-z])")
-_ISSUE = re.compile(r"#?([1-9][0-9]{0,8})")
+_CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
+_FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
+_ABOUT = Table[EditLastEntry | ShowTotals | Help | None](
+    ("help", Help()),
+    ("edit|change|delete|remove|undo {last?}", EditLastEntry()),
+    ("edit {rest}", None),
+    ("who {rest?} {issue}", None),
+    ("{totals}", ShowTotals()),
+    last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
+    totals=r"(?=.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|i|log|logged|spent|today|"
+    r"this|week|my|totals?|sum|so|far|what|show|me|the|on|entries|list)(?:[\s?!.,]+|\Z))+",
+)
+_LOG = Table(("log|add|track|spent|i|i've|worked|book|please|pls", None))
+_HALF = r"[0-9]{1,5} ?h(?:ours?)? [0-9]{1,2}"  # a duration at the end of a text, or before its issue
+_AMOUNT = rf"{_HALF}(?=\s*\Z)|{DURATION}|[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?(?![^\s,!?])"
+_ON_ISSUE = shapes(
+    f"{{total}} {LINK} {LINK}? {{issue}} {{rest?}}",
+    "{duration} {certain} {rest?}",
+    f"{LINK}? {{duration}} {{rest?}}",
+    f"{LINK}? {{issue}} {{amount}} {{rest?}}",
+    f"{LINK}? {{issue}} {{comment}} {{said}} {{rest?}}",
+    f"{LINK}? {{issue}} {{rest?}}",
+    total=rf"(?:{_HALF}|[0-9]{{1,5}})(?!\S)|{DURATION}",
+    # `1h 42 2 files` may not mean issue 42, but `1h 42 2026-07-01` does
+    certain=r"#[0-9]{1,9}[:,]?(?!\S)|[0-9]{1,9}[:,]?(?!\S)(?!\s+(?![0-9]{4}-|[0-9]+\.[0-9]+\.)[0-9])",
+    amount=_AMOUNT,
+    comment=_FEW,
+    said=WITH_UNIT,
+)
+_ON_PROJECT = shapes(
+    "{issue} {duration} {rest?}",
+    "{amount} {rest?}",
+    "{comment} {said} {rest?}",
+    amount=_AMOUNT,
+    comment=_FEW,
+    said=WITH_UNIT,
+)
+_BESIDE = shapes("{duration} {rest}", "{comment} {said} {rest?}", comment=_FEW, said=WITH_UNIT)
+_MORE = shapes(
+    "and|each|&|plus|daily|every|per {rest?}",
+    "{list}",
+    "for {someone}",
+    list=rf"(?:.*\S)?,\s+{WITH_UNIT}.*",
+    someone=r"@\S+|[^\W\d_]+",
+)
+_MORE_DAYS = shapes(
+    "{period} {rest?}",
+    "{day}",
+    "{day} {until} {rest?}",
+    "{until} {day} {rest?}",
+    period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)",
+    day=rf"\(?(?:{_CALENDAR}|{dates.DAY_WORD})\)?,?(?!\S)",
+    until=rf"(?:and|to|until|till|through|-|–|&|or|{_CALENDAR})(?!\S)",
+)
 
 
 @dataclass(frozen=True)
@@ -91,9 +127,16 @@ class TypedTime:
         parsed = self.parsed.without(at[0], count)
         return replace(self, parsed=replace(parsed, options={**parsed.options, **named}))
 
+    @property
+    def asked(self) -> Parsed:
+        """The same without what only says that time is logged."""
+        words = self.parsed.words
+        at = next((n for n, word in enumerate(words) if not _LOG.take(plain(word) or "")), 0)
+        return self.parsed.after(at)
+
 
 def typed_time(text: str) -> TypedTime:
-    return TypedTime(text, understand(without_spans(without_and(text)), OPTIONS).with_fields())
+    return TypedTime(text, understand(text, OPTIONS).with_fields())
 
 
 def timelog_command(
@@ -108,30 +151,29 @@ def timelog_command(
     text, parsed = typed.text, typed.parsed
     if typist.base_url:
         values.own_text(text, typist.base_url)
-    words = [plain(word) or word.text.lower() for word in parsed.words]
-    alone = len(words) == 1 and not parsed.options
-    if words and not parsed.options and (asked := _about_logged(words)):
-        return asked
-    if words[:1] == ["edit"] and not alone:
+    if (found := _ABOUT.take(text.strip())) and not parsed.options:
+        about, said = found
+        if isinstance(about, Help | EditLastEntry | ShowTotals):
+            return about
+        if "issue" in said.groupdict():
+            raise WhoLogged(values.issue_number(said["issue"]) or 0)
         raise UserError("To change or delete your last entry, type `{/timelog} edit` on its own.")
-    if alone and words[0] in (*EDIT, "help"):
-        return Help() if words[0] == "help" else EditLastEntry()
-    said = next((n for n, word in enumerate(words) if word not in LOG), 0)
     try:
-        request, wrong = _time(reading.time(parsed.after(said), vocabulary, typist.today), typist)
+        request, wrong = _time(reading.time(typed.asked, vocabulary, typist.today), typist)
     except UserError as error:
         return Misread(TimeDraft(comment=text), error)
     draft, unsure = request, None
     if isinstance(request, TimeToLog):
         alternative = request.comment.lower().startswith("or ")
-        if alternative or is_doubtful(parsed.after(said).plain):
+        if alternative or is_doubtful(typed.asked.plain):
             draft, unsure = TimeDraft(comment=parsed.text), _unsure()
         elif is_question(parsed.words):
             unsure = Question(as_typed(text))
         else:
-            unsure = _more_than_comment(request, words, typist, on="on" in parsed.options)
-    if alone and draft.comment and (near := word_meant(words[0], (*EDIT, "help"))):
-        wrong = UnknownWord("timelog", words[0], near)
+            unsure = _more_than_comment(request, parsed, typist)
+    word = parsed.plain if draft.comment and len(parsed.words) == 1 and not parsed.options else ""
+    if near := word_meant(word, _ABOUT.verbs):
+        wrong = UnknownWord("timelog", word, near)
     if parsed.problems:
         comment = " ".join(filter(None, (draft.comment, *parsed.left)))
         return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
@@ -139,39 +181,13 @@ def timelog_command(
     return Misread(draft, wrong) if wrong else request
 
 
-def _about_logged(words: Sequence[str]) -> TimelogRequest | None:
-    """What asks about time that was logged: `delete last`, `how much did I log today`, `who logged on 12`."""
-    if words[0] in EDIT and words[1:] and (LAST.issuperset(words[1:]) or words[1] == "last"):
-        return EditLastEntry()
-    if {"today", "week", "total", "totals", "entries"}.intersection(words) and TOTALS.issuperset(words):
-        return ShowTotals()
-    issue = values.issue_number(words[-1])
-    if words[0] == "who" and issue:
-        raise WhoLogged(issue)
-    return None
-
-
-def _more_than_comment(
-    request: TimeToLog, words: Sequence[str], typist: Typist, *, on: bool
-) -> UserError | None:
+def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: Typist) -> UserError | None:
     """Why what is left may be more than a comment: another day, another person, or more of the same."""
-    comment = request.comment.lower().split()
     if request.quoted:
         return None
-    if not comment:
-        return _either_day(words, typist)
-    first, second = comment[0].rstrip(","), comment[1] if comment[1:] else ""
-    another = first in ("and", "each", "&", "plus", "daily", "every", "per")
-    more = any(one.endswith(",") and _WITH_UNIT.match(two) for one, two in pairwise(comment))
-    someone = first == "for" and not comment[2:] and (second.startswith("@") or second.isalpha())
-    period = "-" in first and all(part in CALENDAR for part in first.split("-"))
-    first = first.strip("()")
-    near = second in ("", *MORE_DAYS) or second in CALENDAR
-    days = ("/" in first and first.replace("/", "").isdigit()) or (
-        near and (first in CALENDAR or dates.is_date(first))
-    )
-    until = first in MORE_DAYS and (second in CALENDAR or dates.is_date(second))
-    if another or more or someone or ((period or days or until) and not on):
+    if not request.comment:
+        return _either_day([plain(word) or "" for word in parsed.words], typist)
+    if _MORE.take(request.comment) or ("on" not in parsed.options and _MORE_DAYS.take(request.comment)):
         return UserError(
             "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
             "yourself, or put the comment in quotes.",
@@ -212,59 +228,56 @@ def _time(parsed: Parsed, typist: Typist) -> Read:
         draft, parsed = draft.model_copy(update={"spent_on": said.day}), parsed.after(said.count)
     if not parsed.words:
         return draft, wrong
-    about = _on_project if draft.project else _on_issue
-    draft, wrong_too = about(parsed, draft, typist)
+    draft, wrong_too = _shaped(parsed, draft, typist)
     return draft, wrong or wrong_too
 
 
-def _on_issue(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
-    if ahead := _duration_ahead(parsed.words, typist):
-        spent, issue, count = ahead
-        return _complete(parsed.after(count), draft.model_copy(update={"issue": issue}), spent, typist)
-    if parsed.words[1:] and parsed.words[0].text.lower() in LINKING:
-        parsed = parsed.after(1)
-    number = values.issue_number(parsed.words[0].text)
-    found, count = _duration(parsed.words, typist.locale)
-    if number is None or count > 1:
-        rest, on, wrong = _day_of(parsed.after(count), draft, typist.today)
-        known = {"hours": found, "spent_on": on or draft.spent_on, "comment": _comment(rest)}
-        return _with_uncertain_day(draft.model_copy(update=known), rest, typist), wrong
-    draft, rest = draft.model_copy(update={"issue": number}), parsed.after(1)
-    return _with_duration(rest, draft, typist) if rest.words else (draft, None)
-
-
-def _on_project(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
-    number = values.issue_number(parsed.words[0].text)
-    if number is not None and _duration(parsed.words[1:], typist.locale)[0] is not None:
-        on_issue = draft.model_copy(update={"issue": number, "project": None})
+def _shaped(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
+    """What the numbers among the words are: the issue and the duration; the rest is the comment."""
+    found = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
+    slots = found[1].groupdict() if found else {}
+    comment = _within(parsed, found[1], "comment", "rest") if found else parsed
+    number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
+    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "said"))), None)
+    both = None
+    if number and draft.project:
         both = UserError("Log time on an issue or a project, not both. Leave one out.")
-        return _with_duration(parsed.after(1), on_issue, typist)[0], both
-    return _with_duration(parsed, draft, typist)
+    if number:
+        draft = draft.model_copy(update={"issue": number, "project": None})
+    if not (number or draft.project):
+        amount = None
+        with suppress(UserError):
+            amount = hours(spent, typist.locale) if spent else None
+        rest, on, wrong = _day_of(comment if amount else parsed, draft, typist.today)
+        known = {"hours": amount, "spent_on": on or draft.spent_on}
+        draft = draft.model_copy(update={**known, "comment": _comment(rest)})
+        return _with_uncertain_day(draft, rest, typist), wrong
+    if not spent and not comment.words:
+        return draft, None
+    typed = _within(parsed, found[1], "amount", "comment", "said", "rest") if found else parsed
+    before = _within(parsed, found[1], "comment") if found else parsed
+    if spent and any(plain(word) in NEGATIONS for word in before.words):
+        return draft.model_copy(update={"comment": _comment(typed)}), _unsure()
+    try:
+        amount = hours(spent or comment.words[0].text, typist.locale)
+    except UserError as error:
+        return draft.model_copy(update={"comment": _comment(typed)}), both or error
+    complete, wrong = _complete(comment, draft, amount, typist)
+    return complete, both or wrong
 
 
-def _with_duration(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
-    spent, count = _duration(parsed.words, typist.locale)
-    at = _duration_within(parsed.words) if spent is None else 0
-    if any(plain(word) in NEGATIONS for word in parsed.words[:at]):
-        return draft.model_copy(update={"comment": _comment(parsed)}), _unsure()
-    if at:  # the comment comes first
-        spent, count = _duration(parsed.words[at:], typist.locale)
-        parsed = parsed.without(at, count)
-        count = 0
-    if spent is None:
-        try:
-            spent, count = hours(parsed.words[0].text, typist.locale), 1
-        except UserError as error:
-            return draft.model_copy(update={"comment": _comment(parsed)}), error
-    return _complete(parsed.after(count), draft, spent, typist)
+def _text(parsed: Parsed) -> str:
+    return " ".join(word.source for word in parsed.words)
 
 
-def _duration_within(words: Sequence[Word]) -> int:
-    """Where a duration with a unit begins after other words: `testing 1h`; 0 for none."""
-    for at in range(1, min(len(words), MAX_WORDS_BEFORE + 1)):
-        if not words[at].quoted and _WITH_UNIT.match(words[at].text):
-            return at
-    return 0
+def _within(parsed: Parsed, match: re.Match[str], *slots: str) -> Parsed:
+    """The words that some slots took."""
+    spans = [match.span(slot) for slot in slots if slot in match.re.groupindex]
+    at, kept = 0, list[Word]()
+    for word in parsed.words:
+        kept += [word] if any(start <= at < end for start, end in spans) else []
+        at += len(word.source) + 1
+    return replace(parsed, words=tuple(kept))
 
 
 def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) -> Read:
@@ -314,59 +327,19 @@ def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: Typist) -> Ti
     return draft
 
 
-def _duration_ahead(words: Sequence[Word], typist: Typist) -> tuple[Decimal, int, int] | None:
-    """The duration and the issue in `1h 42`, and how many words they take; None if the words are ambiguous,
-    as in `1h 30 42`.
-    """
-    for count in range(min(len(words) - 1, MAX_DURATION_WORDS), 0, -1):
-        duration = " ".join(word.text for word in words[:count])
-        linking = _linking(words[count:])
-        mistakable = values.issue_number(duration) if count == 1 else duration[-1].isdigit()
-        about, *after = words[count + linking : count + linking + 2]
-        issue = _ISSUE.fullmatch(about.text.rstrip(":,"))
-        if issue is None or (mistakable and not linking):
-            continue
-        certain = linking or about.text.startswith("#")
-        if after and after[0].text[:1].isdigit() and not certain and not dates.said_day(after, typist.today):
-            continue
-        with suppress(UserError):
-            return hours(duration, typist.locale), int(issue[1]), count + linking + 1
-    return None
-
-
-def _linking(words: Sequence[Word]) -> int:
-    """How many linking words stand before the last possible word for an issue."""
-    plain = [word.text.lower() for word in words[:3]]
-    return next((n for n, word in enumerate(plain) if word not in LINKING), len(plain) - 1)
-
-
-def _duration(words: Sequence[Word], locale: str) -> tuple[Decimal | None, int]:
-    """The duration that the words begin with, and how many of them it takes.
-
-    A duration of several words ends with a unit or at the end of the text: `1h 30 tickets` is one hour.
-    """
-    plain = [word.text.rstrip(",") for word in words[:MAX_DURATION_WORDS]]
-    for count in range(len(plain), 0, -1):
-        if count > 1 and count < len(words) and plain[count - 1][-1:].isdigit():
-            continue
-        with suppress(UserError):
-            return hours(" ".join(plain[:count]), locale), count
-    return None, 0
-
-
 def may_name_project(typed: TypedTime) -> bool:
     """Whether the words may name a project."""
     return "project" in reading.needs(typed.parsed.words, "time")
 
 
-def beside_duration(typed: TypedTime, typist: Typist) -> Iterator[tuple[Word, ...]]:
+def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
     """The words right before or after the duration that may name a project, the longest run first."""
-    words = typed.parsed.words
-    words = words[next((n for n, word in enumerate(words) if word.text.lower() not in LOG), 0) :]
-    spent, count = _duration(words, typist.locale)
-    within = _duration_within(words) if spent is None else 0
-    words = words[:within] if spent is None else words[count : count + MAX_WORDS_BEFORE]
-    for end in range(len(words), 0 if spent else max(within - 1, 0), -1):
+    found = _BESIDE.take(_text(typed.asked))
+    words = _within(typed.asked, found[1], "comment").words if found else ()
+    shortest = len(words)
+    if found and not words:
+        words, shortest = _within(typed.asked, found[1], "rest").words[:LONGEST], 1
+    for end in range(len(words), max(shortest, 1) - 1, -1):
         run, after = words[:end], [word.text.lower() for word in words[end : end + 1]]
         said = " ".join(word.text for word in run)
         plain = not any(atom.quoted or atom.user for word in run for atom in word.atoms)

@@ -87,7 +87,7 @@ class TimelogHandlers:
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
             request = timelog_command(typed, typist, Vocabulary(names))
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
-            said = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed, typist)}
+            said = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed)}
             guess = await self.guesses.meant(
                 reply.owner,
                 reply.channel,

@@ -43,6 +43,7 @@ _SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week|month|year)s?)")
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
 _AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)}) (?:day|week|month|year)s? ago")
 _END_OF = re.compile(r"(?:the )?end of (?:the |this |(next) )?(week|month|year)")
+DAY_WORD = r"(?:today|yesterday|tomorrow|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.|[0-9]+[dw])"
 _LONGEST_SAID = 4  # how many words a day may take: `on 31 Dec 2026`
 _TAKES_DAY = frozenset(
     {

@@ -2,6 +2,8 @@
 
 import re
 
+from bot.slack.language.durations import without_and, without_spans
+
 _UNIT = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}\b"
 _TIME = rf"(?:{_CLOCK}|[0-9]+(?:[.,][0-9]+)?\s?{_UNIT}\b)"
@@ -33,4 +35,4 @@ def is_several(text: str) -> bool:
 
 def is_doubtful(text: str) -> bool:
     """Whether a text begins with numbers of which one may be neither the issue nor the duration."""
-    return _DOUBTFUL.match(" ".join(text.split())) is not None
+    return _DOUBTFUL.match(without_spans(without_and(" ".join(text.split())))) is not None

@@ -22,11 +22,14 @@ _HOURS_AND = re.compile(
 )
 _FROM_TO = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?[-–]([0-9]{1,2})(?::([0-9]{2}))?")
 _FORMS = (
-    *(rf"(?=\S*:){_FROM_TO.pattern}", _IN_WORDS.pattern, _BOTH.pattern, _MINUTES.pattern),
-    *(rf"[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?\s*{_HOURS}", r"[0-9]{1,3}[.,][0-9]{1,2}(?!\.)"),
+    *(rf"(?=\S*:){_FROM_TO.pattern}", _IN_WORDS.pattern, _MINUTES.pattern),
+    *(rf"[0-9]{{1,5}}\s*{_HOURS}\s*(?:and\s+)?[0-9]{{1,2}}\s*{_MINS}", rf"[0-9]{{1,5}}{_HOURS}[0-9]{{1,2}}"),
+    rf"[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?\s*{_HOURS}",
 )
-DURATION = "(?:" + re.sub(r"\((?!\?)", "(?:", "|".join(_FORMS)) + r")(?![^\s,.:;!?])"
-"""A duration within a text; a number alone may be something else."""
+_END = r"(?![^\s.,:;!?])"
+WITH_UNIT = "(?>(?:" + re.sub(r"\((?!\?)", "(?:", "|".join(_FORMS)) + f"){_END})"
+DURATION = rf"(?>{WITH_UNIT}|(?:[0-9]{{1,5}}:[0-9]{{1,2}}|[0-9]{{1,3}}[.,][0-9]{{1,2}}(?!\.)){_END})"
+"""Durations within a text; a number alone may be something else."""
 # Languages with a decimal comma (CLDR); Mexico and Slack's Latin America use a point.
 _COMMA_LANGUAGES = frozenset(
     (

@@ -40,6 +40,11 @@ class Table(Generic[T]):
         return None
 
 
+def shapes(*rows: str, **slots: str) -> Table[None]:
+    """A table of which only the slots matter."""
+    return Table(*((said, None) for said in rows), **slots)
+
+
 def _compiled(said: str, slots: dict[str, str]) -> re.Pattern[str]:
     row = ""
     for word in said.split():
