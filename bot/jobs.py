@@ -39,7 +39,6 @@ class PeriodicJobs:
 
     def start_heartbeat(self) -> None:
         self._scheduler.start()
-        self._watch = asyncio.create_task(self._watch_clock())
         self._add(self._heartbeat)
 
     def start(self) -> None:
@@ -52,7 +51,6 @@ class PeriodicJobs:
             await self._remove(job)
 
     async def stop_heartbeat(self) -> None:
-        self._watch.cancel()
         await self._remove(self._heartbeat)
         self._scheduler.shutdown(wait=False)
 
@@ -81,14 +79,3 @@ class PeriodicJobs:
             log.exception("periodic job failed", action="job.failed", job=job.name)
         finally:
             del self._running[job.name]
-
-    async def _watch_clock(self) -> None:
-        """Run a job now if the wall clock was set back: APScheduler compares due times with it, and would
-        wait for it to catch up. Without heartbeats other replicas would take over this one's work.
-        """
-        while True:
-            await asyncio.sleep(self._heartbeat.seconds)
-            now = datetime.now(UTC)
-            for job in self._scheduler.get_jobs():
-                if job.next_run_time > now + 2 * job.trigger.interval:
-                    job.modify(next_run_time=now)

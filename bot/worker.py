@@ -5,13 +5,11 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 import structlog
 
-from bot.store.job import FURTHEST, TRIED_FOR, Done, Job, Later, Outcome
+from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome
 from bot.store.jobs import Jobs
-from bot.store.processes import Clock
 from bot.tasks import Tasks
 
 AT_ONCE = 50  # jobs of one kind that a process does at a time, so that no kind blocks the others
@@ -27,10 +25,9 @@ Settle = Callable[[Job, Outcome], Awaitable[None]]
 
 
 class Together(ABC):
-    """Does several jobs of one kind in one call. For `furthest`, see `Jobs.realign`."""
+    """Does several jobs of one kind in one call."""
 
     at_once: int = AT_ONCE
-    furthest: timedelta = FURTHEST
 
     @abstractmethod
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
@@ -69,10 +66,8 @@ class Worker:
         }
         self.retry = retry
         self.tasks = Tasks()
-        self._clock = Clock()
         self._doing: Counter[str] = Counter()
-        self._stopping = self._begun = False
-        self._looking = self._look_again = False
+        self._stopping = self._looking = self._look_again = False
         jobs.taker = self
 
     def wake(self) -> None:
@@ -88,14 +83,7 @@ class Worker:
 
     async def run_due(self) -> None:
         """Take and start the jobs that are due; called at every interval."""
-        now, due = await self.jobs.due()
-        self._clock.set(now)
-        if self._clock.suspect and (self._begun or await self.jobs.was_ahead(now)):
-            furthest = {kind: does.furthest for kind, does in self.kinds.items() if does.furthest != FURTHEST}
-            await self.jobs.realign(now, furthest)
-            _, due = await self.jobs.due()
-        self._begun, self._clock.suspect = True, False
-        for kind in due:
+        for kind in await self.jobs.due():
             if kind not in self.kinds or self._stopping:
                 continue
             if (room := self.kinds[kind].at_once - self._doing[kind]) > 0:

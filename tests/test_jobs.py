@@ -1,10 +1,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
 
 import pytest
-import time_machine
 from structlog.testing import capture_logs
 
 from bot.jobs import PeriodicJob, PeriodicJobs
@@ -77,12 +75,3 @@ async def test_a_canceled_run_is_not_logged(caplog: pytest.LogCaptureFixture) ->
     async with running(Work(), PeriodicJob("work", work.run, INTERVAL, at_once=True)):
         await work.runs(1)
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
-
-
-async def test_jobs_go_on_after_the_wall_clock_was_set_back() -> None:
-    heartbeat, other = Work(), Work()
-    async with running(heartbeat, PeriodicJob("other", other.run, INTERVAL)):
-        await other.runs(1)
-        with time_machine.travel(datetime.now(UTC) - timedelta(hours=1), tick=True):
-            await heartbeat.runs(heartbeat.begun + 3)
-            await other.runs(other.begun + 3)

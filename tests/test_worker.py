@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from unittest import mock
 
 import pytest
@@ -81,12 +81,12 @@ async def test_what_is_left_of_jobs_that_are_done_together_is_done_later(
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
 
     async with asyncio.timeout(10):
-        while (await store.jobs.due())[1] or len(together.done) < 3:
+        while await store.jobs.due() or len(together.done) < 3:
             await worker.run_due()
             await worker.tasks.idle()
 
     assert sorted(together.done) == ["0", "1", "2"]
-    assert not (await store.jobs.due())[1]
+    assert not await store.jobs.due()
 
 
 async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interval(store: Store) -> None:
@@ -119,7 +119,7 @@ async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
     await worker.tasks.idle()
 
     assert done == []
-    assert (await store.jobs.due())[1] == [QUICK]
+    assert await store.jobs.due() == [QUICK]
 
 
 async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
@@ -185,7 +185,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
     looks, tried = 0, 0
     due = store.jobs.due
 
-    async def counted() -> tuple[datetime, Sequence[str]]:
+    async def counted() -> Sequence[str]:
         nonlocal looks
         looks += 1
         await asyncio.sleep(0.1)
@@ -216,7 +216,7 @@ async def test_what_is_put_while_the_worker_looks_is_done_at_once(store: Store) 
     due, looking, released = store.jobs.due, asyncio.Event(), asyncio.Event()
     done: list[str] = []
 
-    async def slow() -> tuple[datetime, Sequence[str]]:
+    async def slow() -> Sequence[str]:
         found = await due()
         looking.set()
         await released.wait()

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -179,10 +178,6 @@ class Database:
         key = inspect(row).primary_key
         some = select(*key).where(free).order_by(*order).limit(limit).with_for_update(skip_locked=True)
         return update(row).where(tuple_(*key).in_(some)).values(values).returning(row)
-
-    async def realign(self, column: InstrumentedAttribute[Any], now: datetime, latest: datetime) -> None:
-        """Set to `now` what is later than `latest`: the clock was ahead when it was set."""
-        await self.execute(update(column.class_).where(column > latest).values({column: now}))
 
     async def delete_in_batches(self, row: type[DeclarativeBase], old: ColumnElement[bool]) -> None:
         """Delete the rows that match `old`, in batches, so that other transactions don't wait long.

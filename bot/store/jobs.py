@@ -26,7 +26,6 @@ from sqlalchemy import (
     and_,
     case,
     delete,
-    exists,
     false,
     func,
     literal,
@@ -42,8 +41,8 @@ from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.job import FURTHEST, Again, Done, Job, Later, Outcome, State, Statement, Taker
 from bot.store.owner import Owner
-from bot.store.processes import JUMP, Processes
-from bot.store.tables import JobRow, ProcessRow
+from bot.store.processes import Processes
+from bot.store.tables import JobRow
 from bot.store.vault import Vault
 
 RETENTION = timedelta(days=1)
@@ -232,12 +231,12 @@ class Jobs:
                 self.taker.start(row.kind, [replace(job, content=content, attempts=row.attempts)])
         return bool(rows)
 
-    async def due(self) -> tuple[datetime, Sequence[str]]:
-        """The database's time, and the kinds of jobs that are due or whose process crashed."""
+    async def due(self) -> Sequence[str]:
+        """The kinds of jobs that are due or whose process crashed."""
 
-        def work(connection: Connection) -> tuple[datetime, list[str]]:
+        def work(connection: Connection) -> Sequence[str]:
             now = connection.execute(self.processes.clock).scalar_one()
-            return now, list(connection.scalars(select(JobRow.kind).where(self._free(now)).distinct()))
+            return [*connection.scalars(select(JobRow.kind).where(self._free(now)).distinct())]
 
         return await self.database.read(work)
 
@@ -333,28 +332,10 @@ class Jobs:
         free["keep_until"] = case((JobRow.keep_until.is_not(None), now + LAST_ARRIVES))
         await self.database.execute(update(JobRow).where(JobRow.holder == self.processes.name).values(free))
 
-    async def was_ahead(self, now: datetime) -> bool:
-        """Whether a finished job or a heartbeat is dated in the future."""
-        done = exists().where(JobRow.state == State.DONE, JobRow.at > now + JUMP)
-        heard = exists().where(ProcessRow.seen_at > now + JUMP)
-        return bool(await self.database.read(lambda it: it.scalar(select(or_(done, heard)))))
-
-    async def realign(self, now: datetime, furthest: Mapping[str, timedelta]) -> None:
-        """Make due the jobs that a clock that was ahead postponed for longer than is possible: FURTHEST, or
-        the `furthest` of their kind.
-        """
-        each = [(JobRow.kind == kind, most) for kind, most in furthest.items()]
-        for kinds, most in ((JobRow.kind.not_in(furthest), FURTHEST), *each):
-            later = and_(kinds, JobRow.due_at > now + most)
-            await self.database.execute(update(JobRow).where(later).values(due_at=now))
-        await self.database.realign(JobRow.keep_until, now, now + FURTHEST)
-
     async def prune(self, now: datetime) -> None:
         """Delete old jobs and claims, except jobs that are still to be done."""
         to_do = and_(JobRow.kind.is_not(None), JobRow.state != State.DONE)
-        # Those in the future are from before the clock was set back.
-        lately = JobRow.at.between(now - RETENTION, now + RETENTION)
-        await self.database.delete_in_batches(JobRow, not_(or_(to_do, lately)))
+        await self.database.delete_in_batches(JobRow, and_(not_(to_do), JobRow.at < now - RETENTION))
 
     def _claim(self, key: str, kept: timedelta | None, by: Owner | None, connection: Connection) -> Job:
         now, me = connection.execute(self.processes.clock).scalar_one(), self.processes.name
@@ -370,8 +351,7 @@ class Jobs:
         held = row.state == State.HELD
         if held and not (row.dead or (row.holder == me and self._in_use[key] == 1)):  # this request's own
             return Job(key, won=False)
-        # A time in the future is from before the clock was set back.
-        lapsed = kept is not None and not now - kept < row.at < now + kept
+        lapsed = kept is not None and row.at <= now - kept
         if not (held or lapsed) and (kept is not None or row.state == State.DONE):
             return Job(key, won=False, done=True)
         tried_at = row.at if held or not lapsed else None
@@ -429,7 +409,7 @@ class Jobs:
             tried_at=row.tried_at,
             searched_to=row.searched_to,
             age=max(now - row.at, timedelta(0)),
-            unknown_for=max(now - row.unknown_since, timedelta(0)) if row.unknown_since else timedelta(0),
+            unknown_for=now - row.unknown_since if row.unknown_since else timedelta(0),
             content=self._opened(row, row.encrypted),
             sending=self._opened(row, row.sending) if row.sending else None,
             attempts=row.attempts,

@@ -11,8 +11,6 @@ from bot.store.column_types import NOW
 from bot.store.database import Database, translated_errors
 from bot.store.tables import ProcessRow
 
-JUMP = timedelta(minutes=1)  # how far the clock may be set back before due times are recalculated
-
 
 class Processes:
     """Sends this process's heartbeats, and detects dead processes.
@@ -51,14 +49,12 @@ class Processes:
         """Match rows whose holder is dead.
 
         Matches none until this process's own heartbeats have been steady for the whole timeout: after a
-        database outage or a clock change every process looks dead for a moment.
+        database outage every process looks dead for a moment.
         """
         steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
         if not steady:
             return sa.false()
-        # A heartbeat from the future is from before the clock was set back.
-        heard = ProcessRow.seen_at.between(now - self._timeout, now + self._timeout)
-        return ~sa.exists().where(ProcessRow.holder == holder, heard)
+        return ~sa.exists().where(ProcessRow.holder == holder, ProcessRow.seen_at > now - self._timeout)
 
     async def leave(self) -> None:
         """Delete this process, so that others can take over what it holds at once."""
@@ -69,18 +65,12 @@ class Processes:
 
 
 class Clock:
-    """The last time read from the database plus the time since; this machine's clock until the first read.
-
-    `suspect`: due times and leases may be from a clock that was ahead, as at the start and when the
-    database's clock was set back.
-    """
+    """The last time read from the database plus the time since; this machine's clock until the first read."""
 
     def __init__(self) -> None:
         self._last_read: tuple[datetime, float] | None = None
-        self.suspect = True
 
     def set(self, now: datetime) -> None:
-        self.suspect |= self._last_read is not None and now < self.now() - JUMP
         self._last_read = (now, time.monotonic())
 
     def now(self) -> datetime:

@@ -236,7 +236,7 @@ async def digests(directory: Path, most: int) -> None:
 
             began = time.perf_counter()
             await tick(0)
-            while (await store.jobs.due())[1]:
+            while await store.jobs.due():
                 await tick(0)
             first = time.perf_counter() - began
             return [await timed(tick), f"{first:.2f} s"]

@@ -150,15 +150,11 @@ class Chaos:
         self.wire.heal()
 
     async def _time(self, dice: random.Random) -> None:
-        """Sets the clock ahead, so that digests come due, and back."""
+        """Sets the clock ahead, so that digests come due."""
         await asyncio.sleep(dice.uniform(1, 4))
         if not self.sets_clock:
             return
-        if dice.random() < 0.7:
-            await self.advance()
-        else:
-            self._note("clock back")
-            self.clock.turn(-HOUR)
+        await self.advance()
 
     async def _database(self, dice: random.Random) -> None:
         """Restarts PostgreSQL every few seconds, in about every other round."""

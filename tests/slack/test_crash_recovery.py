@@ -185,17 +185,6 @@ async def test_what_is_older_than_a_day_or_unreadable_is_told_to_nobody(ana: Per
     assert "delivery.abandoned" not in actions
 
 
-async def test_a_process_that_crashed_before_the_clock_was_set_back_is_dead(ana: Person) -> None:
-    office, ahead = ana.office, literal(datetime.now(UTC) + timedelta(hours=1))
-    process = Store(office.bot.database, Vault([office.encryption_key]), timings=TIMINGS, clock=select(ahead))
-    await process.processes.beat()
-    await leave_behind(office, "new Before that", process=process)
-
-    async with asyncio.timeout(IN_TIME):
-        [told] = await told_of_crashes(ana)
-    assert "Before that" in told
-
-
 @pytest.mark.parametrize("changed", [False, True])
 async def test_a_lost_press_is_never_told_over_a_form_that_changed(ana: Person, *, changed: bool) -> None:
     await ana.command("/issue new project:webshop")

@@ -114,7 +114,7 @@ async def test_only_the_process_that_has_a_job_changes_anything_with_it(
     now_held = await taken(other.jobs)
 
     await settle(paused.jobs, held, paused.jobs.putting(OTHER, "2", "from the paused one"))
-    assert (await other.jobs.due())[1] == []
+    assert await other.jobs.due() == []
     await settle(other.jobs, now_held, other.jobs.putting(OTHER, "2", "from the other one"))
     [also] = await paused.jobs.take(OTHER, 9)
     assert also.content == "from the other one"
@@ -149,7 +149,7 @@ async def test_a_canceled_job_is_its_holders_no_more_even_once_it_is_taken_again
     held = await taken(jobs)
     await put(jobs, jobs.canceling("1"))
     assert not await jobs.keep(held, processes.now, AGE)
-    assert (await jobs.due())[1] == []
+    assert await jobs.due() == []
 
     await jobs.put(KIND, "1", "second")
     fresh = await taken(jobs)
@@ -214,18 +214,6 @@ async def test_what_is_put_without_replacing_changes_nothing_that_is_to_be_done(
     await jobs.settled(held, Done())
     await put(jobs, jobs.putting(KIND, "1", "fourth", replaces=False))
     assert (await taken(jobs)).content == "fourth"
-
-
-async def test_a_clock_that_was_ahead_delays_no_kind_for_longer_than_usual(processes: Processes) -> None:
-    jobs = processes.start().jobs
-    for kind in (KIND, OTHER):
-        for after in (HOUR, 2 * DAY):
-            await put(jobs, jobs.putting(kind, f"{kind} in {after}", "", at=processes.now + after))
-
-    await jobs.realign(processes.now, {KIND: timedelta(minutes=1)})
-
-    assert len(await jobs.take(KIND, 9)) == 2
-    assert [job.key for job in await jobs.take(OTHER, 9)] == [f"{OTHER} in {2 * DAY}"]
 
 
 async def test_what_is_to_be_done_is_kept_however_old_it_is(processes: Processes) -> None:

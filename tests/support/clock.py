@@ -30,7 +30,7 @@ class SharedClock:
     file: Path
 
     def turn(self, seconds: float) -> None:
-        """Sets the clock ahead by so many seconds, or back."""
+        """Sets the clock ahead by so many seconds."""
         new = self.file.with_suffix(".new")
         new.write_text(str(self._ahead() + seconds))
         new.replace(self.file)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -146,7 +147,9 @@ class Office:
 
     async def _first_turns(self) -> None:
         """Delays until periodic work has had its first turn, before anybody is linked or sets a clock."""
-        await until_so(lambda: not self.bot.worker._clock.suspect)
+        jobs, now = self.bot._jobs, datetime.now(UTC)
+        due = jobs._scheduler.get_job("due jobs")
+        await until_so(lambda: due.next_run_time > now and due.id not in jobs._running)
 
     def environment(self, port: int) -> dict[str, str]:
         """Returns the settings of a bot that listens on this port, as environment variables."""

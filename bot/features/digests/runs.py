@@ -63,7 +63,6 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     name = "digest"
     readers = 4
     at_once = 2000
-    furthest = timedelta(0)  # its due times are those of its schedule
 
     def __init__(self, access: Access, poster: DigestPoster, on_finished: OnFinished) -> None:
         super().__init__(access)

@@ -76,7 +76,6 @@ class FollowerReads(DueReads[Follower, Changes]):
     def __init__(self, access: Access) -> None:
         super().__init__(access)
         self._stored, self._following = access.store.followed, Following(access)
-        self.furthest = timedelta(seconds=max(0, access.timings.follow_every))
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Follower]:
         owners = [Owner.named(job.key.removeprefix(f"{FOLLOWER}:")) for job in jobs]

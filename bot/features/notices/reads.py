@@ -124,7 +124,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
 
     def __init__(self, access: Access, telling: Callable[[AssignmentMessage], Statement]) -> None:
         super().__init__(access)
-        self._telling, self.furthest = telling, timedelta(seconds=access.timings.notice_every)
+        self._telling = telling
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Assignee]:
         owners = [Owner.named(job.key.removeprefix(f"{ASSIGNEE}:")) for job in jobs]
@@ -170,7 +170,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
 
     async def _next_turn(self, owner: Owner) -> datetime:
         """Turns are spread evenly over the interval, each user's at the same time of it."""
-        now, every = await self.access.store.processes.now(), self.furthest.total_seconds()
+        now, every = await self.access.store.processes.now(), self.access.timings.notice_every
         since_last = (now.timestamp() - zlib.crc32(owner.name.encode())) % every
         return now + timedelta(seconds=every - since_last)
 

@@ -32,7 +32,7 @@ from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
 from tests.support.wire import Altered
-from tests.support.work import run_due, run_due_after
+from tests.support.work import run_due
 
 WEBSHOP = "webshop"
 
@@ -411,19 +411,6 @@ async def test_an_issue_from_the_future_hides_no_change_of_another(office: Offic
     office.newest_issue().updated_on = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
     post = await create_from_message(ana, "Checkout is slow")
     await read_twice(office)
-    change(office.newest_issue(), status_id=defaults.CLOSED)
-
-    await read_followed(office)
-
-    assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
-
-
-async def test_issues_are_read_again_once_a_clock_that_was_ahead_is_set_back(
-    office: Office, ana: Person
-) -> None:
-    post = await create_from_message(ana, "Cart loses items")
-    await run_due_after(office, timedelta(days=1))
-    office.clock.ahead -= timedelta(days=1)
     change(office.newest_issue(), status_id=defaults.CLOSED)
 
     await read_followed(office)

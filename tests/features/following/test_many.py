@@ -103,9 +103,9 @@ async def test_an_issue_that_is_followed_no_more_leaves_nothing_to_do(office: Of
     [one] = await stored.of(ANA)
     [changed] = stored.changed([one])
     await office.bot.database.execute(changed)
-    assert FOLLOWED in (await jobs.due())[1]
+    assert FOLLOWED in await jobs.due()
     await stored.end([one])
-    assert FOLLOWED not in (await jobs.due())[1]
+    assert FOLLOWED not in await jobs.due()
 
     await office.bot.database.execute(changed)  # as by a read that began before
     await read_followed(office)

@@ -101,17 +101,6 @@ async def test_turns_of_many_users_are_spread_over_the_interval(office: Office) 
     assert len({round(time.total_seconds()) for time in times}) > MANY / 2
 
 
-async def test_a_clock_that_was_ahead_delays_nothing(office: Office, turns: Turns, ben: Person) -> None:
-    for days in (1, -1):
-        turns.pass_time(timedelta(days=days))
-        await turns.next()
-    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
-
-    await turns.next()
-
-    assert len(await told(ben)) == 1
-
-
 async def test_many_other_changes_do_not_delay_an_assignment(
     office: Office, turns: Turns, ben: Person
 ) -> None:
