@@ -35,7 +35,7 @@ class Timings:
     """How old an answer that decides about a post may be; Slack may make the post wait for three more."""
     follow_every: float = 60.0  # the interval at which the issues that a user follows are read
     notice_every: float = 300.0
-    """The interval at which the issues that the service assigned to a user are read."""
+    """The interval at which the issues that are assigned to a user, or that they reported, are read."""
     keys: KeyTimings = field(default_factory=KeyTimings)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot import errors
-from bot.access.assignments import assignments_end
+from bot.access.own_issues import changes_end
 from bot.service.client import Client, watched_reads
 from bot.service.models import User
 from bot.store.digests import Pause
@@ -64,7 +64,7 @@ class Accounts:
     async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
         since = None
         with suppress(errors.ServiceError):  # otherwise it starts with what is read first
-            since = await assignments_end(self.client, key, await self.store.processes.now())
+            since = await changes_end(self.client, key, await self.store.processes.now())
         await self.store.links.put(owner, key, user.id, full_name(user), since)
 
     async def linked_as(self, owner: Owner) -> Link | None:

@@ -177,6 +177,11 @@ class Catalogs:
         learned = await self._values(session, catalog.project_id, empty)
         return replace(catalog, custom_fields=_merged(*catalog.custom_fields, *learned))
 
+    async def listed(self, session: Session, project_id: int | None, part: Part) -> tuple[Ref, ...]:
+        """The statuses, priorities or assignees that the service lists; empty if it doesn't list them."""
+        known = self._members(session, project_id) if part == "assignees" else self._everywhere(session, part)
+        return await known or ()
+
     async def prefetch(self, session: Session, parts: Collection[Part]) -> None:
         """Read what is the same in every project, beside something else; errors come where it is needed."""
         with suppress(ServiceError):

@@ -20,7 +20,7 @@ from bot.features.link_cards.handlers import LinkHandlers
 from bot.features.mentions.handlers import MentionHandlers
 from bot.features.new_issue.handlers import CreateFormHandlers
 from bot.features.new_issue.opening import FormOpening
-from bot.features.notices.messenger import AssignmentMessenger
+from bot.features.notices.handlers import NoticeHandlers
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.related.handlers import RelatedHandlers
@@ -39,7 +39,7 @@ class Handlers(Protocol):
 
 HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
     *(AccountHandlers, Uninstall, ProjectHandlers, UserHandlers, IssueHandlers),
-    *(AssignmentMessenger, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
+    *(NoticeHandlers, FileHandlers, CommentHandlers, TemplateHandlers, TimelogHandlers, FollowHandlers),
     *(SearchHandlers, RelatedHandlers, EditHandlers, FormOpening, CreateFormHandlers, DigestHandlers),
     *(EmojiHandlers, TrackerHandlers, IssueCommand, MentionHandlers, LinkHandlers),
     *(WorkflowSteps, HomeHandlers),

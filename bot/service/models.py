@@ -219,6 +219,7 @@ class Change(Resource):
 
     property: Text = ""
     name: Text = ""
+    old_value: Text = ""
     new_value: Text = ""
 
 

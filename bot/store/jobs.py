@@ -147,9 +147,9 @@ class Jobs:
 
     # What the worker does
 
-    async def put(self, kind: str, key: str, content: object) -> None:
+    async def put(self, kind: str, key: str, content: object, *, replaces: bool = True) -> None:
         """Add a job that any process may do, due now; see `putting`."""
-        await self.database.execute(self.putting(kind, key, content))
+        await self.database.execute(self.putting(kind, key, content, replaces=replaces))
         self.wake()
 
     def putting(
@@ -202,6 +202,11 @@ class Jobs:
         done = select(JobRow.key).where(JobRow.key == key, JobRow.state == State.DONE)
         return await self.database.one(done) is not None
 
+    async def content(self, key: str) -> Any:  # noqa: ANN401 - JSON
+        """The content of a job that isn't done; None without one."""
+        row = await self.database.one(select(JobRow).where(JobRow.key == key, JobRow.encrypted.is_not(None)))
+        return self._opened(row, row.encrypted) if row else None
+
     def wake(self) -> None:
         """Take due jobs now; called after the transaction that added them."""
         if self.taker:
@@ -209,13 +214,9 @@ class Jobs:
 
     async def peek(self, key: str) -> Job | None:
         """Return a due job that no process holds and no attempt can have done."""
-
-        def work(connection: Connection) -> Job | None:
-            free = and_(JobRow.key == key, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
-            row = connection.execute(select(JobRow).where(free)).one_or_none()
-            return row and self._taken(row, connection.execute(self.processes.clock).scalar_one())
-
-        return await self.database.read(work)
+        free = and_(JobRow.key == key, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
+        row = await self.database.one(select(JobRow).where(free))
+        return row and self._taken(row, await self.processes.now())
 
     async def start(self, job: Job, content: object) -> bool:
         """Do a job that `peek` returned in this process now, with other content; False if another process

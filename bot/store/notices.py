@@ -1,7 +1,9 @@
-"""The linked users whose newly assigned issues are read in the service. Each has a job for that."""
+"""What users are told of in direct messages about their issues, and the issues that they muted."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from enum import StrEnum
 
 from sqlalchemy import Connection, delete, select
 
@@ -9,10 +11,21 @@ from bot.store.database import Database
 from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.tables import AssignmentMessagesOffRow
+from bot.store.tables import MutedIssueRow, NoticeSwitchRow
 
 ASSIGNEE = "assignee"
-"""The kind of job that reads what is assigned to a user; its content says up to when that is handled."""
+"""The kind of job that reads what changed of a user's issues; its content says up to when that is handled."""
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Topic(StrEnum):
+    ASSIGNED = "assigned"
+    COMMENTS = "comments"
+    CHANGES = "changes"
+
+
+DEFAULT = {Topic.ASSIGNED: EVER}
+"""What users who chose nothing are told of."""
 
 
 @dataclass(frozen=True)
@@ -20,29 +33,51 @@ class Notices:
     database: Database
     jobs: Jobs
 
-    async def wanted(self, owner: Owner) -> bool:
-        """Whether the user didn't turn the messages off."""
-        off = select(AssignmentMessagesOffRow.user_id).where(AssignmentMessagesOffRow.of(owner))
-        return await self.database.one(off) is None
+    async def topics(self, owner: Owner) -> Mapping[Topic, datetime]:
+        """The topics that the user is told of, with when each was turned on, by the service's clock."""
+        chosen = select(NoticeSwitchRow).where(NoticeSwitchRow.of(owner))
+        rows = await self.database.rows(chosen)
+        topics = DEFAULT | {Topic(row.topic): row.since for row in rows}
+        return {topic: topics[topic] for topic in Topic if topics.get(topic)}
 
-    async def turn_off(self, owner: Owner) -> None:
-        off = self.database.insert(AssignmentMessagesOffRow).values(**owner.columns)
-        await self.database.execute(off.on_conflict_do_nothing())
-
-    async def turn_on(self, owner: Owner, since: datetime) -> None:
-        """Handle what is assigned from then on."""
-        on = delete(AssignmentMessagesOffRow).where(AssignmentMessagesOffRow.of(owner))
-        starting = self.starting(owner, since)
+    async def switch(self, owner: Owner, topics: Collection[Topic], since: datetime | None) -> None:
+        """Turn topics on, for what happens from `since` on by the service's clock; off for None."""
+        key = {**owner.columns, "topic": ""}
+        chosen = [
+            self.database.upsert(NoticeSwitchRow, key | {"topic": topic}, {"since": since})
+            for topic in topics
+        ]
+        # A reading that isn't over goes on from where it is, since the other topics need that.
+        statements = [*chosen, self.starting(owner, since, replaces=False)] if since else chosen
 
         def work(connection: Connection) -> None:
-            connection.execute(on)
-            connection.execute(starting)
+            for statement in statements:
+                connection.execute(statement)
 
         await self.database.write(work)
 
-    def starting(self, owner: Owner, since: datetime | None) -> Statement:
-        """The statement that lets a user's issues be read, for what is assigned from then on, by the
-        service's clock; None to start with what is read first.
+    async def muted(self, owner: Owner) -> tuple[int, ...]:
+        """The issues that the user isn't told of."""
+        muted = select(MutedIssueRow.issue_id).where(MutedIssueRow.of(owner)).order_by(MutedIssueRow.issue_id)
+        return tuple(row.issue_id for row in await self.database.rows(muted))
+
+    async def mute(self, owner: Owner, issue: int, *, on: bool) -> None:
+        row = {**owner.columns, "issue_id": issue}
+        muted = self.database.insert(MutedIssueRow).values(row).on_conflict_do_nothing()
+        unmuted = delete(MutedIssueRow).where(MutedIssueRow.of(owner), MutedIssueRow.issue_id == issue)
+        await self.database.execute(muted if on else unmuted)
+
+    async def progress(self, owner: Owner) -> object:
+        """The content of the job that reads the user's issues; None if it isn't running."""
+        return await self.jobs.content(_key(owner))
+
+    def starting(self, owner: Owner, since: datetime | None, *, replaces: bool = True) -> Statement:
+        """The statement that lets a user's issues be read, for what happens from then on, by the service's
+        clock; None to start with what is read first.
         """
         content = {"since": since and since.isoformat()}
-        return self.jobs.putting(ASSIGNEE, f"{ASSIGNEE}:{owner.name}", content)
+        return self.jobs.putting(ASSIGNEE, _key(owner), content, replaces=replaces)
+
+
+def _key(owner: Owner) -> str:
+    return f"{ASSIGNEE}:{owner.name}"

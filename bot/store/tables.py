@@ -216,10 +216,21 @@ class TimeEntryRow(Owned, Table):
     post_thread_ts: Mapped[str | None]
 
 
-class AssignmentMessagesOffRow(OnePerOwner, Table):
-    """A user who turned off the messages about issues that someone assigns to them."""
+class NoticeSwitchRow(OnePerOwner, Table):
+    """Whether a user is told of a topic: since when, by the service's clock, or not if that is null."""
 
-    __tablename__ = "assignment_messages_off"
+    __tablename__ = "notice_switches"
+
+    topic: Mapped[str] = mapped_column(primary_key=True)
+    since: Mapped[datetime | None]
+
+
+class MutedIssueRow(OnePerOwner, Table):
+    """An issue that a user isn't told of."""
+
+    __tablename__ = "muted_issues"
+
+    issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
 
 
 _PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.column("removed_at").is_(None))

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, event
 import bot
 from bot import telemetry
 from bot.sandbox.people import ANA
+from bot.store.notices import Topic
 from bot.store.owner import Owner
 from bot.timings import Timings
 from tests.benchmarks.row import Row
@@ -90,7 +91,7 @@ async def _ana(database: Path, interval: float) -> AsyncIterator[Person]:
     url = f"sqlite:///{database}"
     office = Office(database.parent, timings=Timings(interval=interval), database_url=url)
     async with office.opened("ana"):
-        await office.bot.store.notices.turn_off(Owner(None, TEAM, ANA.slack_id))
+        await office.bot.store.notices.switch(Owner(None, TEAM, ANA.slack_id), [Topic.ASSIGNED], None)
         await run_due(office.bot)  # what is assigned to people is read by a job of its own
         yield Person(office, ANA.slack_id)
 

@@ -3,8 +3,8 @@
 from typing import Unpack
 
 from tests.faults.issue_scenarios import TAKEN
-from tests.faults.scenario import About, Steps, scenario
-from tests.faults.scene import CHANNEL, Scene
+from tests.faults.scenario import About, Steps, command, press, scenario
+from tests.faults.scene import CHANNEL, NUMBER, Scene, owner
 from tests.features.link_cards.panes import Pane
 from tests.support.reading import JSON, until
 
@@ -33,7 +33,23 @@ at_home("home: create", "home.create", "Create an issue")
 at_home("home: search", "home.search", "Search issues")
 at_home("home: time", "home.time", "Log time")
 at_home("home: mine", "home.mine", "Show all ")
-at_home("home: switch", "home.tell_when_assigned", "Turn off", "Turn on", said="Tell me when I'm assigned")
+
+
+@scenario("home: tell me about", "action:notice.topics", said="Tell me about")
+async def choose_topics(s: Scene) -> Steps:
+    shown = await home(s)
+    yield
+    await s.ana.tick(shown, "Issues assigned to me", "New comments")
+
+
+async def muted(s: Scene, _who: str) -> JSON:
+    """Ana's muted issues."""
+    await s.office.bot.store.notices.mute(owner("ana"), NUMBER, on=True)
+    return await s.after(s.ana.command("/tracker notify"))
+
+
+press("unmute an issue", "notice.mute", muted, "Unmute", said="Tell me about")
+command("turn on comments", "/tracker notify comments on", said="Tell me about")
 
 
 @scenario("open home", "event:app_home_opened")

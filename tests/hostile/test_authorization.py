@@ -57,8 +57,10 @@ JUNK: list[Any] = ["", "x", "-1", "9" * 30, "²", "1:", "{}", '{"q":"x","o":-1}'
 PRESSERS = {"another": BEN.user_id, "administrator": CHRIS.user_id, "unlinked": GWEN, "outside": LENA}
 MAY_USE = {"another": {KEYS["ben"]}, "administrator": {KEYS["chris"]}}
 SILENT = {"open", "issue.share", "issue.share_listed", "issue.subject", "issue.value"}
-SILENT |= {"project.name", "template.issue"}
-"""Handlers that may say nothing: links, typing, cleared selects, and issues that were just shared."""
+SILENT |= {"project.name", "template.issue", "notice.mute"}
+"""Handlers that may say nothing: links, typing, cleared selects, changed buttons, and issues that
+were just shared.
+"""
 IN_FORMS_ONLY = (
     *("issue.project", "issue.value", "issue.subject", "project.name", "time.issue", "comment.issue"),
     *("issue.template", "template.issue", "issue.continue_draft", "issue.discard_draft"),
@@ -131,7 +133,9 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept), EXPIRED),
         (in_form, ("",), EXPIRED),
         ((*own, *home), ("",), OWN),
-        (("home.tell_when_assigned",), ("0", "1"), OWN),
+        (("notice.topics",), ("", "comments"), OWN),
+        (("notice.mute",), (f"{hidden}:1:0", f"{hidden}:1:1"), OWN),
+        (("notice.mute",), (f"{hidden}:0:1",), "it's no longer in"),
         (("issue.follow",), (f"{hidden}:0:0:", f"{hidden}:0:1:1.1"), NO_ISSUE),
         (("issue.follow",), (f"{ISSUE}:0::",), OWN),
         (("issue.unfollow",), (f"{ISSUE}:0::",), EXPIRED),

@@ -257,6 +257,13 @@ class Person:
 
         return await until(saying)
 
+    async def tick(self, shown: JSON, *texts: str) -> None:
+        """Leaves ticked what says these texts, and nothing else, of a message's or the Home tab's boxes."""
+        blocks = [one for one in shown["blocks"] if one.get("accessory", {}).get("type") == "checkboxes"]
+        (block,) = blocks
+        options = [option_saying(block["accessory"]["options"], text) for text in texts]
+        await self._act(_source(shown), block, block["accessory"], selected_options=options)
+
     async def press_at_home(self, text: str) -> None:
         async def pressed() -> bool:
             home = await until(self.home)

@@ -7,13 +7,13 @@ from bot.features.issues import views as issues
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
 from bot.features.issues.fields import CHANGEABLE
 from bot.service.models import Change, Issue, Journal, Ref
-from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section, shortened
-from bot.slack.text.mrkdwn import day, line, link, literal, prefixed, stripped
+from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section
+from bot.slack.text.mrkdwn import day, line, link
 from bot.slack.text.wording import Wording
 from bot.spelling import series
 from bot.store.followed import Followed
 
-QUOTED, DETAILS = 300, 4
+DETAILS = 4
 TOLD = {field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")}
 """The changes that are told: not everyone who sees the issue may see what others show."""
 
@@ -75,12 +75,12 @@ def _changed(issue: Issue, change: Change) -> str:
 
 
 async def quote(seen: Seen, comment: Journal, wording: Wording) -> Message:
-    """The start of a comment, with nothing in it that mentions, links or passes for the bot's own words."""
+    """The line that quotes a comment."""
     number = link(wording.url(seen.issue.id), f"#{seen.issue.id}")
-    words = shortened(stripped(await wording.mrkdwn(comment.notes)).strip(), QUOTED)
+    words = await issues.quoted(comment, wording)
     text = f"{_who(comment)} commented on {number}"
     if words:
-        text = f"{text}:\n{prefixed(literal(words), '> ', '> ')}"
+        text = f"{text}:\n{words}"
     return Message(text, (section(text),))
 
 

@@ -60,6 +60,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
         ("link", "Link your account (`unlink` removes your key from Issue Bot)"),
         ("projects", "List projects"),
         ("default webshop", "Set this channel's project (`default none` clears it)"),
+        ("notify comments on", "Get a direct message about comments on your issues"),
         ("emoji :ticket:", "Create issues here by reacting with an emoji (`emoji off` stops it)"),
         ("project webshop", "Show a project"),
         ("project new", "Create a project"),

@@ -67,8 +67,8 @@ class HomeHandlers:
         created = await self.store.created_issues.latest(owner, CREATED)
         entries = await self.store.time_entries.latest(owner, ENTRIES)
         digests = await self.store.digests.of_owner(owner)
-        told = await self.store.notices.wanted(owner)
-        return StoredItems(link, created, entries, digests, told)
+        topics = await self.store.notices.topics(owner)
+        return StoredItems(link, created, entries, digests, topics.keys())
 
     async def _open_issues(self, owner: Owner) -> Page[Issue]:
         """The first open issues assigned to the user or their groups, highest priority first."""

@@ -1,5 +1,6 @@
 """The Home tab, which is complete in every state, even before the service has answered."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -10,7 +11,7 @@ from bot.features.digests.buttons import Act
 from bot.features.help.views import help_button
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
-from bot.features.notices.messenger import switch
+from bot.features.notices.views import switches
 from bot.features.search.views import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.views import EditTime, OpenEmptyTimeForm
 from bot.service.models import Issue, Page
@@ -31,6 +32,7 @@ from bot.slack.text.wording import Wording
 from bot.store.activity import CreatedIssue, Entry
 from bot.store.digests import Digest
 from bot.store.links import Link
+from bot.store.notices import Topic
 
 DIGESTS = 15
 LOADING = ":hourglass_flowing_sand: Loading…"
@@ -42,7 +44,7 @@ class StoredItems:
     created: tuple[CreatedIssue, ...]
     entries: tuple[Entry, ...]
     digests: tuple[Digest, ...]
-    told_when_assigned: bool
+    topics: Collection[Topic]  # what they are told of
 
 
 def home(
@@ -62,7 +64,7 @@ def home(
     else:
         blocks = [_buttons(), *_open_issues(stored, open_issues, wording, today, said)]
         blocks += [*_created(stored, wording), *_digests(stored, wording), divider()]
-        blocks.append(switch(on=stored.told_when_assigned))
+        blocks.append(switches(stored.topics, wording))
         blocks.append(context(accounts.linked_to(wording, stored.link.name)))
     return {"type": "home", "private_metadata": state_of(stored), "blocks": blocks}
 

@@ -13,7 +13,7 @@ from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.issues import ServiceChange
 from bot.service.client import UPDATE_ISSUE
-from bot.service.models import Issue, Ref
+from bot.service.models import Issue, Journal, Ref
 from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, not_posted
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
@@ -34,11 +34,11 @@ from bot.slack.surfaces.blocks import (
     shortened,
 )
 from bot.slack.surfaces.buttons import Button
-from bot.slack.text.mrkdwn import cut, day, escape, line, link, prose
+from bot.slack.text.mrkdwn import cut, day, escape, line, link, literal, prefixed, prose, stripped
 from bot.slack.text.wording import Wording
 
 NOTHING: Mapping[str, int] = {}
-PROJECT, ROW = 200, 600
+PROJECT, ROW, QUOTED = 200, 600, 300
 KILOBYTE = 1000
 SHARE, ASSIGN = "Share here", "Assign to me"
 FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
@@ -148,6 +148,10 @@ def _menu(
         more = menu_option("More actions", buttons.ShowIssue(issue=number))
         return menu([*options[: room - 1 - len(last)], *last, more])
     return menu([*options, *last])
+
+
+def page_link(number: int, wording: Wording) -> Element:
+    return link_button(*_page(number, wording))
 
 
 def _page(number: int, wording: Wording) -> tuple[str, str]:
@@ -384,6 +388,12 @@ def exposing(
     carries = carries.model_copy(update={"agreed": issue.project.id if issue.project else None})
     said = "Its project isn't public. Others here may not have permission to see it."
     return button(text, carries, confirm=confirm(f"{verb} this issue here?", said, f"{verb} issue"))
+
+
+async def quoted(comment: Journal, wording: Wording) -> str:
+    """The start of a comment, with nothing in it that mentions, links or passes for the bot's own words."""
+    words = shortened(stripped(await wording.mrkdwn(comment.notes)).strip(), QUOTED)
+    return prefixed(literal(words), "> ", "> ") if words else ""
 
 
 def issue_option(issue: Issue) -> JSON:

@@ -1,75 +1,50 @@
-"""Sends a direct message to a user whom someone else assigned an issue, read with the user's own key.
+"""Sends a direct message about what others did to a user's issue, read with the user's own key.
 
-The time of the assignment, in the issue's history, identifies the message: it is sent once, even if both the
-bot and `reads` notice the assignment.
+Each part of it, an entry of the issue's history, is told once, even if both the bot and `reads` notice it.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from functools import partial
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import structlog
 
-from bot.access.assignments import assignments_end
-from bot.errors import AnswerTooLarge, ServiceBroken
+from bot.access.access import Access
+from bot.access.accounts import Session
+from bot.access.catalog import Part
+from bot.errors import AnswerTooLarge, ServiceBroken, ServiceError
 from bot.features.due_reads import DueReads
+from bot.features.issues.fields import FIELDS
 from bot.features.issues.issues import IssueNotFound, Issues
-from bot.features.issues.views import listed, title
-from bot.features.notices.reads import HISTORY, AssigneeReads, AssignmentMessage, assignment_of
+from bot.features.notices import views
+from bot.features.notices.news import Assignment, IssueNews, Names, News, assignment_of, news_of
+from bot.features.notices.reads import HISTORY, Notice, progress_of
 from bot.features.parts import Parts
 from bot.service.models import Issue
-from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress
 from bot.slack.language.values import NoZone
+from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Block, Message, button, section
-from bot.slack.surfaces.buttons import Button
-from bot.slack.text.mrkdwn import line
-from bot.slack.text.wording import Wording
+from bot.slack.surfaces.blocks import Message
 from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome, Statement
-from bot.store.notices import ASSIGNEE
+from bot.store.notices import Topic
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
 TOLD = "assigned"
-"""The kind of job that tells a person of an issue. Each assignment that was told is a job that is done."""
+"""The kind of job that tells a user of an issue. Each part that was told is a job that is done."""
 MARK = "issuebot_assigned"
-
-
-class TellWhenAssigned(Button):
-    """Turns messages about newly assigned issues on or off."""
-
-    action = "home.tell_when_assigned"
-    on: bool
+LISTED: Mapping[str, Part] = {
+    FIELDS["status"].sent: "statuses",
+    FIELDS["priority"].sent: "priorities",
+    FIELDS["to"].sent: "assignees",
+}
 
 
 @dataclass(frozen=True)
 class AssignmentMessenger:
     parts: Parts
-
-    def feature(self) -> Feature:
-        return Feature(
-            buttons={TellWhenAssigned: self.switched},
-            jobs={TOLD: AssignmentMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts, self._telling)},
-        )
-
-    async def switched(self, press: ButtonPress[TellWhenAssigned], reply: Reply) -> None:
-        """The switch on the Home tab. What was assigned while it was off isn't told. Raises NotLinked,
-        ServiceError.
-        """
-        notices = self.parts.store.notices
-        if press.button.on:
-            async with self.parts.accounts.reading(reply.owner) as session:
-                now = await self.parts.store.processes.now()
-                since = await assignments_end(self.parts.client, session.key, now)
-            await notices.turn_on(reply.owner, since)
-        else:
-            await notices.turn_off(reply.owner)
-        await reply.refresh_home()
 
     async def told(self, by: Owner, issue: Issue) -> None:
         """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises.
@@ -78,32 +53,45 @@ class AssignmentMessenger:
         """
         try:
             if user_id := await Issues(self.parts).assignee_to_mention(by, issue):
-                to = replace(by, user_id=user_id)
-                message = AssignmentMessage(to, by, issue.id)
-                await self.parts.store.jobs.put(TOLD, _job_key(message), message.content)
+                to, notices = replace(by, user_id=user_id), self.parts.store.notices
+                since = progress_of(await notices.progress(to)).since_of(issue.id)
+                notice, jobs = Notice(to, by, issue.id, since), self.parts.store.jobs
+                # Without a history, only this job knows who did it; with one, the first knows the most.
+                replaces = self.parts.client.optional.is_missing("get_issue")
+                await jobs.put(TOLD, _job_key(notice), notice.content, replaces=replaces)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
-    def _telling(self, message: AssignmentMessage) -> Statement:
+    def telling(self, notice: Notice) -> Statement:
         """The statement that adds the job of a message; an unfinished job keeps its content."""
-        key = _job_key(message)
-        return self.parts.store.jobs.putting(TOLD, key, message.content, replaces=False)
+        return self.parts.store.jobs.putting(TOLD, _job_key(notice), notice.content, replaces=False)
 
 
 @dataclass(frozen=True)
 class Told:
+    """A message to send; `repeated` if an earlier attempt may have sent it."""
+
     job: Job
-    message: AssignmentMessage
+    notice: Notice
+    topics: Mapping[Topic, datetime] = field(default_factory=dict)
+    repeated: bool = False
 
     @property
     def owner(self) -> Owner:
-        return self.message.to
+        return self.notice.to
+
+    def post(self, last: str) -> Post:
+        """The post whose last part is this."""
+        mark = f"{MARK}:{self.notice.issue}:{last}"
+        return Post(owner=self.owner, channel_id=self.owner.user_id, mark=mark)
+
+    def part(self, key: str) -> str:
+        """The job that is done once this part is told."""
+        return f"{_job_key(self.notice)}:{key}"
 
 
-class AssignmentMessages(DueReads[Told, Issue]):
-    """Sends messages, each read with the assignee's key, unless it is unwanted or sent already, or the issue
-    isn't the assignee's now.
-    """
+class NoticeMessages(DueReads[Told, IssueNews]):
+    """Sends messages, each read with its receiver's key, unless they are unwanted, or told already."""
 
     name = "assigned"
     readers = 8
@@ -112,70 +100,111 @@ class AssignmentMessages(DueReads[Told, Issue]):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        self.parts, self._issues = parts, Issues(parts)
+        self.parts, self._issues, self._posts = parts, Issues(parts), parts.platform.posts
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Told]:
-        return [Told(job, AssignmentMessage.of(job.content)) for job in jobs if job.content]
+        return [Told(job, Notice.of(job.content)) for job in jobs if job.content]
 
     async def ready(self, item: Told) -> Told | Outcome:
-        return item if await self.parts.store.notices.wanted(item.owner) else Done()
+        """The item with its receiver's topics, once it is known whether an earlier attempt sent it."""
+        notices = self.parts.store.notices
+        topics = await notices.topics(item.owner)
+        if not topics or item.notice.issue in await notices.muted(item.owner):
+            return Done()
+        item = replace(item, topics=topics)
+        if item.job.tried_at is None or not item.job.sending:
+            return item
+        match await self._posts.look_up(item.job, item.post(item.job.sending[-1])):
+            case Later() as later:
+                return later
+            case outcomes.Posted():
+                await self._posts.jobs.go_on(item.job, self._told(item, item.job.sending))
+            case outcomes.Unsure():
+                return replace(item, repeated=True)
+        return replace(item, job=replace(item.job, tried_at=None))
 
-    async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, Issue | Outcome]:
-        found: dict[str, Issue | Outcome] = {}
+    async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, IssueNews | Outcome]:
+        found: dict[str, IssueNews | Outcome] = {}
         async with self.access.accounts.reading(owner, background=True) as session:
             for item in items:
                 with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
                     try:
-                        issue = await self._issues.detailed(session, item.message.issue, HISTORY)
+                        found[item.job.key] = await self._read(session, item)
                     except IssueNotFound:
                         found[item.job.key] = Done()
-                    else:
-                        is_news = item.message.is_news(issue, session.user_id)
-                        found[item.job.key] = issue if is_news else Done()
         return found
 
-    async def post(self, item: Told, content: Issue) -> Outcome:
-        """Send the message about the issue's latest assignment, unless that is told already."""
-        to, assignment, jobs = item.owner, assignment_of(content), self.parts.store.jobs
-        at = assignment.at if assignment else content.updated_on
-        which = f"{content.id}:{at.isoformat() if at else ''}"
-        if await jobs.is_done(told := f"{TOLD}:{to.name}:{which}"):
-            return Done()
-        post = Post(owner=to, channel_id=to.user_id, mark=f"{MARK}:{which}")
-        message = partial(self._message, item.message, content)
-        sent = await self.parts.platform.posts.send(item.job, post, message)
-        return sent if isinstance(sent, Later) else Done([jobs.putting_done(told)])
+    async def _read(self, session: Session, item: Told) -> IssueNews:
+        issue, since = await self._issues.detailed(session, item.notice.issue, HISTORY), item.notice.since
+        from_when = {topic: max(on, since) for topic, on in item.topics.items()} if since else {}
+        news, mine = news_of(issue, session.user_id, from_when), issue.assigned_to
+        if item.notice.by and Topic.ASSIGNED in item.topics and mine and mine.id == session.user_id:
+            at = issue.updated_on
+            unknown = Assignment(at.isoformat() if at else "", at, None)
+            news = replace(news, assignment=assignment_of(issue) or unknown)
+        names = await names_of(self.access, session, issue, news)
+        return IssueNews(issue, news, session.user_id, names)
 
-    async def _message(self, message: AssignmentMessage, issue: Issue) -> Message:
-        to, by, assignment = message.to, message.by, assignment_of(issue)
+    async def post(self, item: Told, content: IssueNews) -> Outcome:
+        """Send the message about what isn't told already."""
+        keys = content.news.keys
+        told = [key for key in keys if await self._posts.jobs.is_done(item.part(key))]
+        content = replace(content, news=content.news.without(told))
+        keys = content.news.keys
+        message = await self._message(item, content)
+        if message is None:
+            return Done(self._told(item, keys))
+
+        async def ready() -> Message:
+            return message
+
+        sent = await self._posts.post(
+            item.job, item.post(keys[-1]), ready, sending=lambda: keys, repeated=item.repeated
+        )
+        return sent if isinstance(sent, Later) else Done(self._told(item, keys))
+
+    def _told(self, item: Told, keys: Sequence[str]) -> Sequence[Statement]:
+        return [self._posts.jobs.putting_done(item.part(key)) for key in keys]
+
+    async def _message(self, item: Told, content: IssueNews) -> Message | None:
+        """None if there is nothing to tell, as when a change was taken back."""
+        to, by, assignment = item.owner, item.notice.by, content.news.assignment
         slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
-        profiles = self.parts.platform.profiles
+        profiles, wording = self.parts.platform.profiles, self.parts.platform.wording
         reader = await profiles.of(slack, to.team_id, to.user_id)
         name = assignment.by.name if assignment and assignment.by else ""
         if by:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
-        return assigned(issue, self.parts.platform.wording, name or "Someone", today)
+        told = views.paragraphs(content, name or "Someone", await views.quotes_of(content.news, wording))
+        return views.notice(told, content, wording, today) if told else None
 
 
-def _job_key(message: AssignmentMessage) -> str:
-    return f"{TOLD}:{message.to.name}:{message.issue}"
+async def names_of(access: Access, session: Session, issue: Issue, news: News) -> Names:
+    """The names of the values that the changes name, as far as the service lists them; people also from the
+    history.
+    """
+    people = [issue.author, issue.assigned_to, *(entry.user for entry in issue.journals)]
+    known: dict[str, dict[str, str]] = {
+        FIELDS["to"].sent: {str(one.id): one.name for one in people if one},
+        FIELDS["status"].sent: {str(issue.status.id): issue.status.name} if issue.status else {},
+        FIELDS["priority"].sent: {str(issue.priority.id): issue.priority.name} if issue.priority else {},
+    }
+    for name, part in LISTED.items():
+        values = {
+            value
+            for act in news.acts
+            for one in act.changes
+            if one.name == name
+            for value in (one.old_value, one.new_value)
+        } - {""}
+        if values - known[name].keys():
+            with suppress(ServiceError):
+                project_id = issue.project.id if issue.project else None
+                refs = await access.catalogs.listed(session, project_id, part)
+                known[name] |= {str(ref.id): ref.name for ref in refs}
+    return known
 
 
-def assigned(issue: Issue, wording: Wording, by: str, today: date | None) -> Message:
-    """The direct message about an issue that `by` assigned to the reader."""
-    me = issue.assigned_to.id if issue.assigned_to else 0
-    row = listed(issue, wording, today, fixed={"assigned_to": me}, me=me)
-    said = f"{line(by)} assigned #{issue.id} to you"
-    return Message(f"{said}: {title(issue, wording)}", (section(f"{said}."), row))
-
-
-def switch(*, on: bool) -> Block:
-    """The switch on the Home tab; `on` is its position."""
-    does = (
-        "You get a direct message when someone assigns you an issue."
-        if on
-        else "Turn it on to get a direct message when someone assigns you an issue."
-    )
-    press = button("Turn off" if on else "Turn on", TellWhenAssigned(on=not on))
-    return section(f"*Tell me when I'm assigned*\n{does}", press)
+def _job_key(notice: Notice) -> str:
+    return f"{TOLD}:{notice.to.name}:{notice.issue}"

@@ -1,26 +1,26 @@
-"""Finds what changed of the issues that are assigned to people, with each one's own key.
+"""Finds which of the issues that are assigned to users, or that they reported, changed, with each one's key.
 
 A user's turn is one request for each hundred of their issues that changed since the last one. Each that
-wasn't found then is a job, which reads it to learn who assigned it and when. What is found moves on by the
+wasn't found then is a job, which reads it to learn who did what, and when. What is found moves on by the
 service's own clock.
 """
 
 import asyncio
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from bot.access.access import Access
-from bot.access.assignments import SECOND, assigned_since, assignments_end
+from bot.access.own_issues import SECOND, changed_since, changes_end
 from bot.features.due_reads import DueReads
 from bot.service.conventions import PAGE, IssueDetailInclude
-from bot.service.models import Issue, Ref
+from bot.service.models import Issue
 from bot.store.job import Again, Done, Job, Outcome, Statement
-from bot.store.notices import ASSIGNEE
+from bot.store.notices import ASSIGNEE, Topic
 from bot.store.owner import Owner
 
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
@@ -32,9 +32,9 @@ SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one m
 
 
 @dataclass(frozen=True)
-class AssignmentMessage:
-    """What `to` is to be told: that `by` assigned the issue to them; if that is None, that somebody in the
-    service has done so since then.
+class Notice:
+    """What `to` is to be told of an issue: what others have done since then, and if it isn't None, that `by`
+    assigned it to them with the bot.
     """
 
     to: Owner
@@ -43,7 +43,7 @@ class AssignmentMessage:
     since: datetime | None = None
 
     @classmethod
-    def of(cls, content: Any) -> "AssignmentMessage":  # noqa: ANN401 - JSON
+    def of(cls, content: Any) -> "Notice":  # noqa: ANN401 - JSON
         to, by, issue, since = content
         then = datetime.fromisoformat(since) if since else None
         return cls(Owner.named(to), Owner.named(by) if by else None, issue, then)
@@ -53,39 +53,9 @@ class AssignmentMessage:
         by, since = self.by and self.by.name, self.since and self.since.isoformat()
         return [self.to.name, by, self.issue, since]
 
-    def is_news(self, issue: Issue, me: int) -> bool:
-        """Whether the issue is the reader's, `me` in the service, and is to be told."""
-        if issue.assigned_to is None or issue.assigned_to.id != me:
-            return False
-        if self.by:
-            return True
-        assignment = assignment_of(issue)
-        if assignment is None or assignment.at is None or assignment.by is None or self.since is None:
-            return False
-        return assignment.at >= self.since.replace(microsecond=0) and assignment.by.id != me
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """When an issue was assigned to the person who has it, and by whom, as far as the service tells."""
-
-    at: datetime | None
-    by: Ref | None
-
-
-def assignment_of(issue: Issue) -> Assignment | None:
-    """The latest assignment in an issue's history, or its creation; None if the history isn't known."""
-    for entry in reversed(issue.journals):
-        if any((each.property, each.name) == ("attr", "assigned_to_id") for each in entry.details):
-            return Assignment(entry.created_on, entry.user)
-    unchanged = issue.created_on is not None and issue.created_on == issue.updated_on
-    if unchanged or "journals" in issue.model_fields_set:
-        return Assignment(issue.created_on, issue.author)
-    return None
-
 
 class AssigneeProgress(BaseModel):
-    """`since` is up to when all assignments are found, by the service's clock, None if they haven't been read
+    """`since` is up to when all changes are found, by the service's clock, None if they haven't been read
     yet, and `seen` has the issues that were found since then, with their last updates. `verified_at` is when
     the key was verified last.
     """
@@ -95,17 +65,18 @@ class AssigneeProgress(BaseModel):
     verified_at: datetime | None = None
 
     def since_of(self, number: int) -> datetime | None:
-        """From when on an assignment of this issue is news: after the last update that was found."""
+        """From when on what happens to this issue is news: after the last update that was found."""
         return self.seen[number] + SECOND if number in self.seen else self.since
 
 
 @dataclass(frozen=True)
 class Assignee:
-    """A user whose turn it is."""
+    """A user whose turn it is; `reported` is whether they are told of the issues that they reported."""
 
     job: Job
     owner: Owner
     progress: AssigneeProgress
+    reported: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,33 +88,38 @@ class AssigneeChanges:
 
 
 class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
-    """`telling` makes the statement that lets a user be told of an issue, if it is newly assigned."""
+    """`telling` makes the statement that lets a user be told of an issue, if others did something to it."""
 
     name = "assignee"
     readers = 4
 
-    def __init__(self, access: Access, telling: Callable[[AssignmentMessage], Statement]) -> None:
+    def __init__(self, access: Access, telling: Callable[[Notice], Statement]) -> None:
         super().__init__(access)
         self._telling = telling
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Assignee]:
         owners = [Owner.named(job.key.removeprefix(f"{ASSIGNEE}:")) for job in jobs]
-        return [Assignee(job, owner, _progress_of(job)) for job, owner in zip(jobs, owners, strict=True)]
+        return [
+            Assignee(job, owner, progress_of(job.content)) for job, owner in zip(jobs, owners, strict=True)
+        ]
 
     async def ready(self, item: Assignee) -> Assignee | Outcome:
-        return item if await self.access.store.notices.wanted(item.owner) else Done()
+        topics = await self.access.store.notices.topics(item.owner)
+        reported = not topics.keys().isdisjoint((Topic.COMMENTS, Topic.CHANGES))
+        return replace(item, reported=reported) if topics else Done()
 
     async def read(self, owner: Owner, items: Sequence[Assignee]) -> Mapping[str, AssigneeChanges]:
         (assignee,) = items
         now = await self.access.store.processes.now()
-        return {assignee.job.key: await self._found(owner, assignee.progress, now)}
+        return {assignee.job.key: await self._found(owner, assignee, now)}
 
-    async def _found(self, owner: Owner, progress: AssigneeProgress, now: datetime) -> AssigneeChanges:
+    async def _found(self, owner: Owner, item: Assignee, now: datetime) -> AssigneeChanges:
+        progress = item.progress
         if (since := progress.since) is None:
             async with self.access.accounts.reading(owner, background=True) as session:
-                start = await assignments_end(self.access.client, session.key, now)
+                start = await changes_end(self.access.client, session.key, now, reported=item.reported)
             return AssigneeChanges((), AssigneeProgress(since=start, verified_at=now))
-        changed = await self._changed(owner, since)
+        changed = await self._changed(owner, since, reported=item.reported)
         verified_at = progress.verified_at or now
         if now >= verified_at + VERIFY_EVERY:
             async with self.access.accounts.reading(owner, background=True):
@@ -161,11 +137,11 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         return AssigneeChanges(fresh, AssigneeProgress(since=covered_to, seen=seen, verified_at=verified_at))
 
     async def post(self, item: Assignee, content: AssigneeChanges) -> Outcome:
-        """Let the user be told of what is newly assigned."""
+        """Let the user be told of what changed."""
         at, since = await self._next_turn(item.owner), item.progress.since_of
-        messages = [AssignmentMessage(item.owner, None, number, since(number)) for number in content.changed]
+        notices = [Notice(item.owner, None, number, since(number)) for number in content.changed]
         # In a thread, since encrypting what a thousand jobs say takes a while.
-        telling = await asyncio.to_thread(lambda: [*map(self._telling, messages)])
+        telling = await asyncio.to_thread(lambda: [*map(self._telling, notices)])
         return Again(at, content.progress.model_dump(mode="json"), telling)
 
     async def _next_turn(self, owner: Owner) -> datetime:
@@ -174,21 +150,27 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         since_last = (now.timestamp() - zlib.crc32(owner.name.encode())) % every
         return now + timedelta(seconds=every - since_last)
 
-    async def _changed(self, owner: Owner, since: datetime) -> Sequence[Issue]:
+    async def _changed(self, owner: Owner, since: datetime, *, reported: bool) -> Sequence[Issue]:
         """The user's changed issues since then, the latest first. Raises NotLinked, ServiceError."""
-        user_id = (await self.access.accounts.background_link(owner)).user_id
+        me = (await self.access.accounts.background_link(owner)).user_id
         found: dict[int, Issue] = {}
-        for page in range(MAX_PAGES):
-            issues = await self.listed(owner, assigned_since(since), page * PAGE)
-            found |= {issue.id: issue for issue in issues}
-            if len(issues) < PAGE:
-                break
+        for filters in changed_since(since, reported=reported):
+            for page in range(MAX_PAGES):
+                issues = await self.listed(owner, filters, page * PAGE)
+                found |= {issue.id: issue for issue in issues}
+                if len(issues) < PAGE:
+                    break
         # A group's issues are listed, too.
-        return [one for one in found.values() if one.assigned_to and one.assigned_to.id == user_id]
+        return [
+            one
+            for one in found.values()
+            if me in (one.assigned_to and one.assigned_to.id, reported and one.author and one.author.id)
+        ]
 
 
-def _progress_of(job: Job) -> AssigneeProgress:
+def progress_of(content: object) -> AssigneeProgress:
+    """Read what the job of a user's turns carries."""
     try:
-        return AssigneeProgress.model_validate(job.content)
+        return AssigneeProgress.model_validate(content)
     except ValidationError:  # no key decrypts it
         return AssigneeProgress()

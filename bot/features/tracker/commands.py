@@ -33,6 +33,8 @@ class Act(Enum):
     SHOW_EMOJI = auto()
     CLEAR_EMOJI = auto()
     SET_EMOJI = auto()
+    SHOW_NOTICES = auto()
+    SET_NOTICES = auto()
     USER = auto()
     NEW_USER = auto()
     EDIT_USER = auto()
@@ -48,10 +50,11 @@ class TrackerRequest:
     mentioned: SlackUser | None = None
 
 
-_LINK, _DEFAULT, _EMOJI, _USER = (
+_LINK, _DEFAULT, _EMOJI, _NOTIFY, _USER = (
     "|".join(LINK),
     "default|channel|use",
     "emoji|reaction|reactions",
+    "notify|notice|notices|notification|notifications",
     "user|users|person|people",
 )
 _NEW, _NONE = "new|create|add", "none|clear|remove|off"
@@ -80,12 +83,14 @@ _TABLE = Table(
     (_EMOJI, Act.SHOW_EMOJI),
     (f"{_EMOJI} {_NONE}", Act.CLEAR_EMOJI),
     (f"{_EMOJI} {{rest}}", Act.SET_EMOJI),
+    (_NOTIFY, Act.SHOW_NOTICES),
+    (f"{_NOTIFY} {{rest}}", Act.SET_NOTICES),
     (f"{_USER} {_NEW} {{rest?}}", Act.NEW_USER),
     (f"{_USER} edit|change|update {{rest?}}", Act.EDIT_USER),
     (f"{_USER} {{rest?}}", Act.USER),
 )
 _ALONE = {Act.UNLINK: "unlink", Act.LOGOUT: "logout", Act.WHOAMI: "whoami", Act.HELP: "help"}
-_WRITES = (Act.SET_DEFAULT, Act.CLEAR_DEFAULT, Act.SET_EMOJI, Act.CLEAR_EMOJI, Act.UNLINK)
+_WRITES = (Act.SET_DEFAULT, Act.CLEAR_DEFAULT, Act.SET_EMOJI, Act.CLEAR_EMOJI, Act.SET_NOTICES, Act.UNLINK)
 _NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
 
 

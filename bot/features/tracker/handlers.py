@@ -7,6 +7,7 @@ from bot.errors import BotError, UnknownWord
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.emoji.handlers import EmojiHandlers
 from bot.features.help import views as help_views
+from bot.features.notices.handlers import NoticeHandlers
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
 from bot.features.tracker import commands, views
@@ -25,6 +26,7 @@ class TrackerHandlers:
         self.accounts, self.projects = AccountHandlers(parts), ProjectHandlers(parts)
         self.parts = parts
         self.users, self.emoji = UserHandlers(parts), EmojiHandlers(parts)
+        self.notices = NoticeHandlers(parts)
         self.alone = {
             Act.ACCOUNT: self.accounts.account,
             Act.LINK: self.accounts.open_link,
@@ -35,6 +37,7 @@ class TrackerHandlers:
             Act.CLEAR_DEFAULT: self.projects.clear_default,
             Act.SHOW_EMOJI: self.emoji.show,
             Act.CLEAR_EMOJI: self.emoji.turn_off,
+            Act.SHOW_NOTICES: self.notices.show,
             Act.HELP: self.help,
         }
         self.with_text = {
@@ -43,6 +46,7 @@ class TrackerHandlers:
             Act.NEW_PROJECT: self.projects.open_form,
             Act.SET_DEFAULT: self.projects.set_default,
             Act.SET_EMOJI: self.emoji.turn_on,
+            Act.SET_NOTICES: self.notices.command,
         }
 
     def feature(self) -> Feature:

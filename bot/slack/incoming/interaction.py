@@ -269,6 +269,8 @@ def read(body: JSON) -> Interaction | None:
             name, carried = str(action["action_id"]), (action.get("selected_option") or action).get("value")
             if name == MENU:
                 name, _, carried = str(carried).partition(" ")
+            if (boxes := action.get("selected_options")) is not None:
+                carried = ",".join(str(box["value"]) for box in boxes)
             pressed_at = float(action.get("action_ts") or time.time())
             ephemeral = bool(container.get("is_ephemeral"))
             block = str(action.get("block_id") or "").partition(":")[0]

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from bot.store.digests import Pause
+from bot.store.notices import Topic
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.timings import Delays, KeyTimings, Timings
@@ -46,7 +47,7 @@ async def test_a_deactivated_users_digests_and_follows_stop(
     for project in ("webshop", "mobile"):
         await ana.ask(WEB.replace("webshop", project))
 
-    await office.bot.store.notices.turn_off(Owner(None, TEAM, linked_ben.user_id))
+    await office.bot.store.notices.switch(Owner(None, TEAM, linked_ben.user_id), [Topic.ASSIGNED], None)
     office.workspace.deactivate(ana.user_id)
     await office.idle()
     wire.heal()
@@ -67,7 +68,7 @@ async def test_a_deactivated_users_digests_and_follows_stop(
 
 async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana: Person, wire: Wire) -> None:
     await ana.ask(WEB)
-    await office.bot.store.notices.turn_off(ANA)
+    await office.bot.store.notices.switch(ANA, [Topic.ASSIGNED], None)
     wire.seconds = 20
     wire.fail("slow", lasting=True)
     running = asyncio.create_task(run_due_after(office, timedelta(days=1)))

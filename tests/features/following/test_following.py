@@ -13,6 +13,7 @@ from bot.features.following.runs import ALL_EVERY
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.workspace.model import Message
+from bot.store.notices import Topic
 from bot.store.tables import FollowedIssueRow, LinkRow
 from bot.telemetry import SERVICE_REQUESTS
 from bot.timings import Delays, Timings
@@ -385,7 +386,7 @@ async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
         seen = {"created": False, "seen_on": issue.updated_on}
         await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
 
-    await office.bot.store.notices.turn_off(ANA)
+    await office.bot.store.notices.switch(ANA, [Topic.ASSIGNED], None)
     before = requests_sent()
     for _ in range(2):
         await read_followed(office)

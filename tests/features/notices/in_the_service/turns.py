@@ -40,9 +40,14 @@ class Turns:
     ) -> None:
         """Somebody changes an issue in the service, this long before the next turn, or at that moment."""
         details = tuple(
-            Detail("attr", name, str(getattr(issue, name)), str(value)) for name, value in values.items()
+            Detail("attr", name, _stored(getattr(issue, name)), _stored(value))
+            for name, value in values.items()
         )
         for name, value in values.items():
             setattr(issue, name, value)
         issue.updated_on = at or self.now + TURN - before
         issue.notes = [*issue.notes, Note(by, text, issue.updated_on, details)]
+
+
+def _stored(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,99 @@
+"""`/tracker notify`, *Tell me about* on the Home tab, and *Mute this issue*."""
+
+from collections.abc import Collection
+from contextlib import suppress
+
+from bot.access.own_issues import changes_end
+from bot.errors import ServiceError, UserError
+from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.notices import views
+from bot.features.notices.commands import notify_command
+from bot.features.notices.messenger import TOLD, AssignmentMessenger, NoticeMessages
+from bot.features.notices.reads import AssigneeReads
+from bot.features.notices.views import ChooseTopics, MuteIssue
+from bot.features.parts import Parts
+from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import sentence
+from bot.store.notices import ASSIGNEE, Topic
+
+
+class NoticeHandlers:
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.notices = parts, parts.store.notices
+
+    def feature(self) -> Feature:
+        telling = AssignmentMessenger(self.parts).telling
+        return Feature(
+            buttons={ChooseTopics: self.chosen, MuteIssue: self.mute_pressed},
+            jobs={TOLD: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts, telling)},
+        )
+
+    async def show(self, reply: Reply) -> None:
+        """`/tracker notify`: what the user is told of. Raises NotLinked."""
+        await self.command(reply, "")
+
+    async def command(self, reply: Reply, text: str) -> None:
+        """`/tracker notify comments on`. Raises UserError, NotLinked, ServiceError."""
+        chosen = notify_command(text)
+        await self.parts.store.links.required(reply.owner)
+        if chosen:
+            topic, on = chosen
+            now = (await self.notices.topics(reply.owner)).keys()
+            await self._choose(reply, now | {topic} if on else now - {topic})
+        await self._answer(reply)
+
+    async def chosen(self, press: ButtonPress[ChooseTopics], reply: Reply) -> None:
+        """The checkboxes. Raises NotLinked, ServiceError."""
+        ticked = press.button.topics.split(",")
+        try:
+            await self._choose(reply, {topic for topic in Topic if topic in ticked})
+        finally:  # they show what is stored, also after an error
+            if reply.place.home:
+                await reply.refresh_home()
+        if not reply.place.home:
+            await self._answer(reply, replace=True)
+
+    async def mute_pressed(self, press: ButtonPress[MuteIssue], reply: Reply) -> None:
+        """*Mute this issue* and *Unmute*. Raises UserError if an unmuted issue is gone, and NotLinked."""
+        pressed = press.button
+        await self.notices.mute(reply.owner, pressed.issue, on=pressed.on)
+        if pressed.listed:
+            await self._answer(reply, replace=True)
+        else:
+            channel, ts = reply.place.channel_id or "", str(press.message.get("ts"))
+            message = views.muted(press.message, pressed)
+            if not await posting.update(reply.slack, channel, ts, message):
+                did = "muted" if pressed.on else "unmuted"
+                await reply.privately(sentence(f"I {did} #{pressed.issue}."))
+        if not pressed.on:
+            await self._check(reply, pressed.issue)
+
+    async def _check(self, reply: Reply, number: int) -> None:
+        try:
+            with suppress(ServiceError):  # it is unmuted anyway
+                async with self.parts.accounts.reading(reply.owner) as session:
+                    await Issues(self.parts).one(session, number)
+        except IssueNotFound:
+            raise UserError(
+                "I unmuted #{number}, but it's no longer in {service}, or you can't see it. "
+                "Ask a project manager if you need it.",
+                number=number,
+            ) from None
+
+    async def _choose(self, reply: Reply, topics: Collection[Topic]) -> None:
+        """Tell the user of these topics from now on. What happened while one was off isn't told."""
+        owner, now = reply.owner, await self.notices.topics(reply.owner)
+        if new := set(topics) - now.keys():
+            async with self.parts.accounts.reading(owner) as session:
+                at = await self.parts.store.processes.now()
+                since = await changes_end(self.parts.client, session.key, at, reported=True)
+            await self.notices.switch(owner, new, since)
+        await self.notices.switch(owner, now.keys() - set(topics), None)
+
+    async def _answer(self, reply: Reply, *, replace: bool = False) -> None:
+        on, muted = await self.notices.topics(reply.owner), await self.notices.muted(reply.owner)
+        message = views.settings(on, muted, reply.wording, reply.wording.command)
+        await reply.privately(message, replace=replace)

@@ -1,0 +1,165 @@
+"""Direct messages about what others did to a user's issue, and what users choose to be told of."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import date
+
+from bot.features.issues.buttons import CommentOnIssue
+from bot.features.issues.fields import Field, Kind
+from bot.features.issues.views import listed, page_link, quoted, title
+from bot.features.notices.news import ASSIGNEE, TOLD, Act, IssueNews, Names, News
+from bot.service.client import UPDATE_ISSUE
+from bot.service.models import Change
+from bot.slack.surfaces.blocks import (
+    JSON,
+    Block,
+    Element,
+    Message,
+    actions,
+    button,
+    context,
+    filled,
+    option,
+    plain,
+    section,
+)
+from bot.slack.surfaces.buttons import Button, Number
+from bot.slack.text.mrkdwn import day, escape, line, link
+from bot.slack.text.wording import Wording
+from bot.store.notices import Topic
+
+PARAGRAPHS, MUTED = 8, 20  # the most of a message, and of the muted issues that are listed
+CHOICES = {
+    Topic.ASSIGNED: ("Issues assigned to me", "In Slack or in {service}"),
+    Topic.COMMENTS: ("New comments on my issues", "Those I reported, and those assigned to me"),
+    Topic.CHANGES: ("Changes to my issues", "Status, assignee, priority, or due date"),
+}
+
+
+class ChooseTopics(Button):
+    """Checkboxes: all the topics that the user wants to be told of."""
+
+    action = "notice.topics"
+    topics: str = ""
+
+
+class MuteIssue(Button):
+    """Mutes an issue, or unmutes it; `listed` in the list of muted issues."""
+
+    action = "notice.mute"
+    issue: Number
+    on: bool
+    listed: bool = False
+
+
+def paragraphs(read: IssueNews, assigner: str, quotes: Mapping[int, str]) -> list[str]:
+    """The news as mrkdwn, each person's changes together; `quotes` has the comments by their entries' IDs."""
+    news, number = read.news, f"#{read.issue.id}"
+    told = [f"{line(assigner)} assigned {number} to you."] if news.assignment else []
+    changes: dict[str, dict[str, Change]] = {}
+    for act in news.acts:
+        theirs = changes.setdefault(_who(act), {})
+        for change in act.changes:
+            first = theirs.get(change.name, change)
+            theirs[change.name] = change.model_copy(update={"old_value": first.old_value})
+    for who, fields in changes.items():
+        lines = [_changed(change, read.me, read.names) for change in fields.values() if _differs(change)]
+        told += ["\n".join([f"{who} changed {number}:", *lines])] if lines else []
+    for act in news.acts:
+        if act.comment:
+            note = " in a private note" if act.entry.private_notes is not False else ""
+            told.append(f"{_who(act)} commented on {number}{note}:\n{quotes[act.entry.id]}")
+    return told
+
+
+async def quotes_of(news: News, wording: Wording) -> Mapping[int, str]:
+    return {act.entry.id: await quoted(act.entry, wording) for act in news.acts if act.comment}
+
+
+def notice(told: Sequence[str], read: IssueNews, wording: Wording, today: date | None) -> Message:
+    """The direct message with these paragraphs."""
+    issue, me = read.issue, read.me
+    assigned = issue.assigned_to is not None and issue.assigned_to.id == me
+    row = listed(issue, wording, today, fixed={"assigned_to": me} if assigned else {}, me=me)
+    shown = [section(paragraph) for paragraph in told[:PARAGRAPHS]]
+    if (more := len(told) - PARAGRAPHS) > 0:
+        shown.append(context(f"And {more} more. Open the issue to read everything."))
+    comment = [] if wording.lacks(UPDATE_ISSUE) else [button("Comment", CommentOnIssue(issue=issue.id))]
+    buttons = actions([*comment, page_link(issue.id, wording), _mute(issue.id, on=True)])
+    return Message("\n".join([*told[:PARAGRAPHS], title(issue, wording)]), (*shown, row, buttons))
+
+
+def muted(message: JSON, pressed: MuteIssue) -> Message:
+    """A message whose issue was muted or unmuted, with the opposite button."""
+
+    def swapped(block: Block) -> Block:
+        if block.get("type") != "actions":
+            return block
+        other = _mute(pressed.issue, on=not pressed.on)
+        elements = [other if one.get("action_id") == MuteIssue.action else one for one in block["elements"]]
+        return block | {"elements": elements}
+
+    return Message(str(message.get("text")), tuple(map(swapped, message.get("blocks") or ())))
+
+
+def settings(
+    on: Collection[Topic], muted: Sequence[int], wording: Wording, command: Callable[[str], str]
+) -> Message:
+    """What `/tracker notify` shows: the topics, and the muted issues."""
+    how = escape(f"You can also type `{command('tracker')} notify comments on`, or `off`.")
+    blocks = [switches(on, wording), context(how)]
+    blocks += [
+        section(
+            f"Muted: {link(wording.url(number), f'#{number}')}",
+            button("Unmute", MuteIssue(issue=number, on=False, listed=True)),
+        )
+        for number in muted[:MUTED]
+    ]
+    if (more := len(muted) - MUTED) > 0:
+        blocks.append(context(f"{more} more muted issues"))
+    return Message("Tell me about", tuple(blocks))
+
+
+def switches(on: Collection[Topic], wording: Wording) -> Block:
+    """The checkboxes, also on the Home tab."""
+    boxes = {
+        topic: option(text, topic) | {"description": plain(more.format(service=wording.service), 75)}
+        for topic, (text, more) in CHOICES.items()
+    }
+    checked = [box for topic, box in boxes.items() if topic in on]
+    element: Element = {"type": "checkboxes", "action_id": ChooseTopics.action, "options": [*boxes.values()]}
+    text = "*Tell me about*\nYou get a direct message about what others do."
+    return section(text, filled(element, initial_options=checked or None))
+
+
+def _mute(number: int, *, on: bool) -> Element:
+    return button("Mute this issue" if on else "Unmute", MuteIssue(issue=number, on=on))
+
+
+def _who(act: Act) -> str:
+    return line(act.entry.user.name if act.entry.user else "").strip() or "Someone"
+
+
+def _differs(change: Change) -> bool:
+    return change.old_value != change.new_value
+
+
+def _changed(change: Change, me: int, names: Names) -> str:
+    """`Status: New → Closed`, as far as the names are known."""
+    field = TOLD[change.name]
+    known = {**names.get(change.name, {}), **({str(me): "you"} if field is ASSIGNEE else {})}
+    before, after = (_value(field, value, known) for value in (change.old_value, change.new_value))
+    if before and after:
+        return f"{field.label}: {before} → {after}"
+    return f"{field.label}: {after}" if after else f"{field.label} changed"
+
+
+def _value(field: Field, value: str, known: Mapping[str, str]) -> str:
+    """As mrkdwn; empty if the name isn't known."""
+    if not value:
+        return "unassigned" if field is ASSIGNEE else "none"
+    if field.kind is not Kind.DAY:
+        return line(known.get(value, ""))
+    try:
+        return day(date.fromisoformat(value))
+    except ValueError:
+        return ""
