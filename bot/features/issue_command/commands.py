@@ -1,9 +1,9 @@
 """Parses `/issue`."""
 
-import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from enum import Enum
 from textwrap import shorten
 
 from bot.errors import UnknownWord, UserError, WrongField
@@ -14,38 +14,78 @@ from bot.slack.language import values
 from bot.slack.language.dates import NUMBERS
 from bot.slack.language.doubts import is_several
 from bot.slack.language.marks import Vocabulary
-from bot.slack.language.objects import BEFORE, GENERAL, is_subject
+from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
 from bot.slack.language.reading import HalfPhrase, is_search, subject
-from bot.slack.language.tokens import Atom, Value, Word, as_typed, split_first_line, words
+from bot.slack.language.rows import Table
+from bot.slack.language.tokens import Atom, Value, as_typed, split_first_line, words
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import word_meant
 
 OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
-TEMPLATES = ("template", "templates")
-SHOW = ("show", "view", "open")
-BEFORE_NUMBER = ("me", "the", "issue", "ticket")
-BEFORE_ASKED = (*BEFORE_NUMBER, "is", "of", "on", "about", "for", "with", "does", "did", "was", "close")
-COMMENT = ("comment", "note")
-EDIT_TEMPLATE, REMOVE_TEMPLATE = ("edit", "change"), ("delete", "remove")
-MAKE = ("open", "report", "file", "raise", "submit", "make", "log")
-_AN_ISSUE = re.compile(r"an? (?:new )?(?:issue|ticket|bug|task|feature)", re.IGNORECASE)
-QUOTES = '"“”„'
-_SAVED = re.compile(r"(?:issue )?#?([0-9]{1,9}) as (.+)", re.IGNORECASE)
-FOLLOW = {"follow": True, "watch": True, "unfollow": False, "unwatch": False}
-SEARCH = ("search", "find")
-LIST = (*SEARCH, "list", "mine", "my")
 NOUNS_OF_SEVERAL = ("issues", "tickets", "bugs", "tasks")
 MAX_AT_ONCE = 10
-SUBCOMMANDS = (*GENERAL, *TEMPLATES, *SHOW, *COMMENT, *FOLLOW, *LIST, "attach", "help")
-_COMMENT = re.compile(
-    rf"\s*(?:(?:(?:add|create|post|leave|write)\s+{BEFORE})?(?:comment|note)\s+(?:(?:on|to|for|issue)\s+)*+"
-    r"(?P<after>\S+)|(?P<before>\S+)\s+(?:comment|note):?)(?!\S)(?P<text>.*)",
-    re.DOTALL | re.IGNORECASE,
+QUOTES = '"“”„'
+
+
+Act = Enum(
+    "Act",
+    "HELP OPEN_FORM SEARCH SEARCH_FOR SHOW ANSWER CHANGE UNDO ATTACH LOG_TIME COMMENT FOLLOW UNFOLLOW "
+    "TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
+SHOW, OF = "show|view|open", "me|the|issue|ticket"
+ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
+_QUESTIONS = "|".join(sorted(QUESTION_WORDS))
+_ROWS = Table(
+    ("help", Act.HELP),
+    ("undo", Act.UNDO),
+    ("attach {rest?}", Act.ATTACH),
+    ("follow|watch {issue}", Act.FOLLOW),
+    ("{issue} follow|watch", Act.FOLLOW),
+    ("unfollow|unwatch {issue}", Act.UNFOLLOW),
+    ("{issue} unfollow|unwatch", Act.UNFOLLOW),
+    ("template|templates {rest?}", Act.TEMPLATES),
+    ("search|find {rest?}", Act.SEARCH_FOR),
+    ("list|mine|my {rest?}", Act.SEARCH),
+    ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", Act.OPEN_FORM),
+)
+_ABOUT = Table(
+    (f"{SHOW}? {OF}? {OF}? {{issue}} show|status|details|info?", Act.SHOW),
+    ("{issue} attach {rest?}", Act.ATTACH),
+    ("{issue} log {rest?}", Act.LOG_TIME),
+    (f"{{issue}} {_QUESTIONS} {{rest?}}", Act.ANSWER),
+    (f"{SHOW}? {OF}? {OF}? {{issue}} {{rest}}", Act.CHANGE),
+    (f"{_QUESTIONS} {{asked}}", Act.ANSWER),
+    (f"{_QUESTIONS} {{rest}}", Act.SEARCH),
+    ("{word} {issue} {rest?}", Act.CHANGE),
+    asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
+    r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
+    word=r"\S+",
+)
+_COMMENTED = Table(
+    ("act=comment|note", Act.COMMENT),
+    (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
+    (
+        f"act=add|create|post|leave|write {{before?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
+        Act.COMMENT,
+    ),
+    ("{issue} comment|note|comment:|note: {rest?}", Act.COMMENT),
+    before=ARTICLES,
+)
+_OF_TEMPLATES = Table(
+    ("", Act.TEMPLATES),
+    ("new|create|add", Act.NEW_TEMPLATE),
+    ("edit|change|delete|remove", Act.TEMPLATES),
+    ("edit|change {rest}", Act.EDIT_TEMPLATE),
+    ("delete|remove {rest}", Act.REMOVE_TEMPLATE),
+    ("save issue? {issue} as {rest}", Act.SAVE_TEMPLATE),
+    ("save {rest?}", Act.SAVE_TEMPLATE),
+)
+SUBCOMMANDS = (_ROWS.verbs - {"report", "file", "raise", "submit", "make", "log"}) | {"show", "view", "new"}
+SUBCOMMANDS |= {"create", "add", "comment", "note"}
 
 
 class UnknownSubcommand(UserError):
@@ -92,18 +132,13 @@ class OpenForm:
 
 
 @dataclass(frozen=True)
-class SearchIssues:
-    """`/issue list`, `/issue my issues`: what `/issues` answers."""
+class OnIssues:
+    """What to do: with an issue, or what to search for, or with the template `text`, also in a `project`."""
 
-    text: str
-
-
-@dataclass(frozen=True)
-class ChangeIssue:
-    """`/issue 42 close` or `/issue close 42`: the text after the command, which `features/editing` reads."""
-
-    number: int
-    text: str
+    act: Act
+    number: int = 0
+    text: str = ""
+    project: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,89 +149,7 @@ class ChangeIssues:
     text: str
 
 
-@dataclass(frozen=True)
-class UndoLast:
-    """`/issue undo`: undo the last change, as its button does."""
-
-
-@dataclass(frozen=True)
-class AttachFiles:
-    """`/issue attach 42`; without a number the form asks for the issue."""
-
-    number: int | None
-
-
-@dataclass(frozen=True)
-class LogTime:
-    """`/issue 42 log 2h`: what `/timelog` takes."""
-
-    number: int
-    text: str
-
-
-@dataclass(frozen=True)
-class AddComment:
-    """`/issue 42 comment` with a text; without a number or a text the form asks for it."""
-
-    number: int | None
-    text: str
-
-
-@dataclass(frozen=True)
-class FollowIssue:
-    """`/issue 42 follow`, or `on` is false: `/issue 42 unfollow`."""
-
-    number: int
-    on: bool
-
-
-@dataclass(frozen=True)
-class ListTemplates:
-    """`/issue template`, of the named project or of the channel's."""
-
-    project: str | None
-
-
-@dataclass(frozen=True)
-class OpenTemplateForm:
-    """`/issue template new`."""
-
-    project: str | None
-
-
-@dataclass(frozen=True)
-class OnTemplate:
-    """`/issue template edit bug`, `delete bug`."""
-
-    name: str
-    project: str | None
-    remove: bool
-
-
-@dataclass(frozen=True)
-class SaveTemplate:
-    """`/issue template save 42 as bug-report`."""
-
-    issue: int
-    name: str
-
-
-TemplateRequest = ListTemplates | OpenTemplateForm | OnTemplate | SaveTemplate
-IssueRequest = (
-    TypedIssue
-    | OpenForm
-    | OneIssue
-    | SearchIssues
-    | ChangeIssue
-    | ChangeIssues
-    | UndoLast
-    | AttachFiles
-    | LogTime
-    | AddComment
-    | TemplateRequest
-    | FollowIssue
-    | Help
-)
+IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 
 
 def issue_command(text: str, typist: Typist) -> IssueRequest:
@@ -209,18 +162,18 @@ def issue_command(text: str, typist: Typist) -> IssueRequest:
     rest = parsed.after(1)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
         return TypedIssue(rest if subcommand else parsed, below)
-    if subcommand in MAKE and _AN_ISSUE.fullmatch(rest.plain):
-        return OpenForm()
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
-    if found := _follow(parsed) or _other(subcommand, rest, below, typist):
-        return found
+    if found := _ROWS.take(_text(parsed)):
+        if found[0] is Act.TEMPLATES:
+            reject_question(rest.text, rest.words)
+            return _of_templates(_draft(rest.with_fields(), below, typist))
+        return _subcommand(found[0], found[1].groupdict(), text, parsed)
     with suppress(HalfPhrase):
-        if subcommand in LIST or is_search(parsed, typist.today, Vocabulary()):
-            sought = text.split(maxsplit=1)[1:] if subcommand in SEARCH else [text]
-            return SearchIssues("".join(sought))
-    if found := _several(first_line, parsed) or _about_one(text, parsed, has_more=bool(below)):
-        return found
+        if is_search(parsed, typist.today, Vocabulary()):
+            return OnIssues(Act.SEARCH, text=text)
+    if about := _several(first_line, parsed) or _about_one(text, parsed, has_more=bool(below)):
+        return about
     typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
         draft = _draft(parsed.with_fields(), below, typist)
@@ -231,73 +184,50 @@ def issue_command(text: str, typist: Typist) -> IssueRequest:
     raise UnknownSubcommand(typed_text or "…", draft, meant)
 
 
-def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> IssueRequest | None:
-    """What is done with an issue whose number comes first or second."""
-    verb, rest = parsed.words[0].text.lower() if parsed.words else "", parsed.after(1)
-    typed = rest if verb in SHOW and rest.words else parsed
-    while typed is rest and rest.words[1:] and rest.words[0].text.lower() in BEFORE_NUMBER:
-        typed = rest = rest.after(1)  # `show me issue 42`
-    if number := values.issue_number(typed.words[0].text) if typed.words else None:
-        match [word.text.lower() for word in typed.words[1:]]:
-            case _ if parsed.options or parsed.problems or parsed.unknown or has_more:
-                pass
-            case [] | ["show" | "status" | "details" | "info"]:
-                return OneIssue(number)
-            case ["attach", *_]:
-                return AttachFiles(number)
-            case ["log", *spent]:
-                return LogTime(number, " ".join(spent))
-            case [word, *_] if word in QUESTION_WORDS and is_question(parsed.words):
-                return OneIssue(number)
-        return ChangeIssue(number, text)
-    if verb in QUESTION_WORDS:
-        found = (
-            values.issue_number(one.text) for before, one in pairwise(parsed.words) if _names(before, one)
-        )
-        asked = next(filter(None, found), None)
-        return OneIssue(asked) if asked else None
-    second = values.issue_number(rest.words[0].text) if rest.words else None
-    return ChangeIssue(second, text) if second else None
+def _text(parsed: Parsed) -> str:
+    return " ".join(word.source for word in parsed.words)
 
 
-def _names(before: Word, word: Word) -> bool:
-    """Whether a number in a question is an issue's."""
-    return word.text.startswith("#") or before.text.lower() in BEFORE_ASKED
+def _subcommand(act: Act, slots: Mapping[str, str | None], text: str, parsed: Parsed) -> IssueRequest:
+    if act in (Act.HELP, Act.OPEN_FORM):
+        return Help() if act is Act.HELP else OpenForm()
+    if act in (Act.SEARCH, Act.SEARCH_FOR):
+        return OnIssues(Act.SEARCH, text=text if act is Act.SEARCH else text.partition(" ")[2].strip())
+    if act in (Act.FOLLOW, Act.UNFOLLOW):
+        reject_question(parsed.text, parsed.words)
+    return OnIssues(act, _number(slots.get("issue") or slots.get("rest")))
 
 
-def _several(line: str, parsed: Parsed) -> ChangeIssues | SearchIssues | None:
+def _number(text: str | None) -> int:
+    """The issue's number, or 0."""
+    return values.issue_number(text or "") or 0
+
+
+def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> OneIssue | OnIssues | None:
+    """What is done with an issue whose number comes first or second, or which a question is about."""
+    found = _ABOUT.take(_text(parsed))
+    if found is None or found[0] is Act.SEARCH:
+        return None
+    act, slots = found[0], found[1].groupdict()
+    asked, number = slots.get("number"), _number(slots.get("number") or slots.get("issue"))
+    more = parsed.options or parsed.problems or parsed.unknown or has_more
+    if asked or (not more and (act is Act.SHOW or (act is Act.ANSWER and is_question(parsed.words)))):
+        return OneIssue(number)
+    if more or act in (Act.SHOW, Act.ANSWER, Act.CHANGE):
+        return OnIssues(Act.CHANGE, number, text)
+    return OnIssues(act, number, slots["rest"] or "")
+
+
+def _several(line: str, parsed: Parsed) -> ChangeIssues | OnIssues | None:
     """The same change to several issues; without one, they are searched for."""
     if parsed.problems:
         return None
     numbers, others = values.several_issues(words(line.replace(" %", "%")))
     if len(numbers) < 2:  # noqa: PLR2004 - several
         return None
-    if {word.text.lower() for word in others}.issubset((*SHOW, "issue", "issues")):
-        return SearchIssues(" ".join(map(str, numbers)))
+    if {word.text.lower() for word in others}.issubset((*SHOW.split("|"), "issue", "issues")):
+        return OnIssues(Act.SEARCH, text=" ".join(map(str, numbers)))
     return ChangeIssues(numbers[:MAX_AT_ONCE], " ".join(word.source for word in others))
-
-
-def _follow(parsed: Parsed) -> FollowIssue | None:
-    """The request in `42 follow` or `follow 42`; None for anything else."""
-    said = without_question(parsed.plain.lower()).split()
-    match sorted(said, key=FOLLOW.__contains__):
-        case [about, verb] if (
-            verb in FOLLOW and not parsed.options and (number := values.issue_number(about))
-        ):
-            reject_question(parsed.text, parsed.words)
-            return FollowIssue(number, FOLLOW[verb])
-    return None
-
-
-def _other(subcommand: str, rest: Parsed, below: str, typist: Typist) -> IssueRequest | None:
-    if subcommand in ("help", "undo") and not rest.words:
-        return Help() if subcommand == "help" else UndoLast()
-    if subcommand == "attach":
-        return AttachFiles(values.issue_number(rest.text))
-    if subcommand not in TEMPLATES:
-        return None
-    reject_question(rest.text, rest.words)
-    return _of_templates(_draft(rest.with_fields(), below, typist))
 
 
 def new_issue(
@@ -339,44 +269,35 @@ def several_subjects(typed: TypedIssue) -> tuple[str, ...]:
     return tuple(found) if said[0] in (str(len(found)), *NUMBERS[len(found) - 1 : len(found)]) else ()
 
 
-def _comment(text: str, base_url: str | None) -> AddComment | None:
+def _comment(text: str, base_url: str | None) -> OnIssues | None:
     """The comment in `42 comment …` or `comment 42 …`, as it was typed; None for anything else."""
-    if text.strip().lower() in COMMENT:
-        return AddComment(None, "")
-    if (typed := _COMMENT.match(text)) is None:
+
+    def numbered(about: str) -> int | None:
+        about = as_typed(about)
+        return values.issue_number(values.own_text(about, base_url) if base_url else about)
+
+    found = _COMMENTED.take(text.strip(), numbered)
+    if found is None:
         return None
-    about = as_typed(typed["after"] or typed["before"])
-    number = values.issue_number(values.own_text(about, base_url) if base_url else about)
-    if number is None:
-        return None
-    said = as_typed(typed["text"]).strip()
-    if asks(text[: typed.start("text")] if without_question(said) else text):
+    typed = found[1].groupdict("")
+    said, about = as_typed(typed.get("rest", "")).strip(), as_typed(typed.get("issue", ""))
+    if asks(text.strip()[: found[1].start("rest")] if without_question(said) else text):
         raise Question(as_typed(text))
-    if typed["after"] and is_several(f"{about} {said}"):
-        return AddComment(None, f"{about} {said}")
-    return AddComment(number, said)
+    if not about or (typed.get("act") and is_several(f"{about} {said}")):
+        return OnIssues(Act.COMMENT, text=f"{about} {said}".strip())
+    return OnIssues(Act.COMMENT, _number(about), said)
 
 
 def _of_templates(draft: Draft) -> IssueRequest:
     """The request in `/issue template …`; a text without a verb is the name of a template to use."""
-    if not draft.subject:
-        return ListTemplates(draft.project)
-    verb, _, rest = draft.subject.partition(" ")
-    verb, saved = verb.lower(), _SAVED.fullmatch(rest)
-    if verb in GENERAL and not rest:
-        return OpenTemplateForm(draft.project)
-    if verb in (*EDIT_TEMPLATE, *REMOVE_TEMPLATE):
-        name = rest.strip(QUOTES)
-        return (
-            OnTemplate(name, draft.project, verb in REMOVE_TEMPLATE) if name else ListTemplates(draft.project)
-        )
-    if verb == "save":
-        if saved is None:
-            raise UserError(
-                "Which issue? Type its number and a name: `{/issue} template save 42 as bug-report`."
-            )
-        return SaveTemplate(int(saved[1]), saved[2].strip(QUOTES))
-    return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
+    found = _OF_TEMPLATES.take(draft.subject)
+    if found is None:
+        return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
+    act, slots = found[0], found[1].groupdict("")
+    number = _number(slots.get("issue"))
+    if act is Act.SAVE_TEMPLATE and not number:
+        raise UserError("Which issue? Type its number and a name: `{/issue} template save 42 as bug-report`.")
+    return OnIssues(act, number, slots.get("rest", "").strip(QUOTES), draft.project)
 
 
 def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:

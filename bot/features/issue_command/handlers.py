@@ -13,6 +13,7 @@ from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
 from bot.features.issue_command import commands, views
+from bot.features.issue_command.commands import Act
 from bot.features.issue_command.views import ChangeSeveral
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.field_inputs import hidden_fields
@@ -64,48 +65,48 @@ class IssueCommand:
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
                 await FormOpening(self.parts).open_form(reply, draft)
-            case commands.LogTime(number, text):
-                await TimelogHandlers(self.parts).command(replace(command, raw=f"{number} {text}"), reply)
-            case commands.SearchIssues(text):
-                await SearchHandlers(self.parts).search_for(reply, text)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
-            case commands.ListTemplates() | commands.OpenTemplateForm():
-                await self._of_templates(request, reply)
-            case commands.OnTemplate() | commands.SaveTemplate():
-                await self._of_templates(request, reply)
-            case _:
-                await self._of_issues(request, reply)
-
-    async def _of_issues(self, request: commands.IssueRequest, reply: Reply) -> None:
-        match request:
             case OneIssue(number):
                 await IssueHandlers(self.parts).show(reply, number)
-            case commands.ChangeIssue(number, text):
-                await EditHandlers(self.parts).command(reply, number, text)
             case commands.ChangeIssues(numbers, text):
                 await self._ask_about(reply, numbers, text)
-            case commands.UndoLast():
-                await EditHandlers(self.parts).undo_last(reply)
-            case commands.AttachFiles(number):
-                await FileHandlers(self.parts).open_form(reply, number)
-            case commands.AddComment(number, text):
-                await CommentHandlers(self.parts).comment(reply, number, text)
-            case commands.FollowIssue(number, on):
-                follow = FollowHandlers(self.parts)
-                await (follow.follow if on else follow.unfollow)(reply, number)
+            case commands.OnIssues():
+                await self._act(command, reply, request)
 
-    async def _of_templates(self, request: commands.TemplateRequest, reply: Reply) -> None:
-        templates = TemplateHandlers(self.parts)
-        match request:
-            case commands.ListTemplates(project):
-                await templates.show(reply, project)
-            case commands.OpenTemplateForm(project):
-                await templates.open_new(reply, project)
-            case commands.OnTemplate(name, project, remove):
-                await templates.on_named(reply, name, project, remove=remove)
-            case commands.SaveTemplate(number, name):
-                await templates.save_issue(reply, number, name)
+    async def _act(self, command: SlashCommand, reply: Reply, wanted: commands.OnIssues) -> None:
+        number, text = wanted.number, wanted.text
+        match wanted.act:
+            case Act.SEARCH:
+                await SearchHandlers(self.parts).search_for(reply, text)
+            case Act.LOG_TIME:
+                await TimelogHandlers(self.parts).command(replace(command, raw=f"{number} {text}"), reply)
+            case Act.CHANGE:
+                await EditHandlers(self.parts).command(reply, number, text)
+            case Act.UNDO:
+                await EditHandlers(self.parts).undo_last(reply)
+            case Act.ATTACH:
+                await FileHandlers(self.parts).open_form(reply, number or None)
+            case Act.COMMENT:
+                await CommentHandlers(self.parts).comment(reply, number or None, text)
+            case Act.FOLLOW:
+                await FollowHandlers(self.parts).follow(reply, number)
+            case Act.UNFOLLOW:
+                await FollowHandlers(self.parts).unfollow(reply, number)
+            case _:
+                await self._of_templates(wanted, reply)
+
+    async def _of_templates(self, wanted: commands.OnIssues, reply: Reply) -> None:
+        templates, project = TemplateHandlers(self.parts), wanted.project
+        if wanted.act is Act.TEMPLATES:
+            await templates.show(reply, project)
+        elif wanted.act is Act.NEW_TEMPLATE:
+            await templates.open_new(reply, project)
+        elif wanted.act is Act.SAVE_TEMPLATE:
+            await templates.save_issue(reply, wanted.number, wanted.text)
+        else:
+            remove = wanted.act is Act.REMOVE_TEMPLATE
+            await templates.on_named(reply, wanted.text, project, remove=remove)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
         form = FormOpening(self.parts)

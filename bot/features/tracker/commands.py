@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 
 from bot.access.people import Who
 from bot.errors import UserError
@@ -15,29 +15,12 @@ from bot.slack.language.tokens import SlackUser, words
 from bot.slack.language.values import person, unknown_word
 from bot.store.owner import Owner
 
-
-class Act(Enum):
-    ACCOUNT = auto()
-    LINK = auto()
-    LINK_WITH_KEY = auto()
-    UNLINK = auto()
-    LOGOUT = auto()
-    WHOAMI = auto()
-    HELP = auto()
-    PROJECTS = auto()
-    PROJECT = auto()
-    NEW_PROJECT = auto()
-    SHOW_DEFAULT = auto()
-    CLEAR_DEFAULT = auto()
-    SET_DEFAULT = auto()
-    SHOW_EMOJI = auto()
-    CLEAR_EMOJI = auto()
-    SET_EMOJI = auto()
-    SHOW_NOTICES = auto()
-    SET_NOTICES = auto()
-    USER = auto()
-    NEW_USER = auto()
-    EDIT_USER = auto()
+Act = Enum(
+    "Act",
+    "ACCOUNT LINK LINK_WITH_KEY UNLINK LOGOUT WHOAMI HELP PROJECTS PROJECT NEW_PROJECT "
+    "SHOW_DEFAULT CLEAR_DEFAULT SET_DEFAULT SHOW_EMOJI CLEAR_EMOJI SET_EMOJI SHOW_NOTICES SET_NOTICES "
+    "USER NEW_USER EDIT_USER",
+)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ class Table(Generic[T]):
     def __init__(self, *rows: tuple[str, T], **slots: str) -> None:
         known = _SLOTS | slots
         self._rows = [(_compiled(said, known), means) for said, means in rows]
-        self.verbs = {one for said, _ in rows for one in said.split(" ")[0].split("|") if one[2:]}
+        first = [said.split(" ")[0].rpartition("=")[2] for said, _ in rows if said[:1] != "{"]
+        self.verbs = {verb for verbs in first for verb in verbs.split("|") if verb[2:]}
 
     def take(
         self, text: str, numbered: Callable[[str], int | None] = issue_number

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 from bot.features.digests.buttons import Act
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command, typed_digest
 from bot.features.digests.plans import Typed
+from bot.features.issue_command.commands import Act as OfIssue
 from bot.features.issue_command.commands import (
-    AttachFiles,
     CreateIssue,
+    OnIssues,
     OpenForm,
     TypedIssue,
     issue_command,
@@ -129,8 +130,8 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "help": Help(),
         **same(OneIssue(42), "42", "#42", "<https://tracker.example/redmine/issues/42#note-3|that one>"),
         **same(OneIssue(42), "show #42"),
-        "attach #42": AttachFiles(42),
-        "attach": AttachFiles(None),
+        "attach #42": OnIssues(OfIssue.ATTACH, 42),
+        "attach": OnIssues(OfIssue.ATTACH),
         **same(OpenForm(), "", "new"),
         **same(OpenForm(Draft(project="web")), "project:web", "new project:web"),
         "NEW The page is blank": created("The page is blank"),
