@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.exc import IntegrityError
 
+from bot.store.covered import Covered, covered_by, covering
 from bot.store.database import Database
 from bot.store.digest_notices import NOTICE, Notice, PendingNotice
 from bot.store.followed import feed_end, feed_read_with
@@ -46,7 +47,6 @@ class Pause(StrEnum):
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
-AT_ONCE = 5000  # how many issues a statement covers: a database takes so many parameters only
 _NOT_REMOVED = DigestRow.removed_at.is_(None)
 _NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
 
@@ -89,14 +89,6 @@ class Digest:
         return self.personal or self.channel_id.startswith("D")
 
 
-@dataclass(frozen=True)
-class Covered:
-    """An issue that a digest has listed, and when it was opened or closed."""
-
-    issue_id: int
-    at: datetime
-
-
 @dataclass(frozen=True, kw_only=True)
 class Start:
     """Where a digest starts: how far the service's issues go, the last ones, which it leaves out, the history
@@ -107,17 +99,6 @@ class Start:
     covered: Sequence[Covered] = ()
     history: Sequence[tuple[datetime, int]] = ()
     seen: Mapping[int, datetime] = field(default_factory=dict)
-
-
-class SentDigest(BaseModel):
-    """What the message covers that may have been posted for `due_at`; see `reading.Content`."""
-
-    due_at: datetime
-    missed: int
-    asked: bool
-    covered: tuple[Covered, ...]
-    covered_to: datetime | None
-    seen: Mapping[int, datetime] | None
 
 
 class DigestProgress(BaseModel):
@@ -172,7 +153,8 @@ class StoredDigests:
             row = connection.execute(statement).one_or_none()
             if row is None:
                 return None
-            _cover(connection, row.id, start)
+            for each in covering(self._database, row.id, start.covered):
+                connection.execute(each)
             connection.execute(self._due_at(digest := digest_of(row), next_due))
             return digest
 
@@ -213,7 +195,8 @@ class StoredDigests:
                 connection.execute(self._due_at(replace(digest, plan=plan), next_due))
             if start:
                 connection.execute(sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
-                _cover(connection, digest.id, start)
+                for statement in covering(self._database, digest.id, start.covered):
+                    connection.execute(statement)
             if not plan.live:
                 connection.execute(feed_end(digest.id))
 
@@ -228,11 +211,8 @@ class StoredDigests:
         self, digest: Digest, next_due: datetime, agreed_project: int | None, missed: Sequence[Covered] = ()
     ) -> None:
         """Resume the digest where it stopped, without `missed` issues; an active one keeps its due time."""
-        resumed = _one(digest).values(paused=None, agreed_project=agreed_project, **_NO_NOTICES)
-        due = self._due_at(digest, next_due)
-        missing = self._covering(digest, missed)
-        feed = feed_read_with(digest.id, paused=bool(digest.paused), agreed_project=agreed_project)
-        await self._execute(resumed, *missing, *feed, *([due] if digest.paused else []))
+        due = [self._due_at(digest, next_due)] if digest.paused else []
+        await self._activate(digest, missed, due, {"agreed_project": agreed_project})
 
     async def take_ownership(
         self,
@@ -245,13 +225,10 @@ class StoredDigests:
         missed: Sequence[Covered] = (),
     ) -> None:
         """Change the owner, and resume the digest without `missed` issues."""
-        changed = {**owner.columns, "owner_name": owner_name, "agreed_project": agreed_project, **_NO_NOTICES}
-        taken = _one(digest).values(paused=None, **changed)
-        reads = {"agreed_project": agreed_project, **owner.columns}
-        feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
         # A run in flight would post with the former owner's key.
         again = (self._jobs.canceling(digest.job_key), self._due_at(digest, next_due))
-        await self._execute(taken, *self._covering(digest, missed), *feed, *again)
+        reads = {"agreed_project": agreed_project, **owner.columns}
+        await self._activate(digest, missed, again, reads, owner_name=owner_name)
 
     async def remove(self, digest: Digest) -> None:
         """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
@@ -354,12 +331,8 @@ class StoredDigests:
         return {_job_key(row.id): digest_of(row) for row in rows}
 
     async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
-        """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
-        statement = sa.select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
-        found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
-        for row in await self._database.rows(statement):
-            found[row.digest_id][row.issue_id] = row.created_on
-        return found
+        """As `covered_by`."""
+        return await covered_by(self._database, digests)
 
     def advancing(
         self,
@@ -388,25 +361,28 @@ class StoredDigests:
                 owner_notice=None
             ),  # which it isn't anymore
         ]
-        statements += self._covering(digest, covered)
+        statements += covering(self._database, digest.id, covered)
         if forget_before is not None:
             its = sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id)
             statements.append(its.where(DigestIssueRow.created_on < forget_before))
-        return statements
-
-    def _covering(self, digest: Digest, covered: Sequence[Covered]) -> list[Statement]:
-        statements: list[Statement] = []
-        for start in range(0, len(covered), AT_ONCE):  # one that was closed again replaces its earlier row
-            rows = _covered_rows(digest.id, covered[start : start + AT_ONCE])
-            new = self._database.insert(DigestIssueRow).values(rows)
-            again = {"created_on": new.excluded.created_on}
-            statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
         return statements
 
     def _due_at(self, digest: Digest, at: datetime) -> Statement:
         """The statement that lets the digest be posted from that time on."""
         progress = DigestProgress(due=at).model_dump(mode="json")
         return self._jobs.putting(FEED if digest.plan.live else DIGEST, digest.job_key, progress, at=at)
+
+    async def _activate(
+        self,
+        digest: Digest,
+        missed: Sequence[Covered],
+        due: Sequence[Statement],
+        reads: Mapping[str, object],
+        **more: object,
+    ) -> None:
+        active = _one(digest).values(paused=None, **reads, **more, **_NO_NOTICES)
+        feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
+        await self._execute(active, *covering(self._database, digest.id, missed), *feed, *due)
 
     def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
         changed = _one(digest).values(values).returning(DigestRow.paused)
@@ -454,15 +430,6 @@ def _plan_columns(plan: Plan) -> dict[str, Any]:
 
 def _job_key(digest_id: int) -> str:
     return f"{DIGEST}:{digest_id}"
-
-
-def _covered_rows(digest_id: int, covered: Sequence[Covered]) -> list[dict[str, Any]]:
-    return [{"digest_id": digest_id, "issue_id": one.issue_id, "created_on": one.at} for one in covered]
-
-
-def _cover(connection: sa.Connection, digest_id: int, start: Start) -> None:
-    if start.covered:
-        connection.execute(sa.insert(DigestIssueRow), _covered_rows(digest_id, start.covered))
 
 
 def _start_columns(start: Start) -> dict[str, Any]:

@@ -6,14 +6,13 @@ a job, in the transaction that moves the feed on: `FollowedReads` posts it, or s
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime
 
 from bot.features.digests.editions import DigestRun, RunResult
 from bot.features.digests.reading import Content
 from bot.features.digests.runs import DigestRuns
 from bot.service.models import Issue
 from bot.store.digests import Digest, Pause
-from bot.store.followed import FEED_CLOSED_FOR, Followed
+from bot.store.followed import Followed
 from bot.store.job import Again, Outcome
 
 ALONE = 10  # more new issues than this in one reading are one post that lists them
@@ -39,25 +38,24 @@ class FeedRuns(DigestRuns):
             outcome = self._finished(run, RunResult.SENT if new else RunResult.EMPTY, content)
         if not isinstance(outcome, Again):
             return outcome
-        now = self._clock.now()
         mine = (one for one in known if one.digest_id == feed.id and one.issue_id in rows)
-        changed = [one for one in mine if _changed(one, rows[one.issue_id], now)]
+        changed = [one for one in mine if _changed(one, rows[one.issue_id])]
         if not (new or changed):
             return outcome
         posts = [followed_by(feed, issue) for issue in new]
         # In a thread, since encrypting what hundreds of jobs say takes a while.
         shown = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.changed(changed)])
-        return replace(outcome, also=(*outcome.also, *shown, stored.dropping_old(feed.id, now)))
+        old = stored.dropping_old(feed.id, self._clock.now())
+        return replace(outcome, also=(*outcome.also, *shown, old))
 
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
         if result is not RunResult.EMPTY:
             super()._record(run, result, outcome, **more)
 
 
-def _changed(one: Followed, issue: Issue, now: datetime) -> bool:
+def _changed(one: Followed, issue: Issue) -> bool:
     """Whether a post has to be updated, or is still to be made."""
-    old = one.closed and one.changed_at is not None and one.changed_at < now - FEED_CLOSED_FOR
-    return not old and (issue.updated_on != one.seen_on or issue.is_private)
+    return issue.updated_on != one.seen_on or issue.is_private
 
 
 def followed_by(feed: Digest, issue: Issue) -> Followed:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bot.access.access import Access
 from bot.access.accounts import Session
@@ -24,7 +24,8 @@ from bot.features.digests.saved_queries import too_large
 from bot.features.due_reads import DueReads
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
-from bot.store.digests import Digest, DigestProgress, Pause, SentDigest
+from bot.store.covered import Covered
+from bot.store.digests import Digest, DigestProgress, Pause
 from bot.store.job import Again, Done, Job, Later, Outcome
 from bot.store.owner import Owner
 from bot.store.processes import Clock
@@ -37,6 +38,17 @@ CLOSED = {ChannelStatus.GONE: Pause.CHANNEL, ChannelStatus.SHARED: Pause.OUTSIDE
 
 log = structlog.get_logger(__name__)
 OnFinished = Callable[[str, timedelta], None]
+
+
+class SentDigest(BaseModel):
+    """What the message covers that may have been posted for `due_at`; see `Content`."""
+
+    due_at: datetime
+    missed: int
+    asked: bool
+    covered: tuple[Covered, ...]
+    covered_to: datetime | None
+    seen: Mapping[int, datetime] | None
 
 
 @dataclass

@@ -121,6 +121,8 @@ class ThreadPoster:
             message = views.closed_line(seen, self.wording)
 
         async def ready() -> Message | None:
+            if line.shown and await Publicity(self.parts).meant_private(followed.issue_id):
+                return None
             return message if await self._may_show(followed, seen, line.comment) else None
 
         post, now = line_post(followed, line), datetime.now(UTC)
