@@ -2,19 +2,24 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 
 import pytest
 
+from bot.features.digests.feeds import followed_by
 from bot.sandbox.tracker.data import Detail, Issue, Note
 from bot.sandbox.tracker.defaults import CLOSED, IN_PROGRESS
 from bot.sandbox.workspace.model import Message
+from bot.service.models import Issue as Service
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
 from bot.timings import Delays, Timings
 from tests.features.digests.newsroom import ANA, MOBILE, Digests
+from tests.features.digests.test_troubles import FEWEST_STEPS, Trouble, dies, stalls
 from tests.support.office import TEAM
-from tests.support.reading import text_of
+from tests.support.reading import text_of, until_so
 
 ANAS, BENS = 1, 2
 MINUTE = timedelta(minutes=1)
@@ -117,6 +122,21 @@ async def test_an_announcement_that_fails_is_posted_by_the_feed(digests: Digests
     await digests.office.idle()
     for _ in range(3):
         await minute(digests)
+
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+
+
+async def test_an_announcement_of_a_process_that_stops_is_posted_once(digests: Digests) -> None:
+    other = await digests.process()
+    await add_feed(digests)
+    digests.wire.faults = [("chat.postMessage", "slow:60")]
+    await digests.person.command("/issue new Cart loses items project:webshop")
+    await until_so(lambda: digests.wire.called("chat.postMessage"))
+
+    await digests.office.bot.stop(0)
+    digests.wire.released.set()
+    await digests.run_for(120, by=other)
 
     (post,) = posts(digests)
     assert "Ana Ruiz created" in post.text
@@ -262,6 +282,48 @@ async def test_a_paused_feed_goes_on_from_when_it_is_resumed(digests: Digests) -
     assert "After" in second.text
 
 
+async def test_a_paused_feed_posts_nothing_that_it_had_found(digests: Digests) -> None:
+    await add_feed(digests)
+    digests.report("Found before")
+    digests.wire.faults = [("chat.postMessage", "lose the request")]
+    await minute(digests)
+    await digests.person.ask("/digest pause 1")
+    await digests.run_for(120)
+    assert posts(digests) == []
+
+    await digests.person.ask("/digest resume 1")
+    digests.report("After")
+    await digests.run_for(120)
+
+    (post,) = posts(digests)
+    assert "After" in post.text
+
+
+@pytest.mark.parametrize("why", ["closed for a week", "older than 200 open ones"])
+async def test_an_old_post_is_not_kept_up_to_date(digests: Digests, why: str) -> None:
+    await add_feed(digests)
+    issue, store = digests.report(), digests.office.bot.store
+    await minute(digests)
+    if why == "closed for a week":
+        change(digests, issue, status_id=CLOSED)
+        await minute(digests)
+        digests.pass_time(timedelta(days=8))
+    else:
+        feed = await feed_of(digests)
+        numbers = range(1000, 1199)
+        others = [replace(followed_by(feed, Service(id=n)), ts=str(n), thread_ts=str(n)) for n in numbers]
+        added = store.followed.posting(others)[: len(others)]
+        await digests.office.bot.database.write(lambda it: [it.execute(each) for each in added] and None)
+        digests.report("The newest")
+        await minute(digests)
+    before = posts(digests)[0].text
+
+    change(digests, issue, status_id=IN_PROGRESS)
+    await minute(digests)
+
+    assert posts(digests)[0].text == before
+
+
 async def test_a_feed_that_is_taken_over_goes_on_with_its_posts(digests: Digests) -> None:
     await add_feed(digests)
     issue = digests.report("Before")
@@ -343,3 +405,26 @@ async def test_the_form_makes_a_feed_and_a_digest_of_it(digests: Digests) -> Non
     await minute(digests)
     assert len(posts(digests)) == 1
     assert "live" not in (await feed_of(digests)).plan.schedule
+
+
+@pytest.mark.usefixtures("url")
+@pytest.mark.parametrize("trouble", [dies, stalls])
+async def test_a_process_in_trouble_at_any_step_leaves_one_post_and_one_line(
+    digests: Digests, trouble: Trouble
+) -> None:
+    await add_feed(digests)
+    issue = digests.report()
+    await minute(digests)
+    for step in count(1):
+        process = await digests.process()
+        change(digests, issue, assigned_to_id=step % 2 + 1)
+        told, issue = issue, digests.report()
+        came_to_it = await trouble(digests, process, step)
+        await minute(digests)
+        shown = [[p for p in posts(digests) if f"#{one.id} " in p.text] for one in (told, issue)]
+        assert [len(found) for found in shown] == [1, 1], step
+        assert [len(lines(digests, post)) for (post,) in shown] == [1, 0], step
+        await process.close()
+        if not came_to_it:
+            break
+    assert step > 2 * FEWEST_STEPS
