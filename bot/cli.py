@@ -79,6 +79,35 @@ def check() -> None:
 
 
 @program.command()
+def setup(
+    *,
+    tracker: Annotated[str | None, typer.Option(help="The tracker's URL.")] = None,
+    slack_bot_token: Annotated[str | None, typer.Option(help="Slack's bot token, xoxb-….")] = None,
+    slack_app_token: Annotated[str | None, typer.Option(help="Slack's app-level token, xapp-….")] = None,
+    no_input: Annotated[bool, typer.Option("--no-input", help="Ask nothing.")] = False,
+) -> None:
+    """Ask for what an installation needs, write .env, and check it."""
+    from bot.env_file import EnvFileError  # noqa: PLC0415 - the other commands start without it
+    from bot.setup import Setup, SetupError  # noqa: PLC0415 - the other commands start without it
+
+    given = (
+        ("SERVICE_BASE_URL", tracker),
+        ("SLACK_BOT_TOKEN", slack_bot_token),
+        ("SLACK_APP_TOKEN", slack_app_token),
+    )
+    try:
+        telemetry.configure("console", "error")
+        Setup({name: value for name, value in given if value}, asks=not no_input).run()
+    except (EOFError, KeyboardInterrupt):
+        _fail(1, "", "Stopped. .env is as it was.")
+    except EnvFileError as error:
+        _fail(2, str(error))
+    except SetupError as error:
+        _fail(2, *error.lines)
+    check()
+
+
+@program.command()
 def manifest(
     mode: Annotated[slack_manifest.Mode, typer.Option(help="How Slack reaches the bot.")] = "socket",
     url: Annotated[

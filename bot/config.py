@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -235,6 +236,30 @@ def load_storage(*, with_keys: bool) -> Storage:
 def given() -> dict[str, Any]:
     """What is set, by field, unchecked: some settings may be missing or invalid."""
     return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
+
+
+def in_file(path: Path) -> dict[str, str]:
+    """What a file such as `.env` sets, by field, unchecked. Raises OSError, UnicodeDecodeError."""
+    if path.exists():
+        path.read_bytes()  # pydantic-settings ignores what it can't read
+    return {
+        name: value
+        for name, value in DotEnvSettingsSource(_Variables, env_file=path)().items()
+        if value and name in Settings.model_fields
+    }
+
+
+def problem(variable: str, value: str) -> str | None:
+    """What is wrong with a variable's value, as `load` says it; None if it is valid."""
+    try:
+        _checked(Settings, {variable.lower(): value}, [])
+    except ConfigError as wrong:
+        return wrong.problems[0]
+    return None
+
+
+def default(variable: str) -> str:
+    return str(Settings.model_fields[variable.lower()].default)
 
 
 def _missing(given: Mapping[str, Any], needed: Mapping[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from bot import errors
 from bot.check.findings import Finding, clock, fine, wrong
 from bot.config import Settings
 from bot.service.client import Client
+from bot.service.transport import Probe
 
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
@@ -18,14 +19,14 @@ ENABLE_API = "Turn on the REST API in the tracker's settings."
 
 async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterator[Finding]:
     async with Client(settings.service_base_url, key_header=settings.service_api_key_header) as client:
-        yield await _check_address(client)
+        yield await check_address(client)
         yield await _check_linked_keys(client, settings, linked) or await _check_header(client, settings)
         probe = await client.probe(SECONDS_TO_ANSWER)
         if off := clock("the tracker's", probe.date if probe else None):
             yield off
 
 
-async def _check_address(client: Client) -> Finding:
+async def check_address(client: Client) -> Finding:
     """Check the address. Unauthorized is a good sign: the API is there and asks for a key."""
     name = "SERVICE_BASE_URL"
     try:
@@ -78,10 +79,20 @@ async def _check_header(client: Client, settings: Settings) -> Finding:
     probe = await client.probe(SECONDS_TO_ANSWER)
     if probe is None:
         return wrong(name, "Can't check this until the tracker responds.")
-    if "redmine" in probe.authenticate.lower() and header.lower() != REDMINE_HEADER.lower():
+    if _names_redmine(probe) and header.lower() != REDMINE_HEADER.lower():
         return wrong(name, f"The tracker doesn't read {header}. Set it to {REDMINE_HEADER}.")
     if probe.status == HTTPStatus.FORBIDDEN:
         return wrong(name, f"The tracker ignores keys. {ENABLE_API}")
     if probe.status != HTTPStatus.UNAUTHORIZED:
         return wrong(name, f"The tracker doesn't ask for a key (status {probe.status}). Check its URL.")
     return fine(name, f"Keys are sent in {header}.")
+
+
+async def is_redmine(client: Client) -> bool:
+    """Whether the service is a Redmine, which says so when it asks for a key."""
+    probe = await client.probe(SECONDS_TO_ANSWER)
+    return probe is not None and _names_redmine(probe)
+
+
+def _names_redmine(probe: Probe) -> bool:
+    return "redmine" in probe.authenticate.lower()

@@ -1,0 +1,213 @@
+"""`issuebot setup`: asks for what an installation needs, in order, and writes `.env`."""
+
+import asyncio
+import getpass
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import typer
+
+from bot import config, env_file
+from bot.check.findings import Finding
+from bot.check.service import REDMINE_HEADER, check_address, is_redmine
+from bot.service.client import Client
+from bot.slack.surfaces.manifest import manifest_yaml, parsed
+from bot.store.vault import Vault
+
+ENV = Path(".env")
+NEW_APP = "https://api.slack.com/apps?new_app=1&manifest_json="
+LONGEST_LINK = 8_000
+YES = {"y", "yes"}
+
+
+class SetupError(Exception):
+    """Setup can't go on; each of `lines` says what to do."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+@dataclass(frozen=True)
+class Question:
+    """A variable, the option that answers it, and what the user is asked."""
+
+    variable: str
+    option: str
+    text: str
+    secret: bool = False
+
+
+TRACKER = Question(
+    "SERVICE_BASE_URL",
+    "--tracker",
+    "Your tracker's URL, with its path if it has one, such as https://example.com/redmine",
+)
+HEADER = Question("SERVICE_API_KEY_HEADER", "", "The header that carries a user's API key")
+NAME = Question("SERVICE_NAME", "", "What people call the tracker")
+BOT_TOKEN = Question(
+    "SLACK_BOT_TOKEN",
+    "--slack-bot-token",
+    "The bot token (xoxb-…) lets the bot read and post. In your app's settings, choose Install App,\n"
+    "install it, and copy the Bot User OAuth Token",
+    secret=True,
+)
+APP_TOKEN = Question(
+    "SLACK_APP_TOKEN",
+    "--slack-app-token",
+    "The app-level token (xapp-…) lets the bot connect to Slack without a public URL. Choose Basic\n"
+    "Information, then App-Level Tokens, generate one with the scope connections:write, and copy it",
+    secret=True,
+)
+
+
+@dataclass
+class Setup:
+    """One run: `options` are the answers given on the command line, `asks` is whether to ask for others."""
+
+    options: Mapping[str, str]
+    asks: bool
+    kept: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Write `.env`. Raises SetupError or EnvFileError, and EOFError when the input ends; `.env` is then
+        as before.
+        """
+        self.kept = env_file.values(ENV)
+        env_file.check(ENV)
+        tokens = self._tokens()
+        if not self.asks:
+            self._require((TRACKER, *tokens))
+        self._ask_for_tracker()
+        self._make_key()
+        if self.asks and not all(self._is_known(question) for question in tokens):
+            self._print_link()
+        for question in tokens:
+            self.answers[question.variable] = self._answer(question)
+        changes = {name: value for name, value in self.answers.items() if self._is_wanted(name, value)}
+        if changes:
+            env_file.write(ENV, changes)
+            typer.echo(f"Saved {', '.join(changes)} in {ENV.resolve()}.")
+
+    def _tokens(self) -> tuple[Question, ...]:
+        """The tokens to ask for: several workspaces have no bot token, and HTTP mode no app-level one."""
+        bot = () if "SLACK_CLIENT_ID" in self.kept else (BOT_TOKEN,)
+        http = "SLACK_SIGNING_SECRET" in self.kept and "SLACK_APP_TOKEN" not in self.kept
+        return (*bot, *(() if http else (APP_TOKEN,)))
+
+    def _require(self, questions: tuple[Question, ...]) -> None:
+        if missing := [one for one in questions if not self._is_known(one)]:
+            raise SetupError(*(f"{one.option}: Missing. It sets {one.variable}." for one in missing))
+
+    def _is_known(self, question: Question) -> bool:
+        name = question.variable
+        return name in self.options or (name in self.kept and not self._problem(name))
+
+    def _problem(self, name: str) -> str | None:
+        return config.problem(name, self.kept[name]) if name in self.kept else None
+
+    # Questions
+
+    def _answer(self, question: Question, suggestion: str = "") -> str:
+        """A valid answer: the option's, the user's, or the value that `.env` has."""
+        name = question.variable
+        kept = "" if self._problem(name) else self.kept.get(name, "")
+        value = self.options.get(name) or (None if self.asks else kept or suggestion)
+        while True:
+            if value is None:
+                value = self._ask(question, kept, suggestion)
+            problem = config.problem(name, value) if value else f"{name}: Missing."
+            if problem is None:
+                return value
+            if not self.asks:
+                raise SetupError(problem)
+            typer.echo(problem)
+            value = None
+
+    def _ask(self, question: Question, kept: str, suggestion: str) -> str:
+        offer = kept or suggestion
+        if kept and question.secret:
+            offer = "Enter keeps the one in .env"
+        prompt = f"\n{question.text}{f' [{offer}]' if offer else ''}: "
+        return _line(prompt, secret=question.secret) or kept or suggestion
+
+    def _is_wanted(self, name: str, value: str) -> bool:
+        """Whether to write this answer; asks before it replaces another value."""
+        before = self.kept.get(name)
+        if before == value or (before is None and value == config.default(name)):
+            return False
+        if before is None:
+            return True
+        if not self.asks:
+            raise SetupError(
+                f"{name}: .env has another value. Remove it there, or run this without --no-input."
+            )
+        return _confirmed(f"Replace {name} in .env?")
+
+    # Steps
+
+    def _ask_for_tracker(self) -> None:
+        while True:
+            url = self._answer(TRACKER)
+            finding, redmine = asyncio.run(_look_at(url))
+            if not (finding.fine or self.asks):
+                raise SetupError(f"{finding.name}: {finding.sentence}")
+            typer.echo(finding)
+            if finding.fine or _confirmed("Use this URL anyway?"):
+                break
+            self.options = {name: value for name, value in self.options.items() if name != TRACKER.variable}
+        if redmine:
+            typer.echo("It's a Redmine.")
+        header = REDMINE_HEADER if redmine else config.default(HEADER.variable)
+        name = "Redmine" if redmine else config.default(NAME.variable)
+        self.answers[TRACKER.variable] = url
+        self.answers[HEADER.variable] = self._answer(HEADER, header)
+        self.answers[NAME.variable] = self._answer(NAME, name)
+
+    def _make_key(self) -> None:
+        if problem := self._problem("ENCRYPTION_KEYS"):
+            raise SetupError(
+                f"{problem} Correct it in .env first: without the right key, stored keys are lost."
+            )
+        if "ENCRYPTION_KEYS" not in self.kept:
+            self.answers["ENCRYPTION_KEYS"] = Vault.generate_key().get_secret_value()
+            typer.echo("\nI made an encryption key. Keep a copy of .env where the database's backups aren't.")
+
+    def _print_link(self) -> None:
+        prefix, url = self.kept.get("COMMAND_PREFIX", ""), self.answers[TRACKER.variable]
+        text = manifest_yaml(prefix="" if self._problem("COMMAND_PREFIX") else prefix, service_url=url)
+        link = NEW_APP + quote(
+            json.dumps(parsed(text), ensure_ascii=False, separators=(",", ":")), safe=":,/"
+        )
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="issuebot-manifest-", suffix=".yml", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        paste = f"choose From a manifest, pick your workspace, and paste the content of {file.name}"
+        if len(link) > LONGEST_LINK:
+            typer.echo(f"\nCreate the Slack app: open {NEW_APP.partition('&')[0]}, {paste}.")
+        else:
+            typer.echo(f"\nCreate the Slack app with this link:\n\n{link}\n\nIf it doesn't work, {paste}.")
+
+
+async def _look_at(url: str) -> tuple[Finding, bool]:
+    """Whether the tracker responds, and whether it is a Redmine."""
+    async with Client(url, key_header=REDMINE_HEADER) as client:
+        return await check_address(client), await is_redmine(client)
+
+
+def _confirmed(question: str) -> bool:
+    return _line(f"{question} [y/N]: ").lower() in YES
+
+
+def _line(prompt: str, *, secret: bool = False) -> str:
+    """What the user types, without spaces around it. A secret isn't shown. Raises EOFError."""
+    if secret and sys.stdin.isatty():
+        return getpass.getpass(prompt).strip()
+    return input(prompt).strip()
