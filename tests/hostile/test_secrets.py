@@ -93,7 +93,7 @@ def test_a_database_refusal_is_quoted_without_the_password(command: Command, pos
 
     result = command("check", DATABASE_URL=refused)
 
-    assert "wrong DATABASE_URL: " in result.output
+    assert "error DATABASE_URL: " in result.output
     assert 'role "nobody" does not exist' in result.output
     assert found(result.output, *SECRETS_OF_START, PASSWORD) == []
 
