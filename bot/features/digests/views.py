@@ -23,6 +23,7 @@ from bot.slack.surfaces.blocks import (
     button_row,
     confirm,
     context,
+    rows,
     section,
     shortened,
 )
@@ -111,7 +112,7 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
         text = "No digests in this channel yet."
     blocks.append(section(text))
     for digest in digests[:SHOWN]:
-        blocks += [section(_entry(digest, user, wording)), _buttons(digest, user)]
+        blocks += [section(_entry(digest, user, wording)), *_buttons(digest, user)]
     if more := [str(digest.id) for digest in digests[SHOWN:]]:
         blocks.append(context(f"{len(more)} more: {', '.join(more)}"))
     if not digests:
@@ -149,13 +150,13 @@ def where(digest: Digest) -> str:
     return "a direct message" if digest.direct else f"<#{digest.channel_id}>"
 
 
-def _buttons(digest: Digest, user: Owner) -> Block:
+def _buttons(digest: Digest, user: Owner) -> list[Block]:
     first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE][digest.plan.live :]
     last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OWNERSHIP, Act.REMOVE]
     shown = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
     if not digest.personal:
         shown.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
-    return actions(shown)
+    return rows(shown)
 
 
 def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
@@ -404,7 +405,7 @@ def personal_listing(digest: Digest | None, wording: Wording, said: Message | No
         blocks = [section(text), context(about), actions([set_up])]
     else:
         text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
-        blocks = [section(text), _buttons(digest, digest.owner)]
+        blocks = [section(text), *_buttons(digest, digest.owner)]
     return _below(said, text, blocks)
 
 
