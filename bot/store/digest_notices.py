@@ -1,8 +1,10 @@
 """Who has notices about digests pending."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Literal
+
+from pydantic import BaseModel
 
 from bot.store.owner import Owner
 
@@ -11,28 +13,21 @@ Notice = Literal["stopped", "unsure", "delayed"]
 overdue and still can't be posted.
 """
 NOTICE = "digest notice"
-"""The kind of job that sends what is pending for one reader; its content is a `PendingNotice`."""
+"""The kind of job that sends a notice to one reader; its content is a `PendingNotice`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PendingNotice:
-    """Who has notices pending: an owner, named as in `Owner.name`, of this kind; or with `channel` a channel,
-    and the owner of a digest there.
+class PendingNotice(BaseModel):
+    """A notice for an owner, named as in `Owner.name`; or with `channel` for a channel, and the owner of a
+    digest there. `digests` has the digests that it is about, and since when it is so.
     """
 
     owner: str
     channel: str | None = None
     notice: Notice = "stopped"
+    digests: Mapping[int, datetime]
 
     @property
-    def key(self) -> str:
+    def reader(self) -> str:
+        """How the keys of jobs start that send such notices to the same reader."""
         reader = f"{Owner.named(self.owner).team_id}:{self.channel}" if self.channel else self.owner
-        return f"{NOTICE}:{self.notice}:{reader}"
-
-
-@dataclass(frozen=True)
-class SentNotice:
-    """What a message tells of that may have been sent, and the mark by which it is found."""
-
-    mark: str
-    digests: Sequence[int] = ()
+        return f"{NOTICE}:{self.notice}:{reader}:"

@@ -1,7 +1,9 @@
 """Digests: their settings and progress. A digest's next due time is a job."""
 
+import secrets
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -18,7 +20,7 @@ from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 from bot.store.plans import Plan
-from bot.store.tables import DigestIssueRow, DigestRow, from_row
+from bot.store.tables import DigestIssueRow, DigestRow, JobRow, from_row
 
 DIGEST = "digest"
 """The kind of job that posts a digest; its content is a `DigestProgress`."""
@@ -48,7 +50,6 @@ class Pause(StrEnum):
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
 _NOT_REMOVED = DigestRow.removed_at.is_(None)
-_NO_NOTICES: Mapping[str, Any] = {"owner_notice": None, "channel_notice": False}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +144,6 @@ class StoredDigests:
                 **_start_columns(start),
                 **owner.columns,
                 **_plan_columns(plan),
-                **_NO_NOTICES,
             )
             .on_conflict_do_nothing()
             .returning(DigestRow)
@@ -231,9 +231,9 @@ class StoredDigests:
         await self._activate(digest, missed, again, reads, owner_name=owner_name)
 
     async def remove(self, digest: Digest) -> None:
-        """Remove the digest and its pending notices. It can be restored for KEPT_AFTER_REMOVAL."""
+        """Remove the digest. It can be restored for KEPT_AFTER_REMOVAL."""
         removal = {"removed_at": datetime.now(UTC), "removed_paused": DigestRow.paused}
-        removed = _one(digest).values(**removal, paused=Pause.PERSON, **_NO_NOTICES)
+        removed = _one(digest).values(**removal, paused=Pause.PERSON)
         await self._execute(removed, self._jobs.canceling(digest.job_key))
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
@@ -273,22 +273,21 @@ class StoredDigests:
         statement = (
             sa.update(DigestRow)
             .where(DigestRow.id.in_(digests), DigestRow.of(owner), DigestRow.paused.is_(None))
-            .values(
-                paused=why,
-                owner_notice="stopped" if tell_owner else None,
-                channel_notice=DigestRow.kind != "personal" if why.told_to_channel else False,
-            )
-            .returning(DigestRow.id, DigestRow.channel_id, DigestRow.channel_notice)
+            .values(paused=why)
+            .returning(DigestRow.id, DigestRow.channel_id, DigestRow.kind)
         )
 
         def work(connection: sa.Connection) -> None:
             stopped = connection.execute(statement).all()
             connection.execute(self._jobs.canceling(*(_job_key(row.id) for row in stopped)))
-            channels = sorted({row.channel_id for row in stopped if row.channel_notice})
-            told = [PendingNotice(owner=owner.name)] if stopped and tell_owner else []
-            told += [PendingNotice(owner=owner.name, channel=channel) for channel in channels]
-            for notice in told:
-                connection.execute(self._jobs.putting(NOTICE, notice.key, asdict(notice)))
+            if tell_owner:
+                self._notify(connection, owner, "stopped", [row.id for row in stopped])
+            channels: dict[str, list[int]] = defaultdict(list)
+            for row in stopped:
+                if why.told_to_channel and row.kind != "personal":
+                    channels[row.channel_id].append(row.id)
+            for channel, its in sorted(channels.items()):
+                self._notify(connection, owner, "stopped", its, channel)
 
         await self._database.write(work)
         self._jobs.wake()
@@ -300,26 +299,12 @@ class StoredDigests:
         return len(active)
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
-        """Leave a notice for the owner, unless another one is pending."""
-        pending = PendingNotice(owner=digest.owner.name, notice=notice)
-        left = _one(digest).where(DigestRow.owner_notice.is_(None)).values(owner_notice=notice)
-
-        def work(connection: sa.Connection) -> None:
-            connection.execute(left)
-            connection.execute(self._jobs.putting(NOTICE, pending.key, asdict(pending)))
-
-        await self._database.write(work)
+        """Leave a notice for the owner."""
+        await self._database.write(lambda it: self._notify(it, digest.owner, notice, [digest.id]))
         self._jobs.wake()
 
-    async def pending(self, notice: PendingNotice) -> tuple[Digest, ...]:
-        """Return the digests that its reader has to be told of."""
-        return await self._found(_pending(notice))
-
-    async def clear_notice(self, notice: PendingNotice, digests: Collection[int]) -> None:
-        """Record that its reader knows of the digests, unless a different notice is pending by now."""
-        told = {"channel_notice": False} if notice.channel else {"owner_notice": None}
-        cleared = sa.update(DigestRow).where(DigestRow.id.in_(digests), _pending(notice), _NOT_REMOVED)
-        await self._database.execute(cleared.values(told))
+    async def of_notice(self, notice: PendingNotice) -> tuple[Digest, ...]:
+        return await self._found(DigestRow.id.in_(notice.digests))
 
     async def rename(self, digest: Digest, project: str) -> None:
         await self._database.execute(_one(digest).values(project=project))
@@ -357,9 +342,6 @@ class StoredDigests:
         statements: list[Statement] = [
             one.values(**forward),
             one.where(as_planned).values(history=history),
-            one.where(DigestRow.owner_notice == "delayed").values(
-                owner_notice=None
-            ),  # which it isn't anymore
         ]
         statements += covering(self._database, digest.id, covered)
         if forget_before is not None:
@@ -380,9 +362,30 @@ class StoredDigests:
         reads: Mapping[str, object],
         **more: object,
     ) -> None:
-        active = _one(digest).values(paused=None, **reads, **more, **_NO_NOTICES)
+        active = _one(digest).values(paused=None, **reads, **more)
         feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
         await self._execute(active, *covering(self._database, digest.id, missed), *feed, *due)
+
+    def _notify(
+        self,
+        connection: sa.Connection,
+        owner: Owner,
+        notice: Notice,
+        digests: Collection[int],
+        channel: str | None = None,
+    ) -> None:
+        """Add digests to the notice that its reader gets next."""
+        if not digests:
+            return
+        now = connection.execute(self._jobs.processes.clock).scalar_one()
+        told = dict.fromkeys(digests, now)
+        pending = PendingNotice(owner=owner.name, channel=channel, notice=notice, digests=told)
+        key = f"{pending.reader}{secrets.token_hex(16)}"
+        waiting = self._jobs.waiting(JobRow.key.startswith(pending.reader, autoescape=True), connection)
+        if waiting and waiting.content:
+            earlier = PendingNotice.model_validate(waiting.content).digests
+            key, pending.digests = waiting.key, {**earlier, **told}
+        connection.execute(self._jobs.putting(NOTICE, key, pending.model_dump(mode="json")))
 
     def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
         changed = _one(digest).values(values).returning(DigestRow.paused)
@@ -413,14 +416,6 @@ def digest_of(row: sa.Row[Any]) -> Digest:
         paused=Pause(row.paused) if row.paused else None,
         seen=row.seen or {},
     )
-
-
-def _pending(notice: PendingNotice) -> sa.ColumnElement[bool]:
-    owner = Owner.named(notice.owner)
-    if notice.channel:
-        there = (DigestRow.team_id == owner.team_id, DigestRow.channel_id == notice.channel)
-        return sa.and_(*there, DigestRow.channel_notice)
-    return sa.and_(DigestRow.of(owner), DigestRow.owner_notice == notice.notice)
 
 
 def _plan_columns(plan: Plan) -> dict[str, Any]:

@@ -214,9 +214,13 @@ class Jobs:
 
     async def peek(self, key: str) -> Job | None:
         """Return a due job that no process holds and no attempt can have done."""
-        free = and_(JobRow.key == key, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
-        row = await self.database.one(select(JobRow).where(free))
-        return row and self._taken(row, await self.processes.now())
+        return await self.database.write(partial(self.waiting, JobRow.key == key))
+
+    def waiting(self, which: ColumnElement[bool], connection: Connection) -> Job | None:
+        """Return one of these jobs that is as `peek` says; no process takes it until the transaction ends."""
+        free = and_(which, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
+        row = connection.execute(select(JobRow).where(free).limit(1).with_for_update()).one_or_none()
+        return row and self._taken(row, connection.execute(self.processes.clock).scalar_one())
 
     async def start(self, job: Job, content: object) -> bool:
         """Do a job that `peek` returned in this process now, with other content; False if another process

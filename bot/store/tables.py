@@ -237,8 +237,8 @@ _PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.col
 
 
 class DigestRow(Owned, Table):
-    """A digest. The notices are pending. `seen` has a personal digest's issues and their last updates, by
-    issue ID. `agreed_project` is the project that isn't public which the owner agreed to show.
+    """A digest. `seen` has a personal digest's issues and their last updates, by issue ID. `agreed_project`
+    is the project that isn't public which the owner agreed to show.
 
     A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
     of `paused` before the removal.
@@ -278,8 +278,6 @@ class DigestRow(Owned, Table):
     covered_to: Mapped[datetime | None]
     period_from: Mapped[datetime]
     history: Mapped[History] = mapped_column(Stored(History))
-    owner_notice: Mapped[str | None]
-    channel_notice: Mapped[bool]
     created_at: Mapped[datetime]
     removed_at: Mapped[datetime | None]
     removed_paused: Mapped[str | None]

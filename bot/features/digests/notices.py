@@ -1,11 +1,10 @@
 """Notices that digests stopped or are overdue, for their owners and channels: one message for each reader.
 
-What is pending stands in the digests' rows; a job for each reader sends it, once.
+Each reader's notices are one job until the message is being sent; what happens after that is another job.
 """
 
-import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from bot.features.digests.buttons import Act
 from bot.features.digests.views import act_button, when_of, where, why_paused
@@ -14,13 +13,12 @@ from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import Block, Message, context, section
 from bot.slack.text.mrkdwn import bold, escape
 from bot.slack.text.wording import Wording
-from bot.store.digest_notices import Notice, PendingNotice, SentNotice
-from bot.store.digests import Digest, StoredDigests
+from bot.store.digest_notices import Notice, PendingNotice
+from bot.store.digests import Digest, Pause, StoredDigests
 from bot.store.job import Job, Later
 from bot.store.owner import Owner
 
 SHOWN = 20  # the most digests in one notice
-MARK = "issuebot_notice"
 
 
 @dataclass(frozen=True)
@@ -30,32 +28,37 @@ class DigestNotices:
     wording: Wording
 
     async def send(self, job: Job) -> Later | None:
-        """Send what is pending for one reader, and record what of it was sent.
-
-        A channel that is gone or shared outside gets no notice.
-        """
-        pending, owner = PendingNotice(**job.content), Owner.named(job.content["owner"])
-        begun = [SentNotice(**job.sending) if job.sending else SentNotice(f"{MARK}:{secrets.token_hex(8)}")]
+        """Send what is pending for one reader. A channel that is gone or shared outside gets no notice."""
+        pending = PendingNotice.model_validate(job.content)
+        owner = Owner.named(pending.owner)
 
         async def ready() -> Message | None:
-            digests = await self.digests.pending(pending)
-            begun.append(replace(begun[0], digests=[digest.id for digest in digests]))
+            stored = await self.digests.of_notice(pending)
+            digests = [digest for digest in stored if _applies(pending, digest)]
             return self._message(digests, pending) if digests else None
 
-        post = Post(owner=owner, channel_id=pending.channel or owner.user_id, mark=begun[0].mark)
-        sent = await self.posts.send(job, post, ready, sending=lambda: asdict(begun[-1]))
-        if isinstance(sent, Later):
-            return sent
-        if sent:
-            await self.digests.clear_notice(pending, begun[-1].digests)
-            if await self.digests.pending(pending):  # these stopped after the message had begun
-                return Later(0, unknown=False)
-        return None
+        post = Post(owner=owner, channel_id=pending.channel or owner.user_id, mark=job.key)
+        sent = await self.posts.send(job, post, ready)
+        return sent if isinstance(sent, Later) else None
 
     def _message(self, digests: Sequence[Digest], to: PendingNotice) -> Message:
         if to.channel:
             return notice_to_channel(digests, self.wording)
         return notice_to_owner(digests, to.notice, self.wording)
+
+
+def _applies(notice: PendingNotice, digest: Digest) -> bool:
+    """Whether the reader still needs to know it."""
+    if notice.channel:
+        return digest.paused is not None and digest.paused.told_to_channel
+    if digest.owner.name != notice.owner:
+        return False
+    match notice.notice:
+        case "stopped":
+            return digest.paused not in (None, Pause.PERSON)
+        case "delayed":
+            return digest.paused is None and digest.period_from < notice.digests[digest.id]
+    return True
 
 
 def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:

@@ -15,6 +15,7 @@ from bot.store.digests import Pause
 from bot.store.job import State
 from bot.store.tables import JobRow
 from bot.timings import Delays
+from tests.features.digests.newsroom import BEN
 from tests.support.digesting import ANA, wanted
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.person import DM, Person
@@ -132,3 +133,36 @@ async def test_a_notice_is_not_taken_for_the_one_that_was_sent_when_its_digest_s
 
     assert await told(ana, "Digest 1:") == 1
     assert await told(ana, "Digest 2:") == 1
+
+
+async def test_digests_that_stop_together_share_a_notice(office: Office, ana: Person) -> None:
+    await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), wanted("mobile"))
+    for channel in ("general", "webshop"):
+        office.workspace.state.archive(office.channel_id(channel))
+
+    await run_due_after(office, HOUR)
+
+    assert await told(ana, "2 of your digests stopped.") == 1
+    assert await told(ana, "Digest 1:") == 1
+
+
+async def test_only_the_new_owner_is_told_that_a_digest_stopped_again(
+    office: Office, ana: Person, ben: Person
+) -> None:
+    """It is taken over while Slack delays the notice that it stopped the first time."""
+    wire, channel = office.slack_wire, office.channel_id("general")
+    assert wire
+    [digest] = await office.digests.listed(Place(TEAM, channel))
+    office.workspace.state.archive(channel)
+    wire.faults = [("chat.postMessage", "slow 429:0")]
+    office.clock.ahead += HOUR
+    await office.bot.worker.run_due()
+    await until_so(lambda: wire.called("chat.postMessage"))
+
+    await office.digests.take_ownership(BEN, digest)
+    await office.bot.store.digests.stop(BEN, [digest.id], Pause.CHANNEL)
+    wire.released.set()
+    await at_rest(office.bot)
+
+    assert await told(ana, "Your digest stopped.") == 0
+    assert await told(ben, "Your digest stopped.") == 1

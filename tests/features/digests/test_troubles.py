@@ -346,3 +346,25 @@ async def test_nobody_is_told_of_a_delay_after_the_digest_was_posted(digests: Di
         await digests.tick(timedelta(minutes=10))
 
     assert await digests.notices("I'll keep trying") == []
+
+
+async def test_an_owner_is_told_of_everything_that_happened_to_a_digest(digests: Digests) -> None:
+    """Its post isn't confirmed and can't be looked up, the next one is late, and Slack takes no message."""
+    await digests.add()
+    digests.report()
+    digests.wire.faults = [(POST, "lose the answer")]
+    digests.wire.lasting = {HISTORY: "refuse:missing_scope"}
+    await digests.tick()
+    digests.wire.lasting |= {POST: "429:0"}
+    for _ in range(26):
+        await digests.tick()
+    digests.wire.lasting |= UNREACHABLE
+    for _ in range(26):
+        await digests.tick()
+
+    digests.wire.lasting = UNREACHABLE
+    for _ in range(2):
+        await digests.tick()
+
+    assert len(await digests.notices("Slack didn't confirm this post")) == 1
+    assert len(await digests.notices("I've tried to post this for a day")) == 1
