@@ -1,5 +1,6 @@
 """Reads an issue as the post that follows it shows it, and starts and stops following issues."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
@@ -166,7 +167,7 @@ class Following:
         the one who follows it there: raises as `seen`, and UserError. `channel_id` is where the user asked.
         """
         await self.seen(owner, number)
-        followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
+        followed = await self._in_thread(thread, number)
         if followed and followed.owner != owner and followed.channel_id != channel_id:
             raise UserError("Only the person who follows #{number} there can stop that.", number=number)
         await self.followed.end([followed] if followed else [])
@@ -191,7 +192,7 @@ class Following:
         as `seen`, and UserError.
         """
         seen = await self.seen(owner, number)
-        followed = await self.followed.in_thread(thread.channel_id, thread.ts, number)
+        followed = await self._in_thread(thread, number)
         if followed is None:
             return False
         if on and owner != followed.owner and not seen.exposure.may_show():
@@ -205,6 +206,14 @@ class Following:
         last = max((journal.id for journal in seen.issue.journals), default=0)
         await self.followed.include_comments(followed, last if on else None)
         return True
+
+    async def _in_thread(self, thread: ThreadPlace, number: int) -> Followed | None:
+        """What follows the issue there. A new post is in Slack a moment before it is in the database."""
+        for pause in (0, *self.access.delays.lookups):
+            await asyncio.sleep(pause)
+            if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
+                return followed
+        return None
 
     async def make_room(self, owner: Owner, gone: Followed | None = None) -> None:
         """End what is `gone` from Slack. Raises TooManyFollowed if the user can't follow another issue."""

@@ -60,6 +60,26 @@ async def test_new_comments_are_quoted_once_while_they_are_included(office: Offi
     assert len(await quotes(office, ana, post)) == 3
 
 
+@pytest.mark.parametrize(("chosen", "below"), [("Include comments", 2), ("Stop following", 0)])
+async def test_the_menu_of_a_new_post_works_before_slack_confirms_the_post(
+    office: Office, ana: Person, chosen: str, below: int
+) -> None:
+    assert office.slack_wire
+    asked = await ana.say("Please fix: Cart loses items")
+    await ana.shortcut("issue_from_message", asked)
+    form = await ana.form("New issue")
+    office.slack_wire.faults = [("chat.postMessage", "late answer:0.5")]
+    submitted = asyncio.create_task(ana.submit(form, {"Project": "Web Shop"}))
+    post = await ana.sees(lambda m: "Ana Ruiz created" in text_of(m) and not m["ephemeral"])
+
+    await ana.choose_from_menu(post, ABOUT, chosen)
+    await submitted
+    await office.idle()
+
+    change(office.newest_issue(), comment_by=2, status_id=defaults.CLOSED)
+    assert len(await quotes(office, ana, post)) == below
+
+
 async def test_a_quote_mentions_and_links_nothing(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await include(office, ana, post)
