@@ -156,7 +156,7 @@ class EmojiHandlers:
                 if not (recorded or isinstance(error, OutcomeUnknown | MayExist)):
                     job = await FileJobs(self.parts).save_message(reply, message) if message else None
                     why = f"I didn't create an issue. {why}"
-                await reply.privately(views.not_created(why, job))
+                await reply.privately_or_later(views.not_created(why, job))
                 raise
             try:  # the issue exists: nobody may create it again, whatever fails from here on
                 await Files(self.parts).attached(author.owner, made.issue.id, batch)

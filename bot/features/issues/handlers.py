@@ -174,12 +174,12 @@ class IssueHandlers:
         """
         announced, ts = before or (await self._expected(reply, made), None)
         answer = views.created(made, reply.wording, announced, notes)
-        await log_if_undelivered(reply.privately(answer))  # the announcement is for others
+        await log_if_undelivered(reply.privately_or_later(answer))  # the announcement is for others
         if before or announced is not Announced.YES:
             return ts
         announced, ts = await self._announce(reply, made, followed=followed)
         if announced is not Announced.YES:
-            await reply.privately(sentence(not_posted(announced)))
+            await reply.privately_or_later(sentence(not_posted(announced)))
         return ts
 
     @staticmethod

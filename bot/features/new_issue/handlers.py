@@ -264,7 +264,7 @@ async def announce(
     the issue.
     """
     if batch.files:
-        await reply.privately(await FileJobs(parts).results(reply, made.issue.id, batch))
+        await reply.privately_or_later(await FileJobs(parts).results(reply, made.issue.id, batch))
     issues = IssueHandlers(parts)
     before = await issues.announced_since(reply, made.issue.id, tried_at) if tried_at else None
     ts = await issues.tell(reply, made, notes, followed=followed, before=before)

@@ -22,7 +22,15 @@ from bot.slack.language.values import NoZone, Typist
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
-from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, SLACK_FAILED, Announced, Place, deletable, reason
+from bot.slack.outgoing.posting import (
+    OUTCOME_UNKNOWN,
+    SLACK_FAILED,
+    Announced,
+    NotDelivered,
+    Place,
+    deletable,
+    reason,
+)
 from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
 from bot.slack.surfaces.buttons import ActionExpired
@@ -197,6 +205,13 @@ class Reply:
         """
         self.answered.set()
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
+
+    async def privately_or_later(self, message: Message) -> None:
+        """As `privately`; if no way works now, in a direct message later."""
+        try:
+            await self.privately(message)
+        except NotDelivered:
+            await self.platform.posts.tell(self.owner, message)
 
     async def announce(self, message: Message, may_post: MayPost) -> Announced:
         """Post where the user asked, unless outsiders read it or may; the user can delete the post.

@@ -2,14 +2,17 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bot.store.owner import Owner
+from bot.timings import Delays
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
-from tests.support.person import Person
-from tests.support.reading import JSON, text_of
+from tests.support.person import DM, Person
+from tests.support.reading import JSON, text_of, until
+from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
 SAID = "Checkout is blank\nIn every browser"
@@ -247,3 +250,28 @@ async def test_the_latest_attempt_that_may_have_created_the_issue_is_looked_up(
     await reacted(wired, message)
 
     assert made(office) == ["ben"]
+
+
+@pytest.mark.parametrize(
+    ("project", "told"),
+    [("webshop", "Created"), ("security", "Created"), ("none", "I didn't create an issue")],
+)
+async def test_the_person_is_told_once_slack_takes_messages_again(
+    tmp_path: Path, project: str, told: str
+) -> None:
+    """Slack limits the announcement and every private answer."""
+    wire, delays = SlackWire(), Delays(background_retry=0.1, channel_pace=0, workspace_pace=0)
+    office = Office(tmp_path, slack_wire=wire, delays=delays)
+    async with office.opened("ana"):
+        ana = Person(office, "U0ANA0001")
+        message = await turned_on(ana, project)
+        wire.lasting = dict.fromkeys(("chat.postMessage", "chat.postEphemeral", "response_url"), "429:0")
+        await reacted(ana, message)
+        assert await ana.messages(DM) == []
+
+        wire.lasting = {}
+
+        async def arrived() -> bool:
+            return told in " ".join(map(text_of, await ana.messages(DM)))
+
+        await until(arrived)
