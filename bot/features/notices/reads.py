@@ -25,6 +25,7 @@ from bot.store.owner import Owner
 
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_PAGES = 10
+"""How many pages a turn reads; the next one reads on."""
 OVERLAP = timedelta(minutes=15)  # how late an update may become visible
 VERIFY_EVERY = timedelta(hours=1)
 """How often a key is verified while nothing changes: a visitor has no issues, either."""
@@ -57,12 +58,15 @@ class Notice:
 class AssigneeProgress(BaseModel):
     """`since` is up to when all changes are found, by the service's clock, None if they haven't been read
     yet, and `seen` has the issues that were found since then, with their last updates. `verified_at` is when
-    the key was verified last.
+    the key was verified last. `pages`: how many pages of what changed since then are read, if more are left,
+    and `latest` is the last change on them.
     """
 
     since: datetime | None = None
     seen: Mapping[int, datetime] = {}
     verified_at: datetime | None = None
+    pages: int = 0
+    latest: datetime | None = None
 
     def since_of(self, number: int) -> datetime | None:
         """From when on what happens to this issue is news: after the last update that was found."""
@@ -119,7 +123,9 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
             async with self.access.accounts.reading(owner, background=True) as session:
                 start = await changes_end(self.access.client, session.key, now, reported=item.reported)
             return AssigneeChanges((), AssigneeProgress(since=start, verified_at=now))
-        changed = await self._changed(owner, since, reported=item.reported)
+        # The last page once more: issues that aren't the user's anymore let those below move up.
+        first = max(progress.pages - 1, 0)
+        changed, pages = await self._changed(owner, since, first, reported=item.reported)
         verified_at = progress.verified_at or now
         if now >= verified_at + VERIFY_EVERY:
             async with self.access.accounts.reading(owner, background=True):
@@ -130,11 +136,17 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
             for issue in changed
             if issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
         }
-        latest = max((issue.updated_on for issue in changed if issue.updated_on), default=since)
         # Not past now: an issue dated in the future would hide all others until then.
-        covered_to = max(since, min(latest, now) - OVERLAP)
+        moments = [min(issue.updated_on, now) for issue in changed if issue.updated_on]
+        latest = progress.latest or max(moments, default=since)
         fresh = [issue.id for issue in changed if progress.seen.get(issue.id) != issue.updated_on]
-        return AssigneeChanges(fresh, AssigneeProgress(since=covered_to, seen=seen, verified_at=verified_at))
+        read = AssigneeProgress(since=since, verified_at=verified_at)
+        read.seen = {**progress.seen, **seen} if progress.pages else seen
+        if pages:
+            read.pages, read.latest = pages, latest
+        else:
+            read.since = max(since, latest - OVERLAP)
+        return AssigneeChanges(fresh, read)
 
     async def post(self, item: Assignee, content: AssigneeChanges) -> Outcome:
         """Let the user be told of what changed."""
@@ -150,22 +162,30 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         since_last = (now.timestamp() - zlib.crc32(owner.name.encode())) % every
         return now + timedelta(seconds=every - since_last)
 
-    async def _changed(self, owner: Owner, since: datetime, *, reported: bool) -> Sequence[Issue]:
-        """The user's changed issues since then, the latest first. Raises NotLinked, ServiceError."""
+    async def _changed(
+        self, owner: Owner, since: datetime, first: int, *, reported: bool
+    ) -> tuple[Sequence[Issue], int]:
+        """The user's changed issues since then from the `first` page on, the latest first, and how many pages
+        are read if there may be more. Raises NotLinked, ServiceError.
+        """
         me = (await self.access.accounts.background_link(owner)).user_id
         found: dict[int, Issue] = {}
+        end, more = first + MAX_PAGES, False
         for filters in changed_since(since, reported=reported):
-            for page in range(MAX_PAGES):
+            for page in range(first, end):
                 issues = await self.listed(owner, filters, page * PAGE)
                 found |= {issue.id: issue for issue in issues}
                 if len(issues) < PAGE:
                     break
+            else:
+                more = True
         # A group's issues are listed, too.
-        return [
+        mine = [
             one
             for one in found.values()
             if me in (one.assigned_to and one.assigned_to.id, reported and one.author and one.author.id)
         ]
+        return mine, end if more else 0
 
 
 def progress_of(content: object) -> AssigneeProgress:

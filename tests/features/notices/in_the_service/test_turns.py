@@ -6,6 +6,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from bot.features.notices import reads
+from bot.sandbox.tracker.data import free_id, put
+from bot.service.conventions import PAGE
 from bot.store.notices import ASSIGNEE
 from bot.store.tables import JobRow
 from tests.features.notices.in_the_service.turns import ANA, BEN, Turns
@@ -112,6 +115,22 @@ async def test_many_other_changes_do_not_delay_an_assignment(
     await turns.next()
 
     assert len(await told(ben)) == 1
+
+
+async def test_the_oldest_of_more_changes_than_a_turn_reads_is_told(
+    office: Office, turns: Turns, ben: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reads, "MAX_PAGES", 2)
+    assigned, data = office.public_issue(), office.tracker.data
+    for _ in range(2 * PAGE + 10):
+        turns.change(put(data.issues, replace(assigned, id=free_id(data.issues))), BEN, assigned_to_id=BEN)
+    turns.change(assigned, ANA, before=timedelta(minutes=2), assigned_to_id=BEN)
+
+    for _ in range(3):
+        await turns.next()
+
+    [message] = await told(ben)
+    assert f"#{assigned.id} " in text_of(message)
 
 
 @pytest.mark.parametrize("ahead", [timedelta(), timedelta(hours=3)])
