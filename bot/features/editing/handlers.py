@@ -19,7 +19,7 @@ from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
-from bot.features.issues.issues import ASSIGNEE, IssueNotFound, UpdatesUnsupported
+from bot.features.issues.issues import ASSIGNEE, IssueNotFound, Issues, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
@@ -78,8 +78,17 @@ class EditHandlers:
         edited = await self.editing.apply(reply.owner, number, edit)
         await self._tell(reply, edited, hidden_fields([*edit.values, *edit.cleared], edited.issue))
 
-    async def change(self, reply: Reply, number: int, text: str) -> Edited:
-        """Change an issue by what was typed. Raises NotUnderstood, and what `Editing.apply` raises."""
+    async def change(
+        self, reply: Reply, number: int, text: str, *, tried_at: datetime | None = None
+    ) -> Edited:
+        """Change an issue by what was typed, unless an earlier attempt at `tried_at` may have done it.
+
+        Raises NotUnderstood, UserError, and what `Editing.apply` raises.
+        """
+        access = self.editing.access
+        if tried_at:
+            async with access.accounts.reading(reply.owner) as session:
+                await Issues(access).require_unchanged(session, number, tried_at)
         edit = await self._read(reply, typed_change(text, number))
         edited = await self.editing.apply(reply.owner, number, edit)
         if edited.assigned:

@@ -150,10 +150,13 @@ class IssueCommand:
         """*Change both*: change each issue, once, and say what became of each."""
         wanted, results = press.button, dict[int, str]()
         done = UserError("You've already changed these issues.")
-        async with claimed(self.parts.store.jobs, f"several:{wanted.id}", done):
+        edit = EditHandlers(self.parts)
+        async with claimed(self.parts.store.jobs, f"several:{wanted.id}", done) as claim:
             for number in wanted.issues:
                 try:
-                    edited = await EditHandlers(self.parts).change(reply, number, f"{number} {wanted.text}")
+                    edited = await edit.change(
+                        reply, number, f"{number} {wanted.text}", tried_at=claim.tried_at
+                    )
                 except (UserError, ServiceError) as error:
                     results[number] = views.failed(number, reply.wording.sentence(error))
                 else:

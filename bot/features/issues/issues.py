@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal, TypeVar
 
@@ -22,7 +23,7 @@ from bot.access.projects import KnownProject
 from bot.errors import EndpointMissing, NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue, typed_hours
 from bot.service.client import UPDATE_ISSUE
-from bot.service.conventions import IssueDetailInclude
+from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import Child, CustomFieldValue, Issue, Ref
@@ -34,6 +35,7 @@ log = structlog.get_logger(__name__)
 
 SUGGESTED = 20
 ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations", "allowed_statuses")
+HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX = 50  # how many issues are read by their numbers
 HALF_MINUTE = Decimal(30) / 3600  # services round hours to minutes or to two places
 ASSIGNEE = FIELDS["to"].name
@@ -146,6 +148,14 @@ class Issues:
     ) -> Issue:
         """One issue with its details; as `one`, if the service doesn't tell them."""
         return await self._detailed_or(session, number, include, lambda: self.one(session, number))
+
+    async def require_unchanged(self, session: Session, number: int, since: datetime) -> None:
+        """Raises UserError if the user has changed the issue since then, IssueNotFound, ServiceError."""
+        issue = await self.detailed(session, number, HISTORY)
+        for entry in issue.journals:
+            own = entry.user is not None and entry.user.id == session.user_id
+            if own and entry.details and entry.created_on and entry.created_on >= since - CLOCK_SKEW:
+                raise UserError("You've just changed #{number}, so I left it as it is.", number=number)
 
     async def several(self, session: Session, numbers: Sequence[int]) -> dict[int, Issue]:
         """The first MAX of these issues, without those that the user can't see. Raises ServiceError."""

@@ -1,0 +1,39 @@
+"""One change to several issues, made by a button."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.sandbox.tracker.server import Tracker
+from tests.support.person import Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import text_of, until_so
+from tests.support.wire import Wire
+
+
+@pytest.fixture
+def service() -> Tracker:
+    return demo_tracker(issue_reads=True)
+
+
+async def test_what_was_changed_before_a_crash_is_not_changed_again(wired: Person, wire: Wire) -> None:
+    """The bot stops between two issues, and somebody changes the first one back."""
+    office = wired.office
+    first, second = office.public_issue(), office.public_issue(1)
+    before = first.done_ratio
+    asked = await wired.ask(f"/issue {first.id},{second.id} done:50%")
+    wire.seconds = 60
+    wire.fail("slow", f"PUT /issues/{second.id}.json")
+    await wired.press(asked, "Change both")
+    await until_so(lambda: wire.slowed)
+    await office.bot.stop(0)
+    wire.heal()
+    assert first.done_ratio == 50
+    first.done_ratio, first.updated_on = before, datetime.now(UTC).replace(microsecond=0)
+
+    await office.start_bot()
+    answer = await wired.after(wired.press(asked, "Change both"))
+
+    assert (first.done_ratio, second.done_ratio) == (before, 50)
+    assert "left it as it is" in text_of(answer)
+    wire.released.set()
