@@ -1,6 +1,8 @@
 """What any process may do later: when it is due, what it is about, and who may settle it."""
 
 import asyncio
+import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +18,8 @@ from tests.store.processes import START, Processes
 
 KIND, OTHER = "posted", "read"
 AGE, HOUR, DAY = timedelta(seconds=5), timedelta(hours=1), timedelta(days=1)
-TAKERS, MANY, TOGETHER = 20, 2000, 40
+TAKERS, TOGETHER = 20, 40
+MANY = int(os.environ.get("ISSUEBOT_DUE_JOBS", "2000"))
 
 Settle = Callable[[Jobs, Job, Statement], Awaitable[object]]
 
@@ -274,4 +277,6 @@ async def test_many_takers_take_each_of_many_due_jobs_once(processes: Processes)
     await asyncio.gather(*map(take_all, takers))
 
     assert len(counted) == counted.total() == MANY
-    assert time.monotonic() - began < 30
+    seconds = time.monotonic() - began
+    sys.stdout.write(f"{TAKERS} took {MANY} jobs in {seconds:.1f} s\n")  # for `pytest -s`
+    assert seconds < 15 * MANY / 1000
