@@ -1,6 +1,5 @@
 """Digests: their settings and progress. A digest's next due time is a job."""
 
-import secrets
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,13 +13,13 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.store.covered import Covered, covered_by, covering
 from bot.store.database import Database
-from bot.store.digest_notices import NOTICE, Notice, PendingNotice
+from bot.store.digest_notices import Notice, PendingNotice, notify
 from bot.store.followed import feed_end, feed_read_with
 from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 from bot.store.plans import Plan
-from bot.store.tables import DigestIssueRow, DigestRow, JobRow, from_row
+from bot.store.tables import DigestIssueRow, DigestRow, from_row
 
 DIGEST = "digest"
 """The kind of job that posts a digest; its content is a `DigestProgress`."""
@@ -281,13 +280,13 @@ class StoredDigests:
             stopped = connection.execute(statement).all()
             connection.execute(self._jobs.canceling(*(_job_key(row.id) for row in stopped)))
             if tell_owner:
-                self._notify(connection, owner, "stopped", [row.id for row in stopped])
+                notify(self._jobs, connection, PendingNotice(owner=owner.name), [row.id for row in stopped])
             channels: dict[str, list[int]] = defaultdict(list)
             for row in stopped:
                 if why.told_to_channel and row.kind != "personal":
                     channels[row.channel_id].append(row.id)
             for channel, its in sorted(channels.items()):
-                self._notify(connection, owner, "stopped", its, channel)
+                notify(self._jobs, connection, PendingNotice(owner=owner.name, channel=channel), its)
 
         await self._database.write(work)
         self._jobs.wake()
@@ -300,7 +299,8 @@ class StoredDigests:
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
         """Leave a notice for the owner."""
-        await self._database.write(lambda it: self._notify(it, digest.owner, notice, [digest.id]))
+        to = PendingNotice(owner=digest.owner.name, notice=notice)
+        await self._database.write(lambda connection: notify(self._jobs, connection, to, [digest.id]))
         self._jobs.wake()
 
     async def of_notice(self, notice: PendingNotice) -> tuple[Digest, ...]:
@@ -365,27 +365,6 @@ class StoredDigests:
         active = _one(digest).values(paused=None, **reads, **more)
         feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
         await self._execute(active, *covering(self._database, digest.id, missed), *feed, *due)
-
-    def _notify(
-        self,
-        connection: sa.Connection,
-        owner: Owner,
-        notice: Notice,
-        digests: Collection[int],
-        channel: str | None = None,
-    ) -> None:
-        """Add digests to the notice that its reader gets next."""
-        if not digests:
-            return
-        now = connection.execute(self._jobs.processes.clock).scalar_one()
-        told = dict.fromkeys(digests, now)
-        pending = PendingNotice(owner=owner.name, channel=channel, notice=notice, digests=told)
-        key = f"{pending.reader}{secrets.token_hex(16)}"
-        waiting = self._jobs.waiting(JobRow.key.startswith(pending.reader, autoescape=True), connection)
-        if waiting and waiting.content:
-            earlier = PendingNotice.model_validate(waiting.content).digests
-            key, pending.digests = waiting.key, {**earlier, **told}
-        connection.execute(self._jobs.putting(NOTICE, key, pending.model_dump(mode="json")))
 
     def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
         changed = _one(digest).values(values).returning(DigestRow.paused)
