@@ -367,4 +367,4 @@ async def test_an_owner_is_told_of_everything_that_happened_to_a_digest(digests:
         await digests.tick()
 
     assert len(await digests.notices("Slack didn't confirm this post")) == 1
-    assert len(await digests.notices("I've tried to post this for a day")) == 1
+    assert len(await digests.notices("I've been trying to post this for a day")) == 1
