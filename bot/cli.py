@@ -1,6 +1,7 @@
 """The commands of `issuebot`."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, NoReturn, TypeVar
@@ -109,6 +110,7 @@ def setup(
 
 @program.command()
 def manifest(
+    *,
     mode: Annotated[slack_manifest.Mode, typer.Option(help="How Slack reaches the bot.")] = "socket",
     url: Annotated[
         str | None, typer.Option(help="The bot's URL, for HTTP mode or several workspaces.")
@@ -116,6 +118,7 @@ def manifest(
     prefix: Annotated[
         str | None, typer.Option(help="Prefix of every command (default: COMMAND_PREFIX).")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for Slack's own CLI.")] = False,
 ) -> None:
     """Print the Slack app manifest."""
     try:
@@ -129,7 +132,7 @@ def manifest(
         )
     except ValueError as wrong:
         _fail(2, str(wrong))
-    sys.stdout.write(content)
+    sys.stdout.write(json.dumps(slack_manifest.parsed(content)) if as_json else content)
 
 
 @keys.command()
