@@ -1,16 +1,19 @@
 import asyncio
+import json
 import socket
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from bot.slack.surfaces.manifest import manifest_yaml
+from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.vault import BATCH, Vault
 from tests.support.fixtures import Command
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_run_lists_every_missing_variable(issuebot: Command) -> None:
@@ -83,6 +86,14 @@ def test_manifest_accepts_mode_url_and_prefix(issuebot: Command) -> None:
     assert '  unfurl_domains:\n    - "tracker.example.com"\n' in known.stdout
     several = issuebot("manifest", "--url", address, SLACK_CLIENT_ID="1.2")
     assert several.stdout == manifest_yaml("socket", address, several=True)
+
+
+def test_slacks_own_cli_gets_the_manifest_and_starts_the_bot(issuebot: Command) -> None:
+    hooks = json.loads((ROOT / ".slack" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    commands = {name: hook.partition(" issuebot ")[2].split() for name, hook in hooks.items()}
+
+    assert json.loads(issuebot(*commands["get-manifest"]).stdout) == parsed(manifest_yaml())
+    assert issuebot(*commands["start"]).stderr.startswith("SLACK_BOT_TOKEN: Missing.")
 
 
 @pytest.mark.parametrize(
