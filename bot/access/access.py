@@ -1,6 +1,8 @@
 """What a use case works with; it knows neither Slack nor SQL."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
 
 from bot.access.accounts import Accounts
 from bot.access.catalog import Catalogs
@@ -9,6 +11,8 @@ from bot.access.projects import Projects
 from bot.service.client import Client
 from bot.store.store import Store
 from bot.timings import DEFAULT, Delays, Timings
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class Access:
     people: People
     delays: Delays
     timings: Timings
+    _built: dict[Callable[..., object], Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def to(
@@ -33,3 +38,10 @@ class Access:
         projects = Projects(client, store, accounts, delays.lookups, delays.cached)
         catalogs = Catalogs(client, projects, delays.cached)
         return cls(client, store, accounts, projects, catalogs, People(store, catalogs), delays, timings)
+
+    def shared(self, kind: Callable[[Self], T]) -> T:
+        """The process's only instance of a class that is built from this."""
+        if kind not in self._built:
+            self._built[kind] = kind(self)
+        built: T = self._built[kind]
+        return built

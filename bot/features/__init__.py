@@ -49,12 +49,12 @@ HANDLERS: tuple[Callable[[Parts], Handlers], ...] = (
 
 def build(parts: Parts) -> Feature:
     """Build every feature, and set the four calls that would close a circle if they were imported."""
-    departures = Departures(parts)
+    departures = parts.shared(Departures)
     # Slack says who has left; the key and all that runs with it end then.
     parts.accounts.check_departure = departures.check
     parts.platform.profiles.on_deactivated = departures.seen
     # Home shows what most features change, and links to them.
-    parts.platform.publish_home = HomeHandlers(parts).publish
-    parts.platform.announce_live = FeedAnnouncer(parts).announce
+    parts.platform.publish_home = parts.shared(HomeHandlers).publish
+    parts.platform.announce_live = parts.shared(FeedAnnouncer).announce
     own = (posts.FEATURE, help.FEATURE, departures.feature())
-    return merged([*own, *(each(parts).feature() for each in HANDLERS)])
+    return merged([*own, *(parts.shared(each).feature() for each in HANDLERS)])

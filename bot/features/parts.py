@@ -1,6 +1,6 @@
 """What features are built from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from bot.access.access import Access
 from bot.slack.outgoing.replies import Platform
@@ -9,11 +9,12 @@ from bot.slack.workspaces.tokens import Workspaces
 
 @dataclass(frozen=True)
 class Parts(Access):
-    """`Access`, and Slack: a feature builds its handlers from it, and use cases of features below."""
+    """`Access`, and Slack: features are built from it, and `shared` has the handlers of features below."""
 
     platform: Platform
     workspaces: Workspaces
 
     @classmethod
     def on(cls, access: Access, platform: Platform, workspaces: Workspaces) -> "Parts":
-        return cls(**vars(access), platform=platform, workspaces=workspaces)
+        known = {each.name: getattr(access, each.name) for each in fields(Access) if each.init}
+        return cls(**known, platform=platform, workspaces=workspaces)

@@ -69,7 +69,8 @@ class Target:
 
 class Comments:
     def __init__(self, access: Access) -> None:
-        self.access, self.issues = access, Issues(access)
+        self.access = access
+        self.issues, self.files = access.shared(Issues), access.shared(Files)
 
     async def target(self, owner: Owner, number: int) -> Target:
         """The issue for a comment.
@@ -99,9 +100,8 @@ class Comments:
             raise unconfirmed(number, None)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
-        files = Files(self.access)
-        async with files.claimed(session, before, batch):
-            uploads = await files.upload(session, batch)
+        async with self.files.claimed(session, before, batch):
+            uploads = await self.files.upload(session, batch)
             if uploads:
                 session = await self.access.accounts.reverified(session)  # files may take minutes
             for file in batch.in_state(FileState.UPLOADED):

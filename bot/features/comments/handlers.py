@@ -48,12 +48,9 @@ class CommentMetadata(Metadata):
 
 class CommentHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.comments, self.jobs, self.issues = (
-            comments.Comments(parts),
-            FileJobs(parts),
-            IssueHandlers(parts),
-        )
-        self.publicity, self.once = Publicity(parts), parts.store.jobs
+        self.comments, self.jobs = parts.shared(comments.Comments), parts.shared(FileJobs)
+        self.issues, self.publicity = parts.shared(IssueHandlers), parts.shared(Publicity)
+        self.once = parts.store.jobs
 
     def feature(self) -> Feature:
         return Feature(

@@ -37,7 +37,7 @@ from bot.store.plans import Plan
 
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.digests = parts, Digests(parts)
+        self.parts, self.digests = parts, parts.shared(Digests)
         poster = channels.DigestPoster(parts.platform.posts, parts.platform.wording)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
         self.feeds = FeedRuns(parts, poster, telemetry.digest_finished)

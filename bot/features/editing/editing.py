@@ -284,9 +284,9 @@ class EditConflict(UserError):
     fields: tuple[Changed, ...]
 
 
-@dataclass(frozen=True)
 class Editing:
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
 
     async def editable(
         self, owner: Owner, number: int, edit: Edit, parts: Collection[Part] = PARTS
@@ -295,7 +295,7 @@ class Editing:
 
         Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
         """
-        Issues(self.access).check_supported(number)
+        self.issues.check_supported(number)
         async with self.access.accounts.reading(owner) as session:
             editable = await self._editable(session, number, edit, parts)
             wanted, errors = await editable.wanted(edit, session, self.access.people)
@@ -331,10 +331,9 @@ class Editing:
             raise EditConflict(labels, editable, wanted, changed)
         if refused := editable.refused(wanted):
             raise await self._cause(session, editable, edit, refused)
-        issues = Issues(self.access)
-        with_statuses = partial(issues.detailed, include=STATUSES) if "status" in wanted.values else None
+        with_statuses = partial(self.issues.detailed, include=STATUSES) if "status" in wanted.values else None
         try:
-            after = await issues.update(
+            after = await self.issues.update(
                 session,
                 before,
                 wanted.request(),
@@ -359,7 +358,7 @@ class Editing:
     async def _cause(self, session: Session, editable: Editable, edit: Edit, error: WrongField) -> WrongField:
         """The error, or what subtasks keep the issue from being closed."""
         closes = ["status"] if error.field == "status" and editable.closing(edit) else []
-        kept = await Issues(self.access).kept_by_subtasks(session, editable.issue.id, closes)
+        kept = await self.issues.kept_by_subtasks(session, editable.issue.id, closes)
         return WrongField("status", kept) if kept else error
 
     async def _because(
@@ -369,7 +368,7 @@ class Editing:
         wanted = {one.field.key: one.wanted for one in not_taken if one.field}
         if not (isinstance(status := wanted.get("status"), IssueStatus) and status.is_closed):
             wanted.pop("status", None)
-        return await Issues(self.access).kept_by_subtasks(session, number, wanted)
+        return await self.issues.kept_by_subtasks(session, number, wanted)
 
     async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
         """Change fields back to the values that they had, except those that somebody changed since.
@@ -399,7 +398,7 @@ class Editing:
         return replace(edited, left=(*edited.left, *left))
 
     async def _editable(self, session: Session, number: int, edit: Edit, parts: Collection[Part]) -> Editable:
-        issue = await Issues(self.access).detailed(session, number, STATUSES)
+        issue = await self.issues.detailed(session, number, STATUSES)
         project_id = issue.project.id if issue.project else None
         catalog = await self.access.catalogs.of(session, project_id, parts, edit.custom_fields)
         if "custom_fields" in parts:

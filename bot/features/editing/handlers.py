@@ -19,7 +19,7 @@ from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
-from bot.features.issues.issues import ASSIGNEE, IssueNotFound, Issues, UpdatesUnsupported
+from bot.features.issues.issues import ASSIGNEE, IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons, opening
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
@@ -46,9 +46,9 @@ EDITED: Mapping[str, Part] = {"version": "versions"}
 
 class EditHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.editing, self.messenger = Editing(parts), AssignmentMessenger(parts)
+        self.editing, self.messenger = parts.shared(Editing), parts.shared(AssignmentMessenger)
         self.once = parts.store.jobs
-        self.cards = IssueHandlers(parts)
+        self.cards = parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
         return Feature(
@@ -88,7 +88,7 @@ class EditHandlers:
         access = self.editing.access
         if tried_at:
             async with access.accounts.reading(reply.owner) as session:
-                await Issues(access).require_unchanged(session, number, tried_at)
+                await self.editing.issues.require_unchanged(session, number, tried_at)
         edit = await self._read(reply, typed_change(text, number))
         edited = await self.editing.apply(reply.owner, number, edit)
         if edited.assigned:

@@ -1,7 +1,6 @@
 """Creates an issue from a message that someone reacts to with the channel's emoji, once."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
@@ -43,9 +42,10 @@ class MayExist(UserError):
     who: str
 
 
-@dataclass(frozen=True)
 class EmojiHandlers:
-    parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.jobs, self.files = parts, parts.shared(FileJobs), parts.shared(Files)
+        self.issues, self.creator = parts.shared(Issues), parts.shared(IssueCreator)
 
     def feature(self) -> Feature:
         return Feature(events={"reaction_added": self.reacted})
@@ -154,12 +154,12 @@ class EmojiHandlers:
             except BotError as error:
                 job, why = None, reply.wording.sentence(error)
                 if not (recorded or isinstance(error, OutcomeUnknown | MayExist)):
-                    job = await FileJobs(self.parts).save_message(reply, message) if message else None
+                    job = await self.jobs.save_message(reply, message) if message else None
                     why = f"I didn't create an issue. {why}"
                 await reply.privately_or_later(views.not_created(why, job))
                 raise
             try:  # the issue exists: nobody may create it again, whatever fails from here on
-                await Files(self.parts).attached(author.owner, made.issue.id, batch)
+                await self.files.attached(author.owner, made.issue.id, batch)
                 thread = author.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))
                 await announce(self.parts, thread, made, batch, followed=True, tried_at=claim.tried_at)
             except Exception:
@@ -175,19 +175,18 @@ class EmojiHandlers:
             if number:
                 return await self._recorded(author, number)
             draft, channel = await self._draft(author, source, message)
-            return await IssueCreator(self.parts).find(author.owner, draft, channel, since, source)
+            return await self.creator.find(author.owner, draft, channel, since, source)
         except BotError as error:
             log.warning("attempt not looked up", action="emoji.not_looked_up", error=type(error).__name__)
             raise MayExist((await author.profile()).name) from error
 
     async def _recorded(self, reply: Reply, number: int) -> Created:
         """The issue that an interrupted attempt created, as it is now. Raises BotError."""
-        issues = Issues(self.parts)
         async with self.parts.accounts.reading(reply.owner) as session:
-            issue = await issues.one(session, number)
+            issue = await self.issues.one(session, number)
             named = f"#{issue.project.id}" if issue.project else None
             project = await self.parts.projects.chosen(session, named, reply.channel)
-        mention = await issues.assignee_to_mention(reply.owner, issue)
+        mention = await self.issues.assignee_to_mention(reply.owner, issue)
         return Created(issue, project, mention=mention, seen=exposure_of(issue))
 
     async def _created(
@@ -195,16 +194,16 @@ class EmojiHandlers:
     ) -> tuple[Created, Batch]:
         """As the message shortcut does. Raises BotError if there is no issue."""
         draft, channel = await self._draft(reply, source, message)
-        jobs, files, batch = FileJobs(self.parts), Files(self.parts), new_batch(tried_at)
+        batch = new_batch(tried_at)
         if message.get("files"):
-            await jobs.fill(reply, batch, (await jobs.from_message(reply, message)).files)
-        made = await IssueCreator(self.parts).create(
+            await self.jobs.fill(reply, batch, (await self.jobs.from_message(reply, message)).files)
+        made = await self.creator.create(
             reply.owner,
             draft,
             channel,
             tried_at,
             source=source,
-            upload=lambda session: files.upload(session, batch),
+            upload=lambda session: self.files.upload(session, batch),
             announced=True,
         )
         return made, batch

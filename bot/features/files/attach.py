@@ -157,7 +157,7 @@ class CantAttach(errors.UserError):
 
 class Files:
     def __init__(self, access: Access) -> None:
-        self.access, self.issues = access, Issues(access)
+        self.access, self.issues = access, access.shared(Issues)
 
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
         """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.

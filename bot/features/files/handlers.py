@@ -52,8 +52,8 @@ class DescribeMetadata(Metadata):
 
 class FileHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.files, self.jobs, self.issues = Files(parts), FileJobs(parts), IssueHandlers(parts)
-        self.publicity = Publicity(parts)
+        self.files, self.jobs = parts.shared(Files), parts.shared(FileJobs)
+        self.issues, self.publicity = parts.shared(IssueHandlers), parts.shared(Publicity)
         self.progress_seconds = parts.delays.progress
         """The interval between two looks at the progress of a retry."""
 

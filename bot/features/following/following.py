@@ -75,6 +75,7 @@ class TooManyFollowed(UserError):
 class Following:
     def __init__(self, access: Access) -> None:
         self.access, self.followed = access, access.store.followed
+        self.issues, self.publicity = access.shared(Issues), access.shared(Publicity)
 
     async def seen(self, owner: Owner, number: int) -> Seen:
         """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
@@ -98,10 +99,10 @@ class Following:
 
     async def read(self, session: Session, number: int, projects: dict[int | None, Exposure]) -> Seen:
         """One issue, and its project unless `projects` has it. Raises IssueNotFound, ServiceError."""
-        issue = await Issues(self.access).detailed(session, number, JOURNALS)
+        issue = await self.issues.detailed(session, number, JOURNALS)
         unread = exposure_of(issue)
         if unread.project_id not in projects:
-            projects[unread.project_id] = await Publicity(self.access).read(session, unread)
+            projects[unread.project_id] = await self.publicity.read(session, unread)
         exposure = replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at)
         return Seen(issue, exposure, await self._is_closed(session, issue), assigned_to(session, issue))
 

@@ -32,7 +32,8 @@ log = structlog.get_logger(__name__)
 
 class FollowHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.following, self.publicity = parts, Following(parts), Publicity(parts)
+        self.parts = parts
+        self.following, self.publicity = parts.shared(Following), parts.shared(Publicity)
         self.once = parts.store.jobs
 
     def feature(self) -> Feature:
@@ -44,7 +45,7 @@ class FollowHandlers:
             },
             jobs={
                 FOLLOWER: FollowerReads(self.parts),
-                FOLLOWED: FollowedReads(self.parts, ThreadPoster(self.parts)),
+                FOLLOWED: FollowedReads(self.parts, self.parts.shared(ThreadPoster)),
             },
         )
 

@@ -97,6 +97,7 @@ class ThreadPoster:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.posts, self.wording = parts, parts.platform.posts, parts.platform.wording
         self.channel_status = parts.platform.outbox.channel_status
+        self.following, self.publicity = parts.shared(Following), parts.shared(Publicity)
 
     async def update(self, job: Job, followed: Followed, seen: Seen) -> Outcome | None:
         """Show the issue in its post. Repeating it is safe, unless another process has shown more since."""
@@ -121,7 +122,7 @@ class ThreadPoster:
             message = views.closed_line(seen, self.wording)
 
         async def ready() -> Message | None:
-            if line.shown and await Publicity(self.parts).meant_private(followed.issue_id):
+            if line.shown and await self.publicity.meant_private(followed.issue_id):
                 return None
             return message if await self._may_show(followed, seen, line.comment) else None
 
@@ -152,14 +153,14 @@ class ThreadPoster:
         if quoting is not None and seen.exposure.issue_at < oldest:
             try:
                 async with self.parts.accounts.reading(followed.owner, background=True) as session:
-                    now = await Following(self.parts).read(session, followed.issue_id, {})
+                    now = await self.following.read(session, followed.issue_id, {})
             except (ServiceError, UserError):
                 return False
             if now.comment(quoting) != seen.comment(quoting):
                 return False
             seen = now
         agreed = followed.agreed_project
-        return followed.direct or await Publicity(self.parts).may_post(followed.owner, seen.exposure, agreed)
+        return followed.direct or await self.publicity.may_post(followed.owner, seen.exposure, agreed)
 
 
 def line_post(followed: Followed, line: ThreadLine) -> Post:

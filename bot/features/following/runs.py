@@ -75,7 +75,7 @@ class FollowerReads(DueReads[Follower, Changes]):
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
-        self._stored, self._following = access.store.followed, Following(access)
+        self._stored, self._following = access.store.followed, access.shared(Following)
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Follower]:
         owners = [Owner.named(job.key.removeprefix(f"{FOLLOWER}:")) for job in jobs]
@@ -164,7 +164,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
 
     def __init__(self, access: Access, poster: ThreadPoster) -> None:
         super().__init__(access)
-        self.poster, self._following = poster, Following(access)
+        self.poster, self._following = poster, access.shared(Following)
         self._stored, self._jobs = access.store.followed, access.store.jobs
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[ChangedIssue]:

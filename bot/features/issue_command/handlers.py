@@ -1,7 +1,7 @@
 """Handles `/issue`: each request goes to the feature that answers it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
@@ -40,9 +40,16 @@ from bot.slack.surfaces.blocks import Block, actions, shortened
 from bot.spelling import series
 
 
-@dataclass(frozen=True)
 class IssueCommand:
-    parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.issues, self.creator = parts.shared(Issues), parts.shared(IssueCreator)
+        self.similar, self.from_template = parts.shared(Duplicates).similar, parts.shared(Templates).filled
+        self.cards, self.form = parts.shared(IssueHandlers), parts.shared(FormOpening)
+        self.edits, self.files = parts.shared(EditHandlers), parts.shared(FileHandlers)
+        self.comments, self.follows = parts.shared(CommentHandlers), parts.shared(FollowHandlers)
+        self.templates, self.time = parts.shared(TemplateHandlers), parts.shared(TimelogHandlers)
+        self.search, self.messenger = parts.shared(SearchHandlers), parts.shared(AssignmentMessenger)
 
     def feature(self) -> Feature:
         return Feature(
@@ -64,11 +71,11 @@ class IssueCommand:
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)
             case commands.OpenForm(draft):
-                await FormOpening(self.parts).open_form(reply, draft)
+                await self.form.open_form(reply, draft)
             case Help():
                 await reply.privately(help_views.of("issue", reply.wording.command))
             case OneIssue(number):
-                await IssueHandlers(self.parts).show(reply, number)
+                await self.cards.show(reply, number)
             case commands.ChangeIssues(numbers, text):
                 await self._ask_about(reply, numbers, text)
             case commands.OnIssues():
@@ -78,26 +85,26 @@ class IssueCommand:
         number, text = wanted.number, wanted.text
         match wanted.act:
             case Act.SEARCH:
-                await SearchHandlers(self.parts).search_for(reply, text)
+                await self.search.search_for(reply, text)
             case Act.LOG_TIME:
-                await TimelogHandlers(self.parts).command(replace(command, raw=f"{number} {text}"), reply)
+                await self.time.command(replace(command, raw=f"{number} {text}"), reply)
             case Act.CHANGE:
-                await EditHandlers(self.parts).command(reply, number, text)
+                await self.edits.command(reply, number, text)
             case Act.UNDO:
-                await EditHandlers(self.parts).undo_last(reply)
+                await self.edits.undo_last(reply)
             case Act.ATTACH:
-                await FileHandlers(self.parts).open_form(reply, number or None)
+                await self.files.open_form(reply, number or None)
             case Act.COMMENT:
-                await CommentHandlers(self.parts).comment(reply, number or None, text)
+                await self.comments.comment(reply, number or None, text)
             case Act.FOLLOW:
-                await FollowHandlers(self.parts).follow(reply, number)
+                await self.follows.follow(reply, number)
             case Act.UNFOLLOW:
-                await FollowHandlers(self.parts).unfollow(reply, number)
+                await self.follows.unfollow(reply, number)
             case _:
                 await self._of_templates(wanted, reply)
 
     async def _of_templates(self, wanted: commands.OnIssues, reply: Reply) -> None:
-        templates, project = TemplateHandlers(self.parts), wanted.project
+        templates, project = self.templates, wanted.project
         if wanted.act is Act.TEMPLATES:
             await templates.show(reply, project)
         elif wanted.act is Act.NEW_TEMPLATE:
@@ -109,26 +116,24 @@ class IssueCommand:
             await templates.on_named(reply, wanted.text, project, remove=remove)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
-        form = FormOpening(self.parts)
-        reply.recovery = partial(form.offer, reply, draft)
+        reply.recovery = partial(self.form.offer, reply, draft)
         filled, text_format = draft, reply.wording.text_format
         try:
             if draft.template:
-                filled = await Templates(self.parts).filled(reply.owner, draft, reply.channel, text_format)
-            similar = Duplicates(self.parts).similar
-            made = await IssueCreator(self.parts).create(
-                reply.owner, filled, reply.channel, similar=similar, announced=not reply.place.direct
+                filled = await self.from_template(reply.owner, draft, reply.channel, text_format)
+            made = await self.creator.create(
+                reply.owner, filled, reply.channel, similar=self.similar, announced=not reply.place.direct
             )
         except ProjectNotChosen:
-            await form.open_form(reply, draft)
+            await self.form.open_form(reply, draft)
         else:
             reply.committed = True
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
             if draft.phrases:
                 notes.append(f"I used {read} to fill in fields. To change them, choose *Edit*.")
-            await IssueHandlers(self.parts).tell(reply, made, notes)
-            await AssignmentMessenger(self.parts).told(reply.owner, made.issue)
+            await self.cards.tell(reply, made, notes)
+            await self.messenger.told(reply.owner, made.issue)
 
     async def _ask_for(self, reply: Reply, subjects: Sequence[str], text: str) -> None:
         """Ask whether several issues are meant: a button creates each."""
@@ -139,7 +144,7 @@ class IssueCommand:
     async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
         """Ask before the same change is made to several issues."""
         async with self.parts.accounts.reading(reply.owner) as session:
-            found = await Issues(self.parts).several(session, numbers)
+            found = await self.issues.several(session, numbers)
         for number in numbers:
             if number not in found:
                 raise IssueNotFound(number)
@@ -150,11 +155,10 @@ class IssueCommand:
         """*Change both*: change each issue, once, and say what became of each."""
         wanted, results = press.button, dict[int, str]()
         done = UserError("You've already changed these issues.")
-        edit = EditHandlers(self.parts)
         async with claimed(self.parts.store.jobs, f"several:{wanted.id}", done) as claim:
             for number in wanted.issues:
                 try:
-                    edited = await edit.change(
+                    edited = await self.edits.change(
                         reply, number, f"{number} {wanted.text}", tried_at=claim.tried_at
                     )
                 except (UserError, ServiceError) as error:
@@ -167,9 +171,9 @@ class IssueCommand:
         """The buttons below an error in reading the command."""
         match error:
             case NotUnderstood(draft=draft):
-                return await FormOpening(self.parts).offer(reply, draft, error)
+                return await self.form.offer(reply, draft, error)
             case commands.UnknownSubcommand(text=text, draft=draft):
-                row = await FormOpening(self.parts).offer_new(reply, draft, search_button(text))
+                row = await self.form.offer_new(reply, draft, search_button(text))
                 again = await reply.corrected(error)
                 return actions([again, *row["elements"]]) if again else row
         return await reply.correction(error)

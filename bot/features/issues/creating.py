@@ -72,9 +72,10 @@ class Created:
         return self.requested_private or self.issue.is_private
 
 
-@dataclass(frozen=True)
 class IssueCreator:
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self.issues, self.publicity = access.shared(Issues), access.shared(Publicity)
 
     async def create(
         self,
@@ -100,8 +101,9 @@ class IssueCreator:
         meant = await self._resolved(owner, draft, channel)
         session, project, new = meant.session, meant.project, meant.new
         looking = asyncio.create_task(similar(session, new.subject, project.id)) if similar else None
-        unread, publicity = Exposure(None, project.id), Publicity(self.access)
-        reading = asyncio.create_task(publicity.read_or_hidden(session, unread)) if announced else None
+        unread = Exposure(None, project.id)
+        publicity = self.publicity.read_or_hidden(session, unread) if announced else None
+        reading = asyncio.create_task(publicity) if publicity else None
         try:
             issue = await self._once(session, new, attempted_at, upload)
             alike, seen = await asyncio.gather(_found(looking, ()), _found(reading, unread))
@@ -168,7 +170,7 @@ class IssueCreator:
             key: value for key, value in meant.values.items() if key != fields.DESCRIPTION.key
         }  # it may be cut
         changes = service_changes(compared, meant.new.custom_fields, issue)
-        mention = await Issues(self.access).assignee_to_mention(owner, issue)
+        mention = await self.issues.assignee_to_mention(owner, issue)
         others = tuple(other for other in alike if other.id != issue.id)
         created = Created(issue, meant.project, changes, draft.private, mention, others, seen)
         await self._record(owner, created, source)

@@ -1,7 +1,7 @@
 """Shows issues, shares them, announces those that users create, and finds the one that a message is about."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -40,9 +40,10 @@ Announcement = tuple[Announced | None, str | None]
 """Whether an issue was announced, None if it is private, and the announcement's `ts`."""
 
 
-@dataclass(frozen=True)
 class IssueHandlers:
-    parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.issues, self.publicity = parts.shared(Issues), parts.shared(Publicity)
 
     def feature(self) -> Feature:
         return Feature(
@@ -63,7 +64,7 @@ class IssueHandlers:
         in_form = reply.in_form or reply.place.home
         if in_form and not (whole or again):
             await reply.open(forms.loading(f"#{number}"))
-        shown = await Issues(self.parts).show(reply.owner, number)
+        shown = await self.issues.show(reply.owner, number)
         message = await self._card(reply, shown, shareable=not in_form, whole=whole)
         if in_form:
             await reply.show(forms.said(f"#{number}", message.blocks))
@@ -72,7 +73,7 @@ class IssueHandlers:
 
     async def options(self, request: OptionsRequest, reply: Reply, *, own_first: bool = False) -> list[JSON]:
         """Issues of all projects by number or subject; `own_first` as in `Issues.suggest`."""
-        found = await Issues(self.parts).suggest(reply.owner, request.text, own_first=own_first)
+        found = await self.issues.suggest(reply.owner, request.text, own_first=own_first)
         return [views.issue_option(issue) for issue in found]
 
     async def _card(self, reply: Reply, shown: IssueDetails, **how: bool) -> Message:
@@ -85,7 +86,7 @@ class IssueHandlers:
         agreed = press.button.agreed if isinstance(press.button, ShareIssue) else None
         if seen := await self.share(reply, press.button.issue, agreed):
             project = KnownProject.of(seen.project) if seen.project else None
-            shown = replace(await Issues(self.parts).show(reply.owner, press.button.issue), project=project)
+            shown = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
     async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
@@ -94,7 +95,7 @@ class IssueHandlers:
         Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
         show. Raises UserError.
         """
-        seen = await Publicity(self.parts).of(reply.owner, number)
+        seen = await self.publicity.of(reply.owner, number)
         if (issue := seen.issue) is None or issue.is_private:
             raise UserError("#{number} is private, so it can't be shared.", number=number)
         if seen.asks(agreed):
@@ -103,13 +104,11 @@ class IssueHandlers:
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
         async def announce() -> Announced:
-            mention = await Issues(self.parts).assignee_to_mention(reply.owner, issue)
+            mention = await self.issues.assignee_to_mention(reply.owner, issue)
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            return await reply.announce(
-                post, partial(Publicity(self.parts).may_post, reply.owner, seen, agreed)
-            )
+            return await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen, agreed))
 
         announced = await announced_once(self.parts.store.jobs, twice, announce)
         if announced is Announced.UNSURE:
@@ -144,7 +143,7 @@ class IssueHandlers:
         if not likely:
             return None
         async with self.parts.accounts.reading(reply.owner) as session:
-            visible = await Issues(self.parts).several(session, likely)
+            visible = await self.issues.several(session, likely)
         return next((visible[number] for number in likely if number in visible), None)
 
     @staticmethod
@@ -193,7 +192,7 @@ class IssueHandlers:
 
     async def _announce(self, reply: Reply, made: Created, *, followed: bool) -> tuple[Announced, str | None]:
         issue, does = made.issue, f"{(await reply.profile()).name} created"
-        may_post = partial(Publicity(self.parts).may_post, reply.owner, made.seen)
+        may_post = partial(self.publicity.may_post, reply.owner, made.seen)
         kept = views.posted(
             does, issue, reply.wording, made.mention, StopFollowing(issue=issue.id, created=True)
         )

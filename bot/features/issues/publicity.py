@@ -96,14 +96,14 @@ def exposure_of(issue: Issue) -> Exposure:
     return Exposure(issue, issue.project.id if issue.project else None, issue_at=time.monotonic())
 
 
-@dataclass(frozen=True)
 class Publicity:
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
 
     async def of(self, owner: Owner, number: int) -> Exposure:
         """An issue's exposure. Raises IssueNotFound, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
-            return await self.read(session, exposure_of(await Issues(self.access).detailed(session, number)))
+            return await self.read(session, exposure_of(await self.issues.detailed(session, number)))
 
     async def now(self, owner: Owner, seen: Exposure) -> Exposure:
         """The same with its project as it is now. Raises NotLinked, ServiceError."""
@@ -137,7 +137,7 @@ class Publicity:
 
     async def _again(self, session: Session, seen: Exposure, number: int) -> Exposure:
         """Its issue and its project as they are now, read at once: a post's turn has come."""
-        reading = Issues(self.access).detailed(session, number)
+        reading = self.issues.detailed(session, number)
         issue, now = await asyncio.gather(reading, self.read(session, seen))
         if (moved := exposure_of(issue)).project_id != seen.project_id:
             return await self.read(session, moved)
@@ -153,7 +153,7 @@ class Publicity:
         Raises NotLinked, KeyRejected, ServiceError.
         """
         async with self.access.accounts.reading(owner) as session:
-            visible = await Issues(self.access).several(session, numbers)
+            visible = await self.issues.several(session, numbers)
             hidden = await self.access.store.created_issues.refused_privacy()
             found = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
             read = await asyncio.gather(*(self.read_or_hidden(session, each) for each in found))

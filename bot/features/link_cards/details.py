@@ -37,14 +37,14 @@ class Details:
     mine: bool = False  # whether the issue is assigned to the user
 
 
-@dataclass(frozen=True)
 class LinkDetails:
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
 
     async def read(self, owner: Owner, number: int) -> Details:
         """Raises IssueNotFound, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
-            issue = await Issues(self.access).detailed(session, number, DETAILS)
+            issue = await self.issues.detailed(session, number, DETAILS)
             choices: Mapping[str, tuple[Ref, ...]] = {}
             with suppress(ServiceError):  # then nothing can be edited
                 choices = await self._choices(session, issue)
@@ -53,7 +53,7 @@ class LinkDetails:
     async def comments(self, owner: Owner, number: int) -> tuple[Journal, ...] | None:
         """An issue's public comments, None if the service doesn't tell them. Raises what `read` raises."""
         async with self.access.accounts.reading(owner) as session:
-            return (await Issues(self.access).detailed(session, number, DETAILS[:1])).public_comments
+            return (await self.issues.detailed(session, number, DETAILS[:1])).public_comments
 
     async def _choices(self, session: Session, issue: Issue) -> dict[str, tuple[Ref, ...]]:
         """The choices of what the user may edit. If the service doesn't tell permissions, having a choice of

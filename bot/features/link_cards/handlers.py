@@ -44,9 +44,9 @@ WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "inval
 class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.audiences = parts, parts.platform.audiences
-        self.details, self.editing = LinkDetails(parts), Editing(parts)
-        self.edits = EditHandlers(parts)
-        self.publicity, self.messenger = Publicity(parts), AssignmentMessenger(parts)
+        self.details, self.editing = parts.shared(LinkDetails), parts.shared(Editing)
+        self.edits = parts.shared(EditHandlers)
+        self.publicity, self.messenger = parts.shared(Publicity), parts.shared(AssignmentMessenger)
 
     def feature(self) -> Feature:
         return Feature(

@@ -48,7 +48,8 @@ _KINDS = {"@": "user", "#": "channel"}
 
 class MentionHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.jobs, self.issues = parts, FileJobs(parts), IssueHandlers(parts)
+        self.parts, self.jobs, self.issues = parts, parts.shared(FileJobs), parts.shared(IssueHandlers)
+        self.form = parts.shared(FormOpening)
 
     def feature(self) -> Feature:
         return Feature(
@@ -163,7 +164,7 @@ class MentionHandlers:
         """*Create issue “…”*: the form with the message's text."""
         reply.place = Place.from_json(press.button.place)
         await reply.open(loading(TITLE))
-        await FormOpening(self.parts).open_form(reply, press.button.draft)
+        await self.form.open_form(reply, press.button.draft)
 
 
 def _payload(reply: Reply, command: str, text: str) -> JSON:

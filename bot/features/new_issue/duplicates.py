@@ -1,7 +1,6 @@
 """Possible duplicates: issues with a similar subject, and issues made from the same message."""
 
 import asyncio
-from dataclasses import dataclass
 
 from bot.access.access import Access
 from bot.access.accounts import Session
@@ -17,9 +16,9 @@ CANDIDATES = 15
 SIMILAR = 0.5
 
 
-@dataclass(frozen=True)
 class Duplicates:
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
 
     async def find(
         self, session: Session, subject: str, project_id: int | None, source: Source | None
@@ -40,7 +39,7 @@ class Duplicates:
         found = []
         for one in made:
             try:
-                found.append(await Issues(self.access).one(session, one.issue_id))
+                found.append(await self.issues.one(session, one.issue_id))
             except IssueNotFound:  # someone else's private issue
                 continue
         return tuple(found)

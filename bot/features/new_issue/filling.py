@@ -35,7 +35,8 @@ log = structlog.get_logger(__name__)
 
 class FormFilling:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.templates = parts, Templates(parts)
+        self.parts, self.templates, self.jobs = parts, parts.shared(Templates), parts.shared(FileJobs)
+        self.inclusion, self.similar = parts.shared(ThreadInclusion), parts.shared(Duplicates)
         self.accounts, self.projects, self.catalogs = parts.accounts, parts.projects, parts.catalogs
         self.saved = parts.store.saved_input
 
@@ -130,7 +131,7 @@ class FormFilling:
     ) -> list[Block]:
         """The notes below the form's subject; none on an error, so that the form still opens."""
         try:
-            made, similar = await Duplicates(self.parts).find(session, subject, project_id, source)
+            made, similar = await self.similar.find(session, subject, project_id, source)
         except BotError as error:
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return []
@@ -155,8 +156,8 @@ class FormFilling:
             description = None
         rest, offered, files = await asyncio.gather(
             long_description.field(self.saved, reply.owner, metadata),
-            ThreadInclusion(self.parts).offered(reply, metadata),
-            FileJobs(self.parts).form_field(reply, metadata.files),
+            self.inclusion.offered(reply, metadata),
+            self.jobs.form_field(reply, metadata.files),
         )
         attached = [*rest, *([thread.form_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None

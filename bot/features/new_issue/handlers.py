@@ -49,6 +49,10 @@ class CreateFormHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.pauses = parts, Debouncer(parts.delays.typing)
         self.unfinished = UnfinishedForms(parts.store.saved_input)
+        self.issues, self.filling = parts.shared(Issues), parts.shared(FormFilling)
+        self.jobs, self.files = parts.shared(FileJobs), parts.shared(Files)
+        self.inclusion, self.creator = parts.shared(ThreadInclusion), parts.shared(IssueCreator)
+        self.messenger = parts.shared(AssignmentMessenger)
 
     def feature(self) -> Feature:
         changes = (buttons.ChooseProject, ChooseTemplate, buttons.MoreFields)
@@ -81,7 +85,7 @@ class CreateFormHandlers:
         project = _project_of(request.block_id)
         if field and field.kind is Kind.ISSUE:
             chosen = forms.Values(request.view.json if request.view else {}).number("project")
-            issues = await Issues(self.parts).suggest(reply.owner, request.text, chosen or project)
+            issues = await self.issues.suggest(reply.owner, request.text, chosen or project)
             return [views.issue_option(issue) for issue in issues]
         custom = () if field else (forms.number_in(name.removeprefix(CUSTOM_FIELD)),)
         parts = (field.choices,) if field and field.choices else ()
@@ -106,10 +110,10 @@ class CreateFormHandlers:
         if not await self.pauses.wait(press.form_key, press.pressed_at):
             return
         await self.unfinished.keep(reply.owner, press.form, press.pressed_at)
-        filling, project = FormFilling(self.parts), forms.Values(view).number("project")
+        project = forms.Values(view).number("project")
         try:
             async with self.parts.accounts.reading(reply.owner) as session:
-                found = await filling.duplicates(reply, session, press.button.subject, project, source)
+                found = await self.filling.duplicates(reply, session, press.button.subject, project, source)
         except BotError as error:  # submitting the form reports it, if it persists
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return
@@ -128,7 +132,7 @@ class CreateFormHandlers:
         project = pressed.project if isinstance(pressed, buttons.ChooseProject) else None
         template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
         shown = FormState(more=isinstance(pressed, buttons.MoreFields))
-        refreshed = await FormFilling(self.parts).refreshed(reply, view, project, shown, template)
+        refreshed = await self.filling.refreshed(reply, view, project, shown, template)
         refreshed = with_offer(refreshed, offer_in(view.json))
         known = view.json.get("hash")
         over = self.pauses.hash_now(press.form_key, known) if known else None
@@ -156,9 +160,7 @@ class CreateFormHandlers:
         filled = View(found.view | {"private_metadata": kept.dump()})
         chosen = forms.Values(filled.json).chosen("template")
         template = f"#{chosen}" if chosen else None
-        refreshed = await FormFilling(self.parts).refreshed(
-            reply, filled, None, FormState(said=found.said), template
-        )
+        refreshed = await self.filling.refreshed(reply, filled, None, FormState(said=found.said), template)
         meanwhile = unfinished(opened, press.pressed_at)
         await reply.show(with_offer(refreshed, meanwhile.offer()) if meanwhile else refreshed)
         await self.unfinished.put(reply.owner, found.model_copy(update={"before": meanwhile}))
@@ -190,24 +192,23 @@ class CreateFormHandlers:
         draft = await long_description.complete(self.parts.store.saved_input, reply.owner, form.view, draft)
         if create_form.outdated(view) or metadata.draft:
             return await self._again(reply, form.view, FormState(said=create_form.OUTDATED))
-        draft, errors = await FormFilling(self.parts).checked(reply, form.view, draft)
+        draft, errors = await self.filling.checked(reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
         attempted_at = metadata.attempted_at or reply.attempted_at
-        jobs, files = FileJobs(self.parts), Files(self.parts)
         started, batch = datetime.now(UTC), new_batch(attempted_at)
-        included = await ThreadInclusion(self.parts).included(reply, form, draft.description)
+        included = await self.inclusion.included(reply, form, draft.description)
         draft = draft.described(included.description)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
         try:
-            await jobs.fill_from_form(reply, form, batch, included.files)
-            made = await IssueCreator(self.parts).create(
+            await self.jobs.fill_from_form(reply, form, batch, included.files)
+            made = await self.creator.create(
                 reply.owner,
                 draft,
                 reply.channel,
                 attempted_at,
                 source=metadata.source,
-                upload=lambda session: files.upload(session, batch),
+                upload=lambda session: self.files.upload(session, batch),
                 announced=reply.place.channel_id is not None and not reply.place.direct,
             )
         except OutcomeUnknown as error:
@@ -224,12 +225,12 @@ class CreateFormHandlers:
         reply.committed = True
         self.pauses.begin(form.form_key, math.inf)  # nothing is looked up for what was typed right before
         await self.unfinished.created(reply.owner, form.view)
-        await files.attached(reply.owner, made.issue.id, batch)
+        await self.files.attached(reply.owner, made.issue.id, batch)
         if not reply.place.channel_id:
             blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
-            beside = (await jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
+            beside = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
             view = forms.said("Created", [*blocks, *beside])
-            told = AssignmentMessenger(self.parts).told
+            told = self.messenger.told
             return FormResult(view=view, then=partial(told, reply.owner, made.issue))
 
         followed = bool(metadata.source and reply.place.thread_ts)
@@ -239,9 +240,7 @@ class CreateFormHandlers:
 
     async def _again(self, reply: Reply, view: View, shown: FormState) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""
-        return FormResult(
-            view=await FormFilling(self.parts).refreshed(reply, view, None, shown), said=shown.said
-        )
+        return FormResult(view=await self.filling.refreshed(reply, view, None, shown), said=shown.said)
 
 
 def _project_of(block_id: str) -> int | None:
@@ -264,10 +263,10 @@ async def announce(
     the issue.
     """
     if batch.files:
-        await reply.privately_or_later(await FileJobs(parts).results(reply, made.issue.id, batch))
-    issues = IssueHandlers(parts)
+        await reply.privately_or_later(await parts.shared(FileJobs).results(reply, made.issue.id, batch))
+    issues = parts.shared(IssueHandlers)
     before = await issues.announced_since(reply, made.issue.id, tried_at) if tried_at else None
     ts = await issues.tell(reply, made, notes, followed=followed, before=before)
     if followed and ts:
-        await FollowHandlers(parts).follow_created(reply, made, ts)
-    await AssignmentMessenger(parts).told(reply.owner, made.issue)
+        await parts.shared(FollowHandlers).follow_created(reply, made, ts)
+    await parts.shared(AssignmentMessenger).told(reply.owner, made.issue)

@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-from dataclasses import dataclass
 from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName
@@ -45,9 +44,11 @@ class OpenDraft(SavedDraft):
     needed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class FormOpening:
-    parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.jobs, self.issues = parts, parts.shared(FileJobs), parts.shared(Issues)
+        self.inclusion, self.filling = parts.shared(ThreadInclusion), parts.shared(FormFilling)
+        self.unfinished = UnfinishedForms(parts.store.saved_input)
 
     def feature(self) -> Feature:
         return Feature(
@@ -76,7 +77,7 @@ class FormOpening:
 
     async def open_with_message(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue* in a list of related issues: the form replaces the list."""
-        job = await FileJobs(self.parts).message(reply, press.button.job)
+        job = await self.jobs.message(reply, press.button.job)
         place = Place.from_json(job.place)
         await self._open_for_message(reply.at(place), job.message, whole=press.button.whole)
 
@@ -85,28 +86,27 @@ class FormOpening:
         await reply.show(loading(TITLE))
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = reply.place.in_thread(str(message.get("thread_ts") or ts))
-        inclusion = ThreadInclusion(self.parts)
         draft, files, offered = await asyncio.gather(
-            draft_from_message(reply, message), self._files_of(reply, message), inclusion.look(reply, message)
+            draft_from_message(reply, message),
+            self._files_of(reply, message),
+            self.inclusion.look(reply, message),
         )
         saved = None
         if offered:
             offered = offered.model_copy(update={"checked": whole})
-            saved = await inclusion.save(reply, offered, message, draft.description)
+            saved = await self.inclusion.save(reply, offered, message, draft.description)
         metadata = NewIssueMetadata(source=Source(channel, ts), files=files, thread=saved)
         await self.open_form(reply.at(thread), draft, metadata)
 
     async def _files_of(self, reply: Reply, message: JSON) -> str | None:
         """The ID of the saved job for a message's files; None if it has none."""
-        jobs = FileJobs(self.parts)
-        return (
-            await jobs.save(reply, await jobs.from_message(reply, message)) if message.get("files") else None
-        )
+        if not message.get("files"):
+            return None
+        return await self.jobs.save(reply, await self.jobs.from_message(reply, message))
 
     async def open_with_files(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
         """*Create a new issue with them*: the form with files that were chosen before."""
-        jobs = FileJobs(self.parts)
-        job = await jobs.load(reply, press.button.job)
+        job = await self.jobs.load(reply, press.button.job)
         place = Place.from_json(job.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))
@@ -116,13 +116,13 @@ class FormOpening:
             source = Source(place.channel_id, job.message["ts"])
         elif job.issue:
             async with self.parts.accounts.reading(reply.owner) as session:
-                issue = await Issues(self.parts).one(session, job.issue)
+                issue = await self.issues.one(session, job.issue)
             draft = Draft(
                 subject=f"Files for #{issue.id} {issue.subject}",
                 project=f"#{issue.project.id}" if issue.project else None,
                 values={"desc": f"Files for #{issue.id}."},
             )
-        fresh = await jobs.save(reply, job.model_copy(update={"issue": None}))
+        fresh = await self.jobs.save(reply, job.model_copy(update={"issue": None}))
         await self.open_form(reply.at(place), draft, NewIssueMetadata(source=source, files=fresh))
 
     async def open_form(
@@ -137,8 +137,8 @@ class FormOpening:
             await reply.show(loading(TITLE))
         form = secrets.token_urlsafe(8)
         metadata = metadata.model_copy(update={"place": reply.place.as_json(), "form": form})
-        view = await FormFilling(self.parts).opened(reply, draft, metadata=metadata, shown=shown)
-        unfinished = await UnfinishedForms(self.parts.store.saved_input).offered(reply.owner, form)
+        view = await self.filling.opened(reply, draft, metadata=metadata, shown=shown)
+        unfinished = await self.unfinished.offered(reply.owner, form)
         await reply.show(with_offer(view, unfinished.offer()) if unfinished else view)
 
     async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:

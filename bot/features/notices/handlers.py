@@ -25,7 +25,7 @@ class NoticeHandlers:
         self.parts, self.notices = parts, parts.store.notices
 
     def feature(self) -> Feature:
-        telling = AssignmentMessenger(self.parts).telling
+        telling = self.parts.shared(AssignmentMessenger).telling
         return Feature(
             buttons={ChooseTopics: self.chosen, MuteIssue: self.mute_pressed},
             jobs={TOLD: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts, telling)},
@@ -75,7 +75,7 @@ class NoticeHandlers:
         try:
             with suppress(ServiceError):  # it is unmuted anyway
                 async with self.parts.accounts.reading(reply.owner) as session:
-                    await Issues(self.parts).one(session, number)
+                    await self.parts.shared(Issues).one(session, number)
         except IssueNotFound:
             raise UserError(
                 "I unmuted #{number}, but it's no longer in {service}, or you can't see it. "

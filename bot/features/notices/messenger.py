@@ -42,9 +42,9 @@ LISTED: Mapping[str, Part] = {
 }
 
 
-@dataclass(frozen=True)
 class AssignmentMessenger:
-    parts: Parts
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.issues = parts, parts.shared(Issues)
 
     async def told(self, by: Owner, issue: Issue) -> None:
         """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises.
@@ -52,7 +52,7 @@ class AssignmentMessenger:
         Nobody is told about a group's issues, since groups aren't linked.
         """
         try:
-            if user_id := await Issues(self.parts).assignee_to_mention(by, issue):
+            if user_id := await self.issues.assignee_to_mention(by, issue):
                 to, notices = replace(by, user_id=user_id), self.parts.store.notices
                 since = progress_of(await notices.progress(to)).since_of(issue.id)
                 notice, jobs = Notice(to, by, issue.id, since), self.parts.store.jobs
@@ -100,7 +100,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        self.parts, self._issues, self._posts = parts, Issues(parts), parts.platform.posts
+        self.parts, self._issues, self._posts = parts, parts.shared(Issues), parts.platform.posts
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Told]:
         return [Told(job, Notice.of(job.content)) for job in jobs if job.content]

@@ -21,7 +21,8 @@ from bot.slack.text.to_service import to_plain
 
 class RelatedHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.related, self.jobs, self.issues = RelatedIssues(parts), FileJobs(parts), IssueHandlers(parts)
+        self.related, self.jobs = parts.shared(RelatedIssues), parts.shared(FileJobs)
+        self.issues = parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
         return Feature(

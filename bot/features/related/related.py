@@ -39,9 +39,9 @@ class Found:
     project: KnownProject | None
 
 
-@dataclass(frozen=True)
 class RelatedIssues:
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
 
     async def find(
         self,
@@ -61,7 +61,7 @@ class RelatedIssues:
         async with self.access.accounts.reading(owner) as session:
             project = None if everywhere else await self.access.projects.default_in(session, channel)
             named, near = await asyncio.gather(
-                Issues(self.access).several(session, numbers[:NAMED]), self._nearest(session, words, project)
+                self.issues.several(session, numbers[:NAMED]), self._nearest(session, words, project)
             )
             if not near and project:
                 project, near = None, await self._nearest(session, words, None)

@@ -42,7 +42,7 @@ MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 class SearchHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.search, self.issues = parts, Search(parts), IssueHandlers(parts)
+        self.parts, self.search, self.issues = parts, parts.shared(Search), parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
         return Feature(

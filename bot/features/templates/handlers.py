@@ -35,7 +35,7 @@ from bot.store.templates import Template
 
 class TemplateHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.templates, self.issues = Templates(parts), Issues(parts)
+        self.templates, self.issues = parts.shared(Templates), parts.shared(Issues)
         self.accounts, self.projects = parts.accounts, parts.projects
 
     def feature(self) -> Feature:

@@ -1,7 +1,7 @@
 """Templates for new issues. Users who may create issues in a project may use and change its templates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.access.access import Access
 from bot.access.accounts import Session
@@ -30,11 +30,11 @@ def _template_gone() -> UserError:
     return UserError("That template was removed. Type `{/issue} template` to see the others.")
 
 
-@dataclass(frozen=True)
 class Templates:
     """Reads and changes templates. The caller's key decides what the caller sees and may change."""
 
-    access: Access
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
 
     async def listed(
         self, owner: Owner, project: str | None, channel: Channel | None
@@ -135,7 +135,7 @@ class Templates:
     ) -> tuple[KnownProject, Template]:
         """Add a template that is made from an issue, to the issue's project; raises as `save` does."""
         async with self.access.accounts.reading(owner) as session:
-            project = (await Issues(self.access).one(session, number)).project
+            project = (await self.issues.one(session, number)).project
             issue = await self.to_copy(session, project or Ref(id=0), number)
         content = TemplateContent(description=issue.description or "")
         made = Template(0, project.id if project else 0, "", name, content)
@@ -143,7 +143,7 @@ class Templates:
 
     async def to_copy(self, session: Session, project: KnownProject | Ref, number: int) -> Issue:
         """The issue that a template is made from. Raises UserError, ServiceError."""
-        issue = await Issues(self.access).one(session, number)
+        issue = await self.issues.one(session, number)
         if not copyable(issue, project.id):
             wrong = UserError(
                 "#{number} is private or in another project. Choose an issue in this project that isn't "

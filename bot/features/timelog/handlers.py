@@ -53,8 +53,9 @@ log = structlog.get_logger(__name__)
 
 class TimelogHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.timelog, self.once, self.publicity = Timelog(parts), parts.store.jobs, Publicity(parts)
-        self.issues, self.pauses = IssueHandlers(parts), Debouncer(parts.delays.typing)
+        self.timelog, self.publicity = parts.shared(Timelog), parts.shared(Publicity)
+        self.once = parts.store.jobs
+        self.issues, self.pauses = parts.shared(IssueHandlers), Debouncer(parts.delays.typing)
         self.guesses = Guesses(parts, self.timelog)
 
     def feature(self) -> Feature:

@@ -166,7 +166,7 @@ class Timelog:
     """Logs time with the user's own key, and changes and deletes what they logged with the bot."""
 
     def __init__(self, access: Access) -> None:
-        self.access, self.issues, self._entries = access, Issues(access), access.store.time_entries
+        self.access, self.issues, self._entries = access, access.shared(Issues), access.store.time_entries
 
     async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
         """The issue or project to log time on, None if none was given yet."""

@@ -23,10 +23,10 @@ from bot.store.channels import Channel
 
 class TrackerHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.accounts, self.projects = AccountHandlers(parts), ProjectHandlers(parts)
+        self.accounts, self.projects = parts.shared(AccountHandlers), parts.shared(ProjectHandlers)
         self.parts = parts
-        self.users, self.emoji = UserHandlers(parts), EmojiHandlers(parts)
-        self.notices = NoticeHandlers(parts)
+        self.users, self.emoji = parts.shared(UserHandlers), parts.shared(EmojiHandlers)
+        self.notices = parts.shared(NoticeHandlers)
         self.alone = {
             Act.ACCOUNT: self.accounts.account,
             Act.LINK: self.accounts.open_link,

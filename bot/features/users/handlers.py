@@ -30,7 +30,7 @@ def details_from(known: Contact) -> Details:
 
 class UserHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.users = Users(parts)
+        self.users = parts.shared(Users)
 
     def feature(self) -> Feature:
         return Feature(

@@ -45,6 +45,7 @@ Step = Callable[[Reply, JSON, datetime | None], Awaitable[JSON]]
 class WorkflowSteps:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
+        self.creator, self.comments = parts.shared(IssueCreator), parts.shared(Comments)
         self.steps: dict[str, Step] = {"create_issue": self._create, "comment_on_issue": self._comment}
 
     def feature(self) -> Feature:
@@ -115,7 +116,7 @@ class WorkflowSteps:
         values = {"desc": await _inert(reply, described)}
         values |= {key: _text(inputs, key) for key in ("tracker", "priority")}
         draft = Draft(subject=shortened(subject, SUBJECT), project=project, values=values)
-        made = await IssueCreator(self.parts).create(reply.owner, draft, None, tried_at)
+        made = await self.creator.create(reply.owner, draft, None, tried_at)
         return _outputs(reply, made.issue.id)
 
     async def _comment(self, reply: Reply, inputs: JSON, tried_at: datetime | None) -> JSON:
@@ -126,7 +127,7 @@ class WorkflowSteps:
             raise UserError("The step has no comment. Add one in the workflow.")
         comment = Comment(await _inert(reply, text), since=tried_at)
         try:
-            await Comments(self.parts).add(reply.owner, number, comment, new_batch(None))
+            await self.comments.add(reply.owner, number, comment, new_batch(None))
         except CommentUnconfirmed:  # another run of the workflow won't know of this one
             raise unconfirmed(number, None) from None
         return _outputs(reply, number)
