@@ -24,7 +24,6 @@ VERBS = (
     *("assign", "unassign", "close", "reopen", "comment", "note", "attach", "show", "edit"),
     *("follow", "unfollow", "watch", "unwatch"),
 )
-LONGEST_NAME = 3  # how many words may be a status that nobody knows
 NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a field
 
 
@@ -111,12 +110,10 @@ def edit_command(
         reader.problems.append(CANNOT[cannot[0].text](typed.number))
     elif left and (meant := _verb(given.words, vocabulary)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
-    elif (
-        left and left == words and not steps and "status" not in parsed.options and _may_be_name(given.words)
-    ):
+    elif left and left == words and not parsed.options and _may_be_status(given.words, vocabulary):
         found["status"] = left  # `42 in porgress`
         guessed.add("status")
-    elif left or steps[1:] or cannot:
+    elif left or steps[1:] or cannot or ("ask" in given.options and found):
         reader.problems.append(NotAChange(left or asked.text))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
@@ -140,8 +137,13 @@ def _verb(words: Sequence[Word], vocabulary: Vocabulary) -> tuple[str, str] | No
     return (typed, meant) if meant and not slip(typed.casefold(), statuses) else None
 
 
-def _may_be_name(words: Sequence[Word]) -> bool:
-    return len(words) <= LONGEST_NAME and not any(plain(word) in NEGATIONS for word in words)
+def _may_be_status(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
+    """Whether the words are one, or like a status."""
+    if any(plain(word) in NEGATIONS for word in words):
+        return False
+    typed = " ".join(word.text for word in words).casefold()
+    statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
+    return len(words) == 1 or slip(typed, statuses) is not None
 
 
 def _is_nothing(value: Value) -> bool:

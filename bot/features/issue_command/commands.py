@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from textwrap import shorten
 
@@ -20,7 +20,7 @@ from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
 from bot.slack.language.reading import HalfPhrase, is_search, subject
 from bot.slack.language.rows import Table
-from bot.slack.language.tokens import Atom, Value, as_typed, split_first_line, words
+from bot.slack.language.tokens import as_typed, split_first_line, words
 from bot.slack.language.values import Help, OneIssue, Typist
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import word_meant
@@ -37,10 +37,11 @@ Act = Enum(
     "TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
 SHOW, OF = "show|view|open", "me|the|issue|ticket"
+FACETS = "show|status|details|info|history|comments|link|share"
 ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
 _QUESTIONS = "|".join(sorted(QUESTION_WORDS))
 _ROWS = Table(
-    ("help", Act.HELP),
+    ("{issue?} help", Act.HELP),
     ("undo", Act.UNDO),
     ("attach {rest?}", Act.ATTACH),
     ("follow|watch {issue}", Act.FOLLOW),
@@ -53,7 +54,7 @@ _ROWS = Table(
     ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", Act.OPEN_FORM),
 )
 _ABOUT = Table(
-    (f"{SHOW}? {OF}? {OF}? {{issue}} show|status|details|info?", Act.SHOW),
+    (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
     ("{issue} attach {rest?}", Act.ATTACH),
     ("{issue} log {rest?}", Act.LOG_TIME),
     (f"{{issue}} {_QUESTIONS} {{rest?}}", Act.ANSWER),
@@ -69,10 +70,11 @@ _COMMENTED = Table(
     ("act=comment|note", Act.COMMENT),
     (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
     (
-        f"act=add|create|post|leave|write {{before?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
+        f"act={ADD} {{before?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
         Act.COMMENT,
     ),
-    ("{issue} comment|note|comment:|note: {rest?}", Act.COMMENT),
+    (f"{{issue}} {ADD}? {{before?}} comment|note|comment:|note: {{rest?}}", Act.COMMENT),
+    ("{issue} reply {rest}", Act.COMMENT),
     before=ARTICLES,
 )
 _OF_TEMPLATES = Table(
@@ -236,28 +238,11 @@ def new_issue(
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> CreateIssue | OpenForm:
     """A new issue, with the phrases at the end of its subject as fields. Raises NotUnderstood."""
-    parsed = _below_another(typed.parsed.with_fields(vocabulary.fields, vocabulary.problem))
+    parsed = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
     draft = _draft(subject(parsed, vocabulary, typist.today), typed.below, typist)
     if draft.subject and not without_question(draft.subject):
         raise Question(draft.subject)
     return CreateIssue(draft) if draft.subject else OpenForm(draft)
-
-
-def _below_another(parsed: Parsed) -> Parsed:
-    """The same with the parent in `subtask of 12: …` as an option."""
-    said = [word.text.lower() for word in parsed.words[:4]]
-    if said[:1] not in (["subtask"], ["sub-task"], ["child"]) or said[1:2] not in (
-        ["of"],
-        ["for"],
-        ["under"],
-    ):
-        return parsed
-    at = 3 if said[2:3] in (["issue"], ["ticket"]) else 2
-    number = values.issue_number(said[at]) if at < len(said) else None
-    if number is None or "parent" in parsed.options:
-        return parsed
-    parent = {"parent": (Value((Atom(str(number)),)),)}
-    return replace(parsed.after(at + 1), options={**parsed.options, **parent})
 
 
 def several_subjects(typed: TypedIssue) -> tuple[str, ...]:

@@ -243,5 +243,5 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "month": lambda typed, _: typed if _MONTHS.intersection(typed.split()[-1:]) else None,
     "span": lambda typed, _: f"{typed} ago" if _SPAN.fullmatch(typed) else None,
     "sorted": lambda typed, _: SORTED.get(typed),
-    "word": lambda typed, _: typed if " " not in typed else None,
+    "word": lambda typed, _: None if " " in typed or typed in GOVERNING else typed,
 }

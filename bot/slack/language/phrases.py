@@ -22,6 +22,7 @@ CLEARABLE = (
     ("estimate", "estimate|estimated time|hours?"),
 )
 """The fields that an issue may lack, and what they are called."""
+SET = (("status", "status|state"), ("priority", "priority|prio"), ("tracker", "tracker|type"), *CLEARABLE)
 AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Due dates
@@ -31,6 +32,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("overdue|late for|by|since? more|longer|over? than? {span}", "status:open due:<{span}", SEARCH),
     ("due soon", "due:7d", SEARCH),
     ("no|without|missing a|the|any? due|deadline date?", "due:none", SEARCH),
+    ("due|deadline date? missing|unset", "due:none", SEARCH),
     ("no|without|missing a|the|any? start date?", "start:none", SEARCH),
     ("starts|starting {dates}", "start:{dates}", SEARCH),
     ("due|deadline {dates}", "due:{dates}", SEARCH),
@@ -61,7 +63,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("{owner}", "to:{owner}", SEARCH),
     ("{person}", "to:{person}", ("search", "change")),
     ("who is|are|'s working on?", "status:open to:anybody sort:to", SEARCH),
-    ("who's working on?", "status:open to:anybody sort:to", SEARCH),
+    ("who's|who working|works on?", "status:open to:anybody sort:to", SEARCH),
     ("what did i do|finish|fix|change {times}", "status:any to:me updated:{times}", SEARCH),
     ("what did i close {times}", "status:any to:me closed:{times}", SEARCH),
     ("what have i done|finished|fixed {times}", "status:any to:me updated:{times}", SEARCH),
@@ -69,7 +71,10 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("created|reported|opened|filed|raised|submitted|written|added by {person!}", "author:{person}", SEARCH),
     ("by|from {person}", "author:{person}", SEARCH),
     ("{person} created|reported|opened|filed|raised", "author:{person}", SEARCH),
-    ("updated|changed|modified|touched|closed|resolved|fixed|watched|followed by {person}", "", SEARCH),
+    ("updated|changed|modified|touched|watched|followed by {person}", "", SEARCH),
+    ("closed|resolved|finished|fixed by {person}", "status:closed to:{person}", SEARCH),
+    ("closed|resolved|finished|fixed by {person} {times}", "status:any to:{person} closed:{times}", SEARCH),
+    ("closed|resolved|finished|fixed {times} by {person}", "status:any to:{person} closed:{times}", SEARCH),
     (",for {person}", "to:{person}", NEW),
     ("author is? {person!}", "author:{person}", SEARCH),
     ("that|which? i|i've created|reported|opened|filed|raised|made", "author:me", SEARCH),
@@ -90,10 +95,12 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("priority|prio is? {urgent}", "priority:{urgent}", ("search", "change")),
     ("priority|prio is? {priority!}", "priority:{priority}", ("search", "new")),
     ("raise|lower|bump|increase|decrease the? priority|prio to? {value}", "priority:{value}", CHANGE),
+    ("raise|lower|bump|increase|decrease it|this? to {priority}", "priority:{priority}", CHANGE),
     # Trackers, statuses, categories and versions
     ("{tracker}", "tracker:{tracker}", SEARCH),
     (":{tracker} report|request|ticket|issue?", "tracker:{tracker}", NEW),
     (",tracker|type is? {tracker}", "tracker:{tracker}", NEW),
+    ("make|turn|convert|change it|this? into|to? a|an? {tracker}", "tracker:{tracker}", CHANGE),
     ("except|excluding|without|no|not|but {tracker}", "tracker:!{tracker}", SEARCH),
     ("but not {tracker}", "tracker:!{tracker}", SEARCH),
     ("tracker|type is? {tracker!}", "tracker:{tracker}", SEARCH),
@@ -109,8 +116,10 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("waiting for {status}", "status:{status}", SEARCH),
     ("{status}", "status:{status}", ("search", "change")),
     ("{status} {times}", "status:{status} updated:{times}", SEARCH),
-    ("{status} but|and not|never closed", "status:{status}", SEARCH),
+    ("{status} but|and? not|never yet? closed", "status:{status}", SEARCH),
     ("mark|set it|this? as? done|closed|complete|completed|finished|fixed", "step:close", CHANGE),
+    ("set|change|update it|this? to {status}", "status:{status}", CHANGE),
+    ("set|change|update it|this? to {priority}", "priority:{priority}", CHANGE),
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open it|this? again?", "step:reopen", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
@@ -119,8 +128,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     (":{category}", "category:{category}", NEW),
     (",in? category is? {category}", "category:{category}", NEW),
     ("no|without a|any? category", "category:none", SEARCH),
-    ("in|for? version|milestone|release is? {version}", "version:{version}", SEARCH),
-    (",in|for? version|milestone|release is? {version}", "version:{version}", NEW),
+    ("in|for? target? version|milestone|release is? {version}", "version:{version}", SEARCH),
+    (",in|for? target? version|milestone|release is? {version}", "version:{version}", NEW),
     ("no|without a|any? target? version|milestone", "version:none", SEARCH),
     ("in|for? {category}", "category:{category}", SEARCH),
     ("in|for? {version}", "version:{version}", SEARCH),
@@ -141,13 +150,15 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("for|since more|longer|over than? {span}", AGO, SEARCH),
     ("older than {span}", AGO, SEARCH),
     ("not|no updated|touched|changed|modified|updates|changes|activity for|in {span}", UNTOUCHED, SEARCH),
-    ("not updated|touched|changed|modified since {day}", "updated:<{day}", SEARCH),
+    ("not updated|touched|changed|modified since {times}", "updated:<{times}", SEARCH),
     ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
     ("nobody|no-one has? touched|updated|changed for|in {span}", UNTOUCHED, SEARCH),
     ("since|after {times}", "created:>={times}", SEARCH),
     ("from|in the? {month}", "created:{month}", SEARCH),
     ("from|during {times}", "created:{times}", SEARCH),
     ("~{period}", "created:{period}", SEARCH),
+    # Other issues
+    ("subtasks|children|subissues of|under|for issue? {number}", "parent:{number}", SEARCH),
     # Order
     ("how many", "count:yes", SEARCH),
     ("number|count of", "count:yes", SEARCH),
@@ -160,6 +171,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("top {number}", "sort:priority:desc most:{number}", SEARCH),
     ("top|highest priority|prio first?", "sort:priority:desc", SEARCH),
     ("newest|latest first?", "sort:created:desc", SEARCH),
+    ("most? recent", "sort:created:desc", SEARCH),
     ("oldest first?", "sort:created:asc", SEARCH),
     ("recently updated|changed", "sort:updated:desc", SEARCH),
     ("recently created|opened|added", "sort:created:desc", SEARCH),
@@ -168,20 +180,24 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("{percent} done|complete|finished?", "done:{percent}", CHANGE),
     ("set|change progress to? {value}", "done:{value}", CHANGE),
     ("done at|to? {percent}", "done:{percent}", CHANGE),
+    ("starts|starting on? {day}", "start:{day}", CHANGE),
+    ("add|move it|this? to version|milestone|release {value}", "version:{value}", CHANGE),
+    ("make it|this? a? subtask|child of {number}", "parent:{number}", CHANGE),
     ("rename it|this? to {rest}", "subject:{rest}", CHANGE),
+    ("rename: {rest}", "subject:{rest}", CHANGE),
     (",private|confidential", "private:yes", NEW),
+    (":subtask|sub-task|child of|for|under issue|ticket? {number}", "parent:{number}", NEW),
     (",estimate|estimated at|is? {hours}", "estimate:{hours}", NEW),
+    ("assign|reassign it|this?", "ask:to", CHANGE),
     *(
         (f"set|change|update|edit? the? {said} to|is|=|as|at|→|->? {{value}}", f"{key}:{{value}}", CHANGE)
         for key, said in (
-            ("status", "status|state"),
-            ("to", "assignee|owner|to|assigned"),
-            ("priority", "priority|prio"),
+            *SET,
+            ("to", "to|assigned"),
             ("done", "% done"),
-            ("tracker", "tracker|type"),
-            *CLEARABLE,
         )
     ),
+    *((f"set|change|update|edit the? {said}", f"ask:{key}", CHANGE) for key, said in SET),
     *((f"no|without|clear|remove the? {said}", f"{key}:none", CHANGE) for key, said in CLEARABLE),
     # What can't be changed here
     ("make|set|mark it|this? as? private|public|confidential", "cannot:private", CHANGE),
@@ -255,8 +271,8 @@ VAGUE = (
 """What begins phrases, but isn't half of one alone."""
 STATES = frozenset({"new", "resolved", "finished", "completed", "done", "fixed"})
 """Words of phrases that may be the name of a status, too."""
-AND = frozenset({"and", "&", ",", "then"})
-SEPARATORS = AND | {"→", "->", "=>", ";", "+", "also", "plus"}
+AND = frozenset({"and", "&", "+", ",", "then"})
+SEPARATORS = AND | {"→", "->", "=>", ";", "also", "plus"}
 QUESTION_WORDS = frozenset(
     {
         *("how", "what", "what's", "when", "who", "who's", "why", "where", "which", "can", "could", "should"),

@@ -30,7 +30,7 @@ from bot.slack.language.tokens import Atom, Value, Word
 from bot.spelling import GOVERNING
 
 MAX_VALUE = 20  # how many words a value takes that isn't looked up
-FRONT = 8  # how many words before a colon at the front of a subject may be phrases
+FRONT = 12  # how many words before a colon at the front of a subject may be phrases
 DASHES = ("-", "–", "—")
 TAIL = 40  # how many words at the end of a subject may be phrases
 _NAMED = ("person", "project", "tracker", "status", "priority", "category", "version")
