@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from bot.errors import UserError
 from bot.features.editing.commands import edit_command, typed_change
+from bot.features.issue_command.commands import OPTIONS as NEW
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.timelog.commands import timelog_command, typed_time
 from bot.features.timelog.timelog import TimeToLog
 from bot.slack.language import reading
 from bot.slack.language.marks import Marks, Vocabulary
-from bot.slack.language.options import understand
+from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.tokens import words
 from bot.slack.language.values import Typist
@@ -33,6 +34,16 @@ NAMES = {
 }
 SPANS = [(kind, name) for kind, names in NAMES.items() for name in names]
 SPANS += [("number", "#12"), ("percent", "50%"), ("times", "2026-12-31"), ("times", "last friday")]
+FIELDS = [
+    ("tracker", "bug"),
+    ("to", "for ben"),
+    ("priority", "high prio"),
+    ("project", "in mobile"),
+    ("due", "due friday"),
+    ("category", "checkout"),
+    ("private", "private"),
+]
+CLOSERS = ("{}:", "{} -", "[{}]", "[{}]:")
 SEPARATORS = st.sampled_from([", ", " and ", " → ", "; ", " & ", " then "])
 CHANGES = (
     "close",
@@ -43,6 +54,10 @@ CHANGES = (
     "50% done",
     "dana",
     "version 3.0",
+    "make it a bug",
+    "starts monday",
+    "lower it to low",
+    "clear the category",
 )
 TYPIST = Typist(ANA, PARIS, now=datetime(2026, 11, 23, 12, tzinfo=UTC))
 
@@ -60,6 +75,32 @@ def test_spans_between_separators_are_read_back(spans: list[tuple[str, str]], da
     for kind, typed, at in begins:
         value, count = marks.at(kind, at, leads=False) or ("", 0)
         assert (value.casefold(), count) == (typed.casefold(), len(words(typed)))
+
+
+@given(
+    st.permutations(FIELDS),
+    st.integers(1, 4),
+    st.sampled_from([" ", ", ", " and "]),
+    st.sampled_from(CLOSERS),
+    st.data(),
+)
+def test_fields_before_a_colon_are_read_back(
+    fields: list[tuple[str, str]], count: int, separator: str, closer: str, data: st.DataObject
+) -> None:
+    typed = [said for _, said in fields[:count]]
+    subject = "Can guests pay twice"
+
+    def read(front: list[str]) -> Parsed:
+        text = f"new {closer.format(separator.join(front))} {subject}"
+        return reading.subject(understand(text, NEW).after(1), Vocabulary(NAMES), MONDAY)
+
+    meant = read(typed)
+    typed.insert(data.draw(st.integers(0, count)), data.draw(st.sampled_from(["not", "no", "cart", "why"])))
+    other = read(typed)
+
+    assert (meant.plain, {*meant.options}) == (subject, {key for key, _ in fields[:count]})
+    assert subject in other.plain
+    assert not other.options
 
 
 def test_a_search_is_read_at_once_with_a_thousand_people_and_projects() -> None:
