@@ -61,6 +61,7 @@ class Delays:
     thread_look: float = 2.5  # until a form opens without having looked at its thread
     slack: float = 15.0  # until a request to Slack is given up
     connect: float = 10.0  # for the first socket, until the bot starts without it
+    turn: float = 60.0  # for a message's turn, while the person's earlier ones are handled
     body: float = 10.0  # until the body of a request has arrived
     idle: float = 75.0  # until an idle connection is closed; longer than the 60 seconds of common proxies
     linger: float = 1.0  # for the rest of a request that is rejected already

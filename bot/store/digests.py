@@ -39,7 +39,6 @@ class Pause(StrEnum):
     CHANNEL = "channel"  # the channel is archived or gone, or the bot was removed from it
     OUTSIDERS = "outsiders"  # the channel is shared with another company
     REFUSED = "refused"  # Slack rejects the message
-    SCHEDULE = "schedule"  # its schedule or time zone is no longer valid
 
     @property
     def told_to_channel(self) -> bool:

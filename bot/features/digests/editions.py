@@ -5,9 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from zoneinfo import ZoneInfo
 
-from bot.errors import UserError
 from bot.features.digests import plans, schedules
 from bot.features.digests.reading import Content
 from bot.service.models import Issue
@@ -91,16 +89,6 @@ def next_due(digest: Digest, now: datetime) -> datetime:
     schedule = schedules.parse(digest.plan.schedule)
     (after,) = schedules.next_times(schedule, digest.plan.zone, now, 1) or (now + FOREVER,)
     return after
-
-
-def readable(digest: Digest) -> bool:
-    """Whether its schedule and time zone are valid: a system update can remove a zone."""
-    try:
-        schedules.parse(digest.plan.schedule)
-        ZoneInfo(digest.plan.zone)
-    except (UserError, KeyError, ValueError):
-        return False
-    return True
 
 
 def edition(run: DigestRun, content: Content, now: datetime) -> Edition:

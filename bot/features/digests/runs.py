@@ -18,7 +18,7 @@ from bot.access.accounts import Session
 from bot.errors import BotError, KeySuspended
 from bot.features.digests import editions
 from bot.features.digests.channels import DigestPoster
-from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due, readable
+from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due
 from bot.features.digests.reading import OVERLAP, Content, DigestReader
 from bot.features.digests.saved_queries import too_large
 from bot.features.due_reads import DueReads
@@ -147,8 +147,6 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             run = replace(run, job=replace(run.job, tried_at=None))
         if run.digest.paused:
             return Done()
-        if not readable(run.digest):
-            return await self._stop([run], Pause.SCHEDULE)
         if asked := run.progress.asked:
             run = replace(run, due_at=asked, missed=0, asked=True)
         elif (due := min(run.progress.due, next_due(run.digest, now))) > now:
@@ -324,7 +322,7 @@ def _progress_of(job: Job, digest: Digest, now: datetime) -> DigestProgress:
     try:
         return DigestProgress.model_validate(job.content)
     except ValidationError:
-        return DigestProgress(due=next_due(digest, now) if readable(digest) else now)
+        return DigestProgress(due=next_due(digest, now))
 
 
 def _again(due: datetime) -> Again:

@@ -1,25 +1,18 @@
 """Parses schedules, and calculates their due times in a time zone.
 
-A schedule is five cron fields. cronsim parses them and finds the matching wall-clock times. This module
-converts those to UTC, and handles clock changes like Debian's cron:
-
-- A job at fixed times runs once for each: right after the gap if the clock skips the time, and the first time
-  if the clock shows it twice.
-- A job with a `*` in its minute or hour runs whenever the clock shows a matching time.
-
-cronsim could do this itself, but within a repeated hour it returns past times, and where clocks shift by half
-an hour or at midnight it finds different times backward than forward (cronsim 2.8).
+A schedule is five cron fields. cronsim parses them and finds the due times, also in the nights when clocks
+change, like Debian's cron: a fixed time that the clock skips is due right after the gap, and one that the
+clock shows twice is due once.
 """
 
 import re
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
-from itertools import dropwhile, islice, pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
@@ -49,10 +42,6 @@ LONGEST = 200  # the most characters in a cron expression
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 PERIODS = 8  # how many periods the chart shows
 INSTANT = timedelta(microseconds=1)
-_ONE_MINUTE = timedelta(minutes=1)
-_SET_BACK = timedelta(hours=3)  # the most that a clock change sets clocks back
-_FAR = timedelta(days=50 * 366)
-"""Bounds the search: a schedule without a due time for this long never has one."""
 _TIMES_COMPARED = 100  # more than a day of a schedule with a due time every 15 minutes
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _NOT_PLACES = frozenset({"localtime", "Factory"})
@@ -75,11 +64,6 @@ class Schedule:
 
     text: str
     cron: str
-
-    @property
-    def fixed(self) -> bool:
-        """Whether it has fixed times of day, rather than every few minutes or hours."""
-        return not any(field.startswith("*") for field in self.cron.split()[:2])
 
     def in_words(self) -> str:
         """`every weekday at 9:00 AM`: the rest of a sentence, which `parse` reads unless it's cron."""
@@ -156,22 +140,20 @@ def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tu
 
     `zone` is a time zone's name, and `after` is timezone-aware.
     """
-    found = dropwhile(lambda due: due <= after, _around(schedule, zone, after, ahead=True))
-    return tuple(islice(found, count))
+    return tuple(islice(_times(schedule, zone, after), count))
 
 
 def due_times(
     schedule: Schedule, zone: str, since: datetime, until: datetime, most: int = 1000
 ) -> tuple[datetime, ...]:
     """The first `most` due times from `since` to `until`, both inclusive, in UTC and in order."""
-    found = dropwhile(lambda due: due < since, _around(schedule, zone, since, ahead=True))
+    found = _times(schedule, zone, since - INSTANT)
     return tuple(islice(takewhile(lambda due: due <= until, found), most))
 
 
 def previous_times(schedule: Schedule, zone: str, before: datetime, count: int) -> tuple[datetime, ...]:
     """The last `count` due times before `before`, in UTC, oldest first; fewer as in `next_times`."""
-    found = dropwhile(lambda due: due >= before, _around(schedule, zone, before, ahead=False))
-    return tuple(islice(found, count))[::-1]
+    return tuple(islice(_times(schedule, zone, before, ahead=False), count))[::-1]
 
 
 def ends_around(schedule: Schedule, zone: str, now: datetime) -> tuple[datetime, ...]:
@@ -199,7 +181,7 @@ def counted(
 def shortest_gap(schedule: Schedule) -> timedelta:
     """The shortest time between two due times, ignoring daylight saving time."""
     times = next_times(schedule, "UTC", _LONG_AGO, _TIMES_COMPARED)
-    return min((later - earlier for earlier, later in pairwise(times)), default=_FAR)
+    return min((later - earlier for earlier, later in pairwise(times)), default=timedelta.max)
 
 
 def zone_named(text: str) -> str:
@@ -338,50 +320,14 @@ def _cron(fields: list[str]) -> Schedule:
     return Schedule(f"cron {cron}", cron)
 
 
-def _around(schedule: Schedule, zone: str, start: datetime, *, ahead: bool) -> Iterator[datetime]:
-    """The due times from shortly before `start` onward; if not `ahead`, from shortly after it backward."""
-    place = ZoneInfo(zone)
-    wall = start.astimezone(place).replace(tzinfo=None)
-    begin = wall - _SET_BACK if ahead else wall + _SET_BACK
-    fitting: Iterable[datetime] = CronSim(schedule.cron, begin, reverse=not ahead)
-    walls = takewhile(lambda found: abs(found - wall) < _FAR, fitting)
-    return _once_each(walls, place) if schedule.fixed else _as_shown(walls, place, ahead=ahead)
-
-
-def _once_each(walls: Iterable[datetime], place: ZoneInfo) -> Iterator[datetime]:
-    """One UTC time for each wall-clock time; those in the same gap become one."""
-    last = None
-    for wall in walls:
-        shown = wall
-        while not _exists(shown, place):
-            shown += _ONE_MINUTE
-        moment = _in_utc(shown, place)
-        if moment != last:
-            yield moment
-        last = moment
-
-
-def _as_shown(walls: Iterable[datetime], place: ZoneInfo, *, ahead: bool) -> Iterator[datetime]:
-    """The UTC times when the clock shows one of `walls`: none in a gap, two in a repeated hour."""
-    again: deque[datetime] = deque()
-    for wall in walls:
-        if not _exists(wall, place):
-            continue
-        here, there = (_in_utc(wall, place, fold=fold) for fold in ((0, 1) if ahead else (1, 0)))
-        while again and (again[0] < here) == ahead:
-            yield again.popleft()
-        yield here
-        if there != here:
-            again.append(there)
-    yield from again
-
-
-def _exists(wall: datetime, place: ZoneInfo) -> bool:
-    return _in_utc(wall, place).astimezone(place).replace(tzinfo=None) == wall
-
-
-def _in_utc(wall: datetime, place: ZoneInfo, fold: int = 0) -> datetime:
-    return wall.replace(tzinfo=place, fold=fold).astimezone(UTC)
+def _times(schedule: Schedule, zone: str, start: datetime, *, ahead: bool = True) -> Iterator[datetime]:
+    """The due times after `start` in UTC, each after the one before; if not `ahead`, before it, backward."""
+    last = start
+    for found in CronSim(schedule.cron, start.astimezone(ZoneInfo(zone)), reverse=not ahead):
+        due = found.astimezone(UTC)
+        if due != last and (due > last) == ahead:  # in a repeated hour, cronsim returns past times
+            yield due
+            last = due
 
 
 @cache

@@ -9,7 +9,7 @@ from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import ACTS, Act
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
-from bot.features.digests.editions import RunResult, next_due, readable
+from bot.features.digests.editions import RunResult, next_due
 from bot.features.digests.saved_queries import too_large
 from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
@@ -66,7 +66,6 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
         "Slack didn't accept the post",
         "Ask your Issue Bot administrator to check the log, then resume the digest.",
     ),
-    Pause.SCHEDULE: ("its schedule or time zone is no longer valid", EDIT),
 }
 """Why a digest stopped, and the next step; in mrkdwn with the names of facts in braces."""
 
@@ -230,7 +229,7 @@ def _exposed(digest: Digest) -> str:
 
 def status_line(digest: Digest, user: Owner, wording: Wording) -> str:
     """When a digest is next posted, or why it is paused and what to do; in mrkdwn."""
-    if digest.paused or not readable(digest):
+    if digest.paused:
         return why_paused(digest, user, wording)
     return _upcoming(digest.plan, [next_due(digest, datetime.now(UTC))])
 

@@ -41,7 +41,6 @@ from bot.slack.incoming.failures import (
     log_failure,
     log_if_undelivered,
     measured,
-    tell,
 )
 from bot.slack.incoming.feature import Feature, Form, FormExpired, Interrupted, merged
 from bot.slack.incoming.interaction import (
@@ -58,7 +57,7 @@ from bot.slack.incoming.interaction import (
     form_claim,
     read,
 )
-from bot.slack.incoming.lines import Lines
+from bot.slack.incoming.turns import Turns
 from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.outgoing.web_client import for_team
@@ -92,7 +91,7 @@ class Dispatch(AsyncMiddleware):
     in_flight: Tasks
     delays: Delays
     completed: CompletedDeliveries = field(init=False)
-    lines: Lines = field(default_factory=Lines, init=False)
+    turns: Turns = field(default_factory=Turns, init=False)
 
     def __post_init__(self) -> None:
         self.completed = CompletedDeliveries(self.store.jobs, self.delays.completed)
@@ -120,7 +119,7 @@ class Dispatch(AsyncMiddleware):
         reply = Reply(req.context.client, interaction, self.platform)
         delivery = delivery_key(interaction)
         written = isinstance(interaction, UserMessage)
-        async with self.lines.arriving(interaction.owner) if written else nullcontext():
+        async with self.turns.arriving(interaction.owner) if written else nullcontext():
             if refused := await self._claim(interaction, reply, delivery):
                 return refused
             return await self._acknowledge(interaction, reply, handler, delivery)
@@ -210,16 +209,8 @@ class Dispatch(AsyncMiddleware):
                 work = self._handle_event(interaction, reply, handler)
                 self._start(work, delivery, resumed=name in RESUMED_EVENTS)
             case UserMessage(owner=owner):
-                if turn := self.lines.join(owner):
-                    self._start(self._run(interaction, reply, handler, turn), delivery)
-                elif self.lines.must_tell(owner):
-                    full = UserError(
-                        "I'm still answering your earlier messages, so I skipped the newest ones. "
-                        "Send those again when I've caught up."
-                    )
-                    self._start(log_if_undelivered(tell(reply, full)), delivery)
-                elif delivery:
-                    self.completed.add(delivery)
+                turn = self.turns.turn(owner, self.delays.turn)
+                self._start(self._run(interaction, reply, handler, turn), delivery)
             case _:
                 self._start(self._run(interaction, reply, handler), delivery)
         return BoltResponse(status=200, body="")

@@ -1,19 +1,16 @@
 """Each due time is posted once and nothing is lost, whatever fails, dies or stalls, and whenever."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import count
 
 import pytest
 from aiohttp import web
-from sqlalchemy import update
 
 from bot.errors import UserError
 from bot.store.channels import Channel
 from bot.store.digests import Pause
-from bot.store.tables import DigestRow
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import ANA, BEN, HISTORY, HOUR, POST, Digests, Process
 from tests.support.digesting import wanted
@@ -161,26 +158,6 @@ async def test_unknown_outcomes_are_retried_with_backoff(digests: Digests) -> No
     assert 5 < len(digests.wire.called(POST)) < 12
 
 
-@pytest.mark.parametrize("asked", [False, True])
-async def test_digests_go_on_after_the_clock_was_a_month_ahead(digests: Digests, *, asked: bool) -> None:
-    added = [await digests.add(channel, empty=True) for channel in ("general", "webshop")]
-    await digests.tick(MONTH)
-    early = digests.posted()
-    assert len(early) == 2
-    digests.wire.lasting = UNREACHABLE
-    await digests.tick()  # which puts off both
-    digests.wire.lasting = {}
-
-    digests.pass_time(-MONTH)
-    for digest in added if asked else ():
-        await digests.send_now(digest)
-    for _ in range(4):
-        await digests.tick()
-
-    times = Counter(post.digest for post in digests.posted() if post not in early)
-    assert min(times[digest.id] for digest in added) >= 3
-
-
 @pytest.mark.parametrize("action", ["resume", "take over"])
 async def test_outdated_notice_is_not_sent(digests: Digests, action: str) -> None:
     digest = await digests.add()
@@ -230,24 +207,6 @@ async def test_a_digest_whose_schedule_changed_while_it_was_posted_is_not_called
         await digests.tick(late)
 
     assert await digests.notices() == []
-
-
-async def test_digest_with_an_unknown_zone_stops_without_delaying_others(digests: Digests) -> None:
-    put_off = await digests.add()
-    digests.report()
-    digests.wire.lasting = UNREACHABLE
-    await digests.tick()
-    digests.wire.lasting = {}
-    due = await digests.add("webshop")
-    bens = await digests.add("webshop", "mobile", owner=BEN, empty=True)
-    lost = update(DigestRow).where(DigestRow.id.in_([put_off.id, due.id])).values(zone="Atlantis/Capital")
-    await digests.office.bot.database.execute(lost)
-    for _ in range(2):
-        await digests.tick()
-    assert {post.digest for post in digests.posted()} == {bens.id}
-    assert [await digests.paused(digest) for digest in (put_off, due)] == [Pause.SCHEDULE] * 2
-    told = " ".join(await digests.notices("stopped"))
-    assert [told.count(f"• Digest {digest.id}:") for digest in (put_off, due)] == [1, 1]
 
 
 @pytest.mark.usefixtures("url")

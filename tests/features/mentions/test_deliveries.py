@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bot.slack.incoming.lines import MOST
 from bot.slack.surfaces.drafts import saveable
 from tests.features.mentions.talking import Talker, deliver
 from tests.support.office import Office
@@ -115,26 +114,25 @@ async def test_a_persons_messages_are_answered_in_their_order(office: Office, ta
     assert found == words
 
 
-async def test_a_full_line_is_told_once_and_holds_up_nobody_else(wired: Person) -> None:
+async def test_a_message_waits_for_a_while_and_holds_up_nobody_else(wired: Person) -> None:
     office, talker, wire = wired.office, Talker(wired), wired.office.wire
     assert wire is not None
-    office.workspace.state.rate_limits = False
+    office.wait(turn=0.5)
     await office.link("U0CHRIS01", KEYS["chris"])
     other = Talker(Person(office, "U0CHRIS01"))
     wire.seconds = 60
     wire.fail("slow")
-    for _ in range(MOST + 4):
+    for _ in range(2):
         await talker.send(talker.direct_channel, "12")
-        await asyncio.sleep(0)
-    await wired.sees(lambda m: "still working on your last" in text_of(m), DM)
+    await wired.sees(lambda m: "still answering your earlier messages" in text_of(m), DM)
 
     assert "Chris" in await _said(other, "whoami")
     wire.released.set()
     await office.idle()
 
     said = [text_of(m) for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
-    assert sum("I'm still working on your last messages." in text for text in said) == 1
-    assert sum("#12 Delivery costs" in text for text in said) == MOST + 1
+    assert sum("still answering your earlier messages" in text for text in said) == 1
+    assert sum("#12 Delivery costs" in text for text in said) == 1
 
 
 async def test_a_new_message_waits_for_all_that_came_before(wired: Person) -> None:
