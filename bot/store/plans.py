@@ -56,6 +56,7 @@ class Plan:
     query: int | None = None
     group: Group = "tracker"
     empty: bool = False
+    subprojects: bool = False
 
     @property
     def live(self) -> bool:

@@ -270,6 +270,7 @@ class DigestRow(Owned, Table):
     query: Mapped[int | None]
     grouped_by: Mapped[str]
     empty: Mapped[bool]
+    subprojects: Mapped[bool]
     kind: Mapped[str]
     stale_days: Mapped[int] = mapped_column(sa.Integer)
     seen: Mapped[Seen | None] = mapped_column(Stored(Seen))

@@ -78,7 +78,8 @@ class OnDigest:
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
 MORE = ("query", CUSTOM_FIELD)  # the filters that only the service applies
-OPTIONS = ("project", "kind", "stale", *FILTER_KINDS, *EXCLUSIONS.values(), *MORE, "group", "empty", "tz")
+FILTERS = (*FILTER_KINDS, *EXCLUSIONS.values(), *MORE)
+OPTIONS = ("project", "kind", "stale", *FILTERS, "group", "empty", "subprojects", "tz")
 
 ME = "digest me"
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
@@ -261,6 +262,7 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
         query=given(values.saved_query, "query"),
         group=given(_group, "group") or "tracker",
         empty=given(values.yes_or_no, "empty") or False,
+        subprojects=given(values.yes_or_no, "subprojects") or False,
     )
     wanted = WantedPlan(plan=plan, project=project or option, filters=filters, excluded=excluded)
     return AddDigest(wanted, schedule is not None, tuple(problems))
@@ -347,6 +349,7 @@ def add_command(plan: Plan, wording: Wording) -> str:
     words += [more_typed(plan)] if more_typed(plan) else []
     words += [f"group:{plan.group}"] if plan.group != "tracker" else []
     words += ["empty:yes"] if plan.empty else []
+    words += ["subprojects:yes"] if plan.subprojects else []
     return " ".join(words)
 
 

@@ -186,6 +186,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
     grouped = [(name, prose_kind(name).capitalize()) for name in GROUPS]
     group = forms.choice("group", grouped, plan.group, "Issue type")
     empty = forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty)
+    below = forms.checkbox("subprojects", "Include issues of subprojects", checked=plan.subprojects)
     return [
         *(
             forms.field(kind, FILTERS[kind].label, forms.several_searched(f"digest.{kind}", options, "Any"))
@@ -195,6 +196,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
         forms.field("more", "More filters", forms.text("more", more_typed(plan)), hint=MORE_HINT),
         forms.field("group", "Group by", group, optional=False),
         forms.field("empty", "Empty digests", empty),
+        forms.field("subprojects", "Subprojects", below),
         actions([button("Preview", PreviewForm())]),
     ]
 
@@ -247,6 +249,7 @@ def submitted_change(view: View, before: Plan) -> WantedPlan:
         stale_days=lists.stale_days,
         group=plan.group if changed("group") else before.group,
         empty=plan.empty if changed("empty") else before.empty,
+        subprojects=plan.subprojects if changed("subprojects") else before.subprojects,
     )
     filters = {kind: ids for kind, ids in wanted.filters.items() if changed(kind)}
     return WantedPlan(plan=after, filters=filters, excluded=wanted.excluded if changed(EXCLUDED) else {})
@@ -266,6 +269,7 @@ def submitted(view: JSON) -> WantedPlan:
         stale_days=min(forms.number_in(days), LONGEST_STALE) if days else STALE_DAYS,
         group=next((group for group in GROUPS if group == values.chosen("group")), "tracker"),
         empty=bool(values.all_chosen("empty")),
+        subprojects=bool(values.all_chosen("subprojects")),
     )
     filters = {kind: _ids(values.all_chosen(kind)) for kind in FILTER_KINDS}
     out = _excluded(values)

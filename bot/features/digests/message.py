@@ -13,7 +13,7 @@ from bot.features.digests import plans
 from bot.features.digests.editions import Edition
 from bot.features.digests.plans import SOON_DAYS, Section
 from bot.features.digests.saved_queries import too_large
-from bot.features.issues.views import due, listed, post_menu, priority_and_assignee
+from bot.features.issues.views import due, listed, name_of, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -175,7 +175,7 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
     for name, issues in _parts(edition):
         heading = [section(f"{name} · {edition.count(len(issues))}")]
         for issue in issues:
-            new = [*heading, _row(plan.kind, issue, wording, day, edition.me)]
+            new = [*heading, _row(plan, issue, wording, day, edition.me)]
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
             if room < 0 or len(blocks) + len(new) > ROWS:
                 return blocks, rest
@@ -185,15 +185,17 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
     return blocks, rest
 
 
-def _row(kind: Kind, issue: Issue, wording: Wording, day: date, me: int) -> Block:
-    if kind == "personal":
+def _row(plan: Plan, issue: Issue, wording: Wording, day: date, me: int) -> Block:
+    if plan.kind == "personal":
         return listed(issue, wording, day, me=me)
-    return section(row_text(kind, issue, wording, day), post_menu(issue.id, wording))
+    return section(row_text(plan, issue, wording, day), post_menu(issue.id, wording))
 
 
-def row_text(kind: Kind, issue: Issue, wording: Wording, day: date) -> str:
+def row_text(plan: Plan, issue: Issue, wording: Wording, day: date) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
-    return f"*{name}*\n{cut(facts(kind, issue, day), FACTS)}"
+    below = issue.project if issue.project and issue.project.id != plan.project_id else None
+    said = filter(None, (name_of(below), facts(plan.kind, issue, day)))
+    return f"*{name}*\n{cut(' · '.join(said), FACTS)}"
 
 
 def _list_url(edition: Edition, wording: Wording) -> str:

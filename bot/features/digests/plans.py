@@ -171,7 +171,7 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
     old = TimeRange(until=now - timedelta(days=plan.stale_days)) if plan.kind == "stale" else None
     return IssueFilters(
         project_id=plan.project_id,
-        subprojects="none",
+        subprojects=None if plan.subprojects else "none",
         status="any" if plan.kind == "new" else "closed" if plan.kind == "closed" else "open",
         created_on=span if plan.kind == "new" else None,
         closed_on=span if plan.kind == "closed" else None,
@@ -212,7 +212,9 @@ def list_params(plan: Plan, now: datetime, span: TimeRange | None = None) -> dic
 
 
 def passes(plan: Plan, issue: Issue) -> bool:
-    """Whether the issue isn't private and passes the digest's filters, apart from those of the service."""
+    """Whether the issue isn't private and passes the digest's filters, apart from those of the service, which
+    also knows a project's subprojects.
+    """
 
     def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
         ref: Ref | None = getattr(issue, FILTERS[kind].field)
@@ -221,7 +223,7 @@ def passes(plan: Plan, issue: Issue) -> bool:
     return (
         not issue.is_private
         and issue.project is not None
-        and issue.project.id == plan.project_id
+        and (plan.subprojects or issue.project.id == plan.project_id)
         and all(among(kind, choices) for kind, choices in plan.filters.items())
         and not any(among(kind, choices) for kind, choices in plan.excluded.items())
     )

@@ -103,7 +103,7 @@ class DigestReader:
         for digest in listing:
             if digest.plan.live:
                 feeds[digest.plan.project_id].append(digest)
-            elif digest.plan.kind == "new" and not digest.plan.custom_fields:
+            elif digest.plan.kind == "new" and not (digest.plan.custom_fields or digest.plan.subprojects):
                 opened.append(digest)
         for lists, together in (*((self._updated, group) for group in feeds.values()), (self._rows, opened)):
             shared = await lists(together) if together else None
@@ -142,6 +142,7 @@ class DigestReader:
             if news and listed and digest.plan.custom_fields:
                 having = {row.id async for row in self._every(filters)}
                 listed = [row for row in listed if row.id in having]
+            listed = await self._may_show(digest, listed)
         except Refused:
             if not digest.plan.custom_fields:
                 raise
@@ -182,8 +183,10 @@ class DigestReader:
         state = _shown(digest, states[digest.plan.project_id])
         if isinstance(state, Pause):
             return state
-        rows = {row.id: _slim(row) for page in pages for row in page.items}
-        public = {n for n, row in rows.items() if n not in self.hidden and plans.passes(digest.plan, row)}
+        found = [_slim(row) for page in pages for row in page.items]
+        passing = [row for row in found if row.id not in self.hidden and plans.passes(digest.plan, row)]
+        rows = {row.id: row for row in passing}
+        public = {row.id for row in await self._may_show(digest, passing)}
         return replace(
             content,
             issues=tuple(rows[number] for number in numbers if number in public),
@@ -279,7 +282,9 @@ class DigestReader:
         """
         latest = (Sort("updated_on", descending=True), Sort("id", descending=True))
         filters = _filters(feeds[0].plan.project_id, feeds)
-        filters = replace(filters, created_on=None, updated_on=filters.created_on, sort=latest)
+        below = None if any(feed.plan.subprojects for feed in feeds) else filters.subprojects
+        filters = replace(filters, updated_on=filters.created_on, subprojects=below, sort=latest)
+        filters = replace(filters, created_on=None)
         page = await self.client.list_issues(self.session.key, filters)
         rows = [_slim(row) for row in page.items]
         if page.total_count > len(rows):
@@ -303,7 +308,18 @@ class DigestReader:
 
     async def _projects(self, digests: Sequence[Digest]) -> dict[int, Project | Pause]:
         """Each project by its number, or why it can't be read anymore."""
-        numbers = {digest.plan.project_id for digest in digests if not digest.personal}
+        return await self._states({digest.plan.project_id for digest in digests if not digest.personal})
+
+    async def _may_show(self, digest: Digest, rows: list[Issue]) -> list[Issue]:
+        """The rows without those of subprojects that aren't public."""
+        if digest.direct or not digest.plan.subprojects:
+            return rows
+        of = {row.id: row.project.id for row in rows if row.project}
+        states = await self._states({*of.values()} - {digest.plan.project_id})
+        public = {number for number, state in states.items() if not isinstance(_shown(digest, state), Pause)}
+        return [row for row in rows if of.get(row.id) in public | {digest.plan.project_id}]
+
+    async def _states(self, numbers: Collection[int]) -> dict[int, Project | Pause]:
         listed = {}
         if len(numbers) > FEW:
             listed = {project.id: project async for project in self.client.iter_projects(self.session.key)}

@@ -258,6 +258,7 @@ def filters_in_words(plan: Plan) -> str:
         *(f"excluding {_filter(kind, chosen)}" for kind, chosen in plan.excluded.items()),
         f"grouped by {plan.group}" if plan.group != "tracker" else "",
         "posts even when there's nothing to show" if plan.empty else "",
+        "with subprojects" if plan.subprojects else "",
     )
     return " · ".join(filter(None, parts))
 
@@ -384,9 +385,7 @@ def preview(shown: Preview, wording: Wording) -> list[Block]:
         would = digest_message.unread(plan, wording)
     about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
     day = plans.today(plan, shown.now)
-    rows = [
-        section(digest_message.row_text(plan.kind, issue, wording, day)) for issue in shown.issues[:PREVIEWED]
-    ]
+    rows = [section(digest_message.row_text(plan, issue, wording, day)) for issue in shown.issues[:PREVIEWED]]
     rest = [context(f"and {count - PREVIEWED} more")] if count > PREVIEWED else []
     return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
 

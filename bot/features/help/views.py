@@ -80,7 +80,7 @@ OPTIONS = {
     "`cron 0 9 * * 1-5`. "
     "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version: "
     "cf_<id>: query:`. Put `-` before a filter to exclude matches. "
-    "Options: `group:tracker|priority|category|assignee empty:yes tz:`",
+    "Options: `group:tracker|priority|category|assignee empty:yes subprojects:yes tz:`",
 }
 
 
