@@ -126,6 +126,8 @@ class Parsed:
         Past `PROBLEMS` of a kind, they aren't told, and nothing is guessed. `problem` is why there are no
         fields.
         """
+        if not self.unknown:
+            return self
         by_name, options = _by_name(fields), {key: [*values] for key, values in self.options.items()}
         problems, left, unsure = [*self.problems], [*self.left], list[tuple[str, Word, Value]]()
         for typed, word, value in self.unknown:

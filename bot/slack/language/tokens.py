@@ -5,7 +5,7 @@ before anything is unescaped, and `&lt;!channel&gt;` stays text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,10 +13,19 @@ from bot.errors import UserError
 from bot.slack.text.mrkdwn import JOINER, decode
 from bot.slack.text.to_service import entity_text
 
-_ENTITY = re.compile(r"<([@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)>")
+_INSIDE = r"(?:[@#!][^<>\n]+|[A-Za-z][A-Za-z0-9+.-]*:[^<>\n]+)"
+_ENTITY = re.compile(f"<({_INSIDE})>")
 _CURLY = "“”„‟"
-_CLOSERS = {'"': '"', "«": "»"} | dict.fromkeys(_CURLY, _CURLY)
-_BEFORE_QUOTE = (":", ",", "=")
+_OPENER = re.compile(rf"(?:(?<=[\s:,=])|\A)(?:\"|«|[{_CURLY}])")
+_PART = re.compile(rf"(?P<space>\s+)|(?P<entity><{_INSIDE}>)|[^\s<\"«{_CURLY}]+|.")
+_CLOSING = {
+    opener: [re.compile(rf"((?:<{_INSIDE}>|[^<{one}]|<(?!{_INSIDE}>))*)[{one}]") for one in closers]
+    for opener, *closers in (
+        ('"', '"', f'"{_CURLY}'),  # keyboards curl quotes inconsistently: another kind may close one, too
+        ("«", "»"),
+        *((curly, _CURLY, f'"{_CURLY}') for curly in _CURLY),
+    )
+}
 
 
 class UnclosedQuote(UserError):
@@ -83,14 +92,7 @@ class Word(Value):
 
 def as_typed(text: str) -> str:
     """A command's text as the user typed it, with entities as plain text."""
-    said = ""
-    at = 0
-    for match in _ENTITY.finditer(text):
-        target, _, label = match[1].partition("|")
-        entity = decode(label or target) if target[0].isalpha() else _entity(match[1]).text
-        said += decode(text[at : match.start()]) + entity
-        at = match.end()
-    return said + decode(text[at:])
+    return _plain(text, labels=True)
 
 
 def words(text: str) -> tuple[Word, ...]:
@@ -117,39 +119,67 @@ def split_first_line(text: str) -> tuple[str, str]:
     """A command's first line, with the lines that quotes on it span, and the text below it."""
     lines = text.replace("\r\n", "\n").split("\n")
     end = 0
-    with suppress(UnclosedQuote):
-        for line, word in _numbered("\n".join(lines)):
-            if line > end:
-                break
-            end = line + word.source.count("\n")
+    if lines[1:]:
+        with suppress(UnclosedQuote):
+            for line, word in _numbered("\n".join(lines)):
+                if line > end:
+                    break
+                end = line + word.source.count("\n")
     return "\n".join(lines[: end + 1]), "\n".join(lines[end + 1 :])
 
 
 def _numbered(text: str) -> Iterator[tuple[int, Word]]:
     """The words, each with the number of the line that it starts on."""
-    units = tuple(_units(text.replace(JOINER, "")))  # it occurs in subjects copied from the bot's messages
-    at = line = 0
-    while at < len(units):
-        if _is_space(units[at]):
-            line += units[at] == "\n"
-            at += 1
-        else:
-            word, at = _word(units, at)
-            yield line, word
-            line += word.source.count("\n")
+    text = text.replace(JOINER, "")  # it occurs in subjects copied from the bot's messages
+    atoms: list[Atom] = []
+    start = plain = at = 0  # where the word starts, and its plain characters since the last atom
+    while at < len(text):
+        part = _PART.match(text, at)
+        opener = _OPENER.match(text, at)
+        end = part.end() if part else at + 1
+        if opener or (part and (part["space"] or part["entity"])):
+            _add(atoms, text[plain:at])
+            plain = end
+        if opener:
+            inner = _quoted(text, at)
+            plain = end = at + len(inner) + 2
+            sole = _ENTITY.fullmatch(inner)
+            atoms.append(Atom(_plain(inner), quoted=True, user=_entity(sole[1]).user if sole else None))
+        elif part and part["entity"]:
+            atoms.append(_entity(part["entity"][1:-1]))
+        elif part and part["space"]:
+            if atoms:
+                yield text.count("\n", 0, start), Word(tuple(atoms), _plain(text[start:at]))
+            atoms, start = [], end
+        at = end
+    _add(atoms, text[plain:])
+    if atoms:
+        yield text.count("\n", 0, start), Word(tuple(atoms), _plain(text[start:]))
 
 
-def _units(text: str) -> Iterator[str | Atom]:
-    """Single unescaped characters, and whole entities."""
-    at = 0
-    for match in _ENTITY.finditer(text):
-        yield from decode(text[at : match.start()])
-        yield _entity(match[1])
-        at = match.end()
-    yield from decode(text[at:])
+def _add(atoms: list[Atom], plain: str) -> None:
+    """Add plain characters, to the last atom if it is plain, too."""
+    if plain:
+        joined = atoms.pop().text if atoms and not atoms[-1].quoted and not atoms[-1].user else ""
+        atoms.append(Atom(joined + decode(plain)))
 
 
-def _entity(inside: str) -> Atom:
+def _quoted(text: str, at: int) -> str:
+    """What the quotes that open at `at` hold."""
+    for closing in _CLOSING[text[at]]:
+        if match := closing.match(text, at + 1):
+            return str(match[1])
+    raise UnclosedQuote
+
+
+def _plain(text: str, *, labels: bool = False) -> str:
+    """The text with its entities as what they stand for."""
+    parts = _ENTITY.split(text)
+    shown = (_entity(part, labels=labels).text if n % 2 else decode(part) for n, part in enumerate(parts))
+    return "".join(shown)
+
+
+def _entity(inside: str, *, labels: bool = False) -> Atom:
     target, label = (decode(part) for part in inside.partition("|")[::2])
     name = target[1:]
     match target[0]:
@@ -159,57 +189,4 @@ def _entity(inside: str) -> Atom:
         case "#" | "!":
             return Atom(entity_text(inside, str))
         case _:
-            return Atom(target.removeprefix("mailto:").removeprefix("tel:"))
-
-
-def _is_space(unit: str | Atom) -> bool:
-    return isinstance(unit, str) and unit.isspace()
-
-
-def _word(units: Sequence[str | Atom], at: int) -> tuple[Word, int]:
-    """The word that starts at `at`, and where it ends."""
-    atoms: list[Atom] = []
-    start, plain = at, at  # where the word starts, and its plain characters since the last atom
-    while at < len(units) and not _is_space(unit := units[at]):
-        quotes = (
-            isinstance(unit, str) and unit in _CLOSERS and (at == start or units[at - 1] in _BEFORE_QUOTE)
-        )
-        if isinstance(unit, str) and not quotes:
-            at += 1
-            continue
-        _join(atoms, _text(units[plain:at]))
-        if isinstance(unit, str):
-            end = _closing(units, at, unit)
-            inner = units[at + 1 : end]
-            sole = inner[0] if len(inner) == 1 else ""
-            atoms.append(Atom(_text(inner), quoted=True, user=sole.user if isinstance(sole, Atom) else None))
-            at = end
-        else:
-            atoms.append(unit)
-        at = plain = at + 1
-    _join(atoms, _text(units[plain:at]))
-    return Word(tuple(atoms), _text(units[start:at])), at
-
-
-def _join(atoms: list[Atom], plain: str) -> None:
-    """Add plain characters, to the last atom if it is plain, too."""
-    if plain:
-        joined = atoms.pop().text if atoms and not atoms[-1].quoted and not atoms[-1].user else ""
-        atoms.append(Atom(joined + plain))
-
-
-def _closing(units: Sequence[str | Atom], at: int, opener: str) -> int:
-    """The end of the quote opened at `at`: the same kind or, since keyboards curl quotes inconsistently,
-    another kind of double quote.
-    """
-    own = _CLOSERS[opener]
-    for closers in (own, own if opener == "«" else f'"{_CURLY}'):
-        for end in range(at + 1, len(units)):
-            unit = units[end]
-            if isinstance(unit, str) and unit in closers:
-                return end
-    raise UnclosedQuote
-
-
-def _text(units: Sequence[str | Atom]) -> str:
-    return "".join(unit if isinstance(unit, str) else unit.text for unit in units)
+            return Atom((labels and label) or target.removeprefix("mailto:").removeprefix("tel:"))
