@@ -139,4 +139,4 @@ async def test_a_person_follows_a_limited_number_of_issues(office: Office, ana: 
     assert "To stop following one, use the menu of its post." in text_of(refused)
     await create_from_message(ana, "Checkout is slow")
     told = [text_of(m) for m in await ana.messages() if m["ephemeral"]]
-    assert any("the most allowed" in text for text in told[-2:])
+    assert any("the maximum" in text for text in told[-2:])
