@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -25,18 +25,8 @@ COMMAND_LIMIT = 32  # Slack's limit, including the slash
 PORTS = range(1, 65536)
 AnyText = TypeVar("AnyText", str, SecretStr)
 
-NEEDED_FOR_KEYS = {"encryption_keys": "Missing. Run `issuebot keys generate` to create one."}
-NEEDED_IN_ONE_WORKSPACE = {
-    "slack_bot_token": "Missing. Copy the bot token (xoxb-…) from “OAuth & Permissions” in your Slack app."
-}
-NEEDED_FOR_OAUTH = {
-    "slack_client_id": "Missing, but SLACK_CLIENT_SECRET is set. Copy it from “Basic Information”.",
-    "slack_client_secret": "Missing, but SLACK_CLIENT_ID is set. Copy it from “Basic Information”.",
-}
-NEEDED_TO_RUN = {
-    "service_base_url": "Missing. Set it to your issue tracker's URL, with its path prefix if it has one.",
-    **NEEDED_FOR_KEYS,
-}
+MISSING = "Missing. Run `issuebot setup`, or set it as docs/operations.md describes."
+OAUTH = ("slack_client_id", "slack_client_secret")
 
 
 class ConfigError(Exception):
@@ -201,7 +191,9 @@ class Settings(Storage):
 
 
 class _Variables(Settings, BaseSettings):
-    """Never instantiated: tells pydantic-settings which variables to read."""
+    """Never instantiated: tells pydantic-settings what to read. The settings themselves read no environment,
+    so that the sandbox is the same everywhere.
+    """
 
     model_config = SettingsConfigDict(
         env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore"
@@ -217,20 +209,16 @@ def load() -> Settings:
     Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
     """
     found = given()
-    several = found.keys() & NEEDED_FOR_OAUTH.keys()
-    missing = _missing(found, {**(NEEDED_FOR_OAUTH if several else NEEDED_IN_ONE_WORKSPACE), **NEEDED_TO_RUN})
-    if not found.keys() & {"slack_app_token", "slack_signing_secret"}:
-        missing.append(
-            "SLACK_APP_TOKEN: Missing. Set it to an app-level token (xapp-…) for Socket Mode, or set "
-            "SLACK_SIGNING_SECRET for HTTP mode."
-        )
-    return _checked(Settings, found, missing)
+    several = any(name in found for name in OAUTH)
+    needed = [*(OAUTH if several else ["slack_bot_token"]), "service_base_url", "encryption_keys"]
+    if "slack_signing_secret" not in found:  # for HTTP mode
+        needed.append("slack_app_token")
+    return _checked(Settings, found, needed)
 
 
 def load_storage(*, with_keys: bool) -> Storage:
     """As `load`, for commands that need only the database."""
-    found = given()
-    return _checked(Storage, found, _missing(found, NEEDED_FOR_KEYS if with_keys else {}))
+    return _checked(Storage, given(), ["encryption_keys"] if with_keys else [])
 
 
 def given() -> dict[str, Any]:
@@ -252,7 +240,7 @@ def in_file(path: Path) -> dict[str, str]:
 def problem(variable: str, value: str) -> str | None:
     """What is wrong with a variable's value, as `load` says it; None if it is valid."""
     try:
-        _checked(Settings, {variable.lower(): value}, [])
+        _checked(Settings, {variable.lower(): value})
     except ConfigError as wrong:
         return wrong.problems[0]
     return None
@@ -262,34 +250,16 @@ def default(variable: str) -> str:
     return str(Settings.model_fields[variable.lower()].default)
 
 
-def _missing(given: Mapping[str, Any], needed: Mapping[str, str]) -> list[str]:
-    return [f"{field.upper()}: {sentence}" for field, sentence in needed.items() if field not in given]
-
-
-def _checked(model: type[AnyStorage], given: Mapping[str, Any], missing: list[str]) -> AnyStorage:
-    wrong = []
+def _checked(model: type[AnyStorage], given: Mapping[str, Any], needed: Iterable[str] = ()) -> AnyStorage:
+    problems = {name: MISSING for name in needed if name not in given}
     try:
         settings = model.model_validate(given)
     except ValidationError as invalid:
-        wrong = _problems(invalid)
-    if problems := missing + wrong:
-        raise ConfigError(problems)
+        for error in invalid.errors(include_input=False, include_url=False):
+            problems.setdefault(str(error["loc"][0]), error["msg"].removeprefix("Value error, "))
+    if problems:
+        raise ConfigError([f"{name.upper()}: {sentence}" for name, sentence in problems.items()])
     return settings
-
-
-def _problems(invalid: ValidationError) -> list[str]:
-    sentences: dict[str, str] = {}
-    for error in invalid.errors(include_input=False, include_url=False):
-        name = str(error["loc"][0]).upper()
-        sentence = error["msg"].removeprefix("Value error, ")
-        if error["type"] == "literal_error":
-            sentence = f"Must be {error['ctx']['expected']}."
-        elif name == "PORT":
-            sentence = "Must be a port number from 0 to 65535."
-        elif name == "NOTICE_INTERVAL":
-            sentence = "Must be a number of seconds from 300 to 43200."
-        sentences.setdefault(name, sentence)
-    return [f"{name}: {sentence}" for name, sentence in sentences.items()]
 
 
 def has_display() -> bool:

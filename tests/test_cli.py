@@ -30,7 +30,7 @@ def test_run_lists_every_missing_variable(issuebot: Command) -> None:
 
     result = issuebot("check")
     assert result.exit_code == 1
-    assert "error ENCRYPTION_KEYS: Missing. Run `issuebot keys generate` to create one." in result.stdout
+    assert "error ENCRYPTION_KEYS: Missing. Run `issuebot setup`, or" in result.stdout
 
 
 def test_keys_generate_prints_only_a_usable_key(issuebot: Command) -> None:
