@@ -16,7 +16,7 @@ from hypothesis import given
 from sqlalchemy import func, select
 
 from bot.slack.incoming.deliveries import REQUEST
-from bot.slack.incoming.interaction import parse
+from bot.slack.incoming.payload import parse
 from bot.store.tables import JobRow
 from bot.timings import Delays
 from tests.hostile.mutating import EXAMPLES, JUNK, added, mutated, tried

@@ -9,9 +9,10 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.interaction import Place
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
-from bot.slack.outgoing.posting import Announced, Place
+from bot.slack.outgoing.posting import Announced
 from bot.slack.surfaces.blocks import sentence
 from tests.support.office import Office
 from tests.support.people import IDS

@@ -10,7 +10,7 @@ import structlog
 
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import Event
+from bot.slack.interaction import Event
 from bot.slack.outgoing.posting import SLACK_FAILED, reason
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON

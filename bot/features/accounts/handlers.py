@@ -12,11 +12,10 @@ from bot.features.accounts.views import LinkAccount
 from bot.features.parts import Parts
 from bot.service.models import User
 from bot.slack.incoming.feature import Feature, Form, FormExpired
-from bot.slack.incoming.interaction import ButtonPress, FormClosed, FormSubmission, read
+from bot.slack.interaction import ButtonPress, FormClosed, FormSubmission, Place, read
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message

@@ -6,7 +6,7 @@ from bot.access.accounts import full_name
 from bot.features.help.views import help_button
 from bot.service.conventions import account_url
 from bot.service.models import User
-from bot.slack.outgoing.posting import Place
+from bot.slack.interaction import Place
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,

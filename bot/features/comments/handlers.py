@@ -18,10 +18,10 @@ from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut
+from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
-from bot.slack.outgoing.posting import Announced, Place
+from bot.slack.outgoing.posting import Announced
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, Message, section

@@ -7,7 +7,7 @@ from bot.errors import UserError
 from bot.features.digests import message as digest_message
 from bot.features.digests.digests import Digests
 from bot.features.digests.editions import DigestRun, Ready
-from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.interaction import FormSubmission
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.audience import is_member, shared_outside
 from bot.slack.outgoing.outbox import Post

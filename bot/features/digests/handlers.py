@@ -20,7 +20,7 @@ from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
 from bot.slack.language.values import Help
 from bot.slack.outgoing.claims import DOUBLE_CLICK
 from bot.slack.outgoing.posting import SLACK_FAILED

@@ -26,7 +26,7 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission
+from bot.slack.interaction import ButtonPress, FormSubmission
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.questions import asks

@@ -17,8 +17,8 @@ from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import Event
-from bot.slack.outgoing.posting import SLACK_FAILED, Place, why
+from bot.slack.interaction import Event, Place
+from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.store.channels import Channel

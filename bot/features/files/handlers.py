@@ -20,10 +20,9 @@ from bot.features.issues.views import issue_option, told
 from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut
+from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
-from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON

@@ -21,7 +21,7 @@ from bot.errors import UserError
 from bot.features.files import views
 from bot.features.files.attach import Batch, BatchFile, Download, FileState, FileToAttach, MissingFile
 from bot.features.parts import Parts
-from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.interaction import FormSubmission
 from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, reason
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms

@@ -17,10 +17,10 @@ from bot.features.issues.creating import Created
 from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.interaction import ButtonPress, Place
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, NotDelivered, Place, poster_of
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, NotDelivered, poster_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired

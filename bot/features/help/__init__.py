@@ -2,7 +2,7 @@
 
 from bot.features.help import views
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 

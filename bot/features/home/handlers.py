@@ -9,7 +9,7 @@ from bot.features.parts import Parts
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import Event
+from bot.slack.interaction import Event
 from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.outgoing.replies import Reply
 from bot.store.owner import Owner

@@ -32,7 +32,7 @@ from bot.features.templates.templates import Templates
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress, SlashCommand
+from bot.slack.interaction import ButtonPress, SlashCommand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply

@@ -25,7 +25,7 @@ from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
 from bot.slack.incoming.failures import log_if_undelivered
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress, OptionsRequest
+from bot.slack.interaction import ButtonPress, OptionsRequest
 from bot.slack.outgoing.claims import announced_once
 from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, Announced, not_posted
 from bot.slack.outgoing.replies import Reply

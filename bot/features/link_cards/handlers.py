@@ -25,7 +25,7 @@ from bot.features.parts import Parts
 from bot.service.conventions import issue_number
 from bot.service.models import Journal
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress, DetailsEdit, Event, Interaction
+from bot.slack.interaction import ButtonPress, DetailsEdit, Event, Interaction
 from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence

@@ -8,7 +8,7 @@ from functools import partial
 from bot.features.digests import schedules
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.conventions import issue_number as linked_issue
-from bot.slack.incoming.interaction import COMMAND_LENGTH
+from bot.slack.interaction import COMMAND_LENGTH
 from bot.slack.language import values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful

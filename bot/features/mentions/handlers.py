@@ -29,13 +29,12 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import MESSAGES, ButtonPress, UserMessage
+from bot.slack.interaction import MESSAGES, ButtonPress, Place, UserMessage
 from bot.slack.language.keys import reject_key
 from bot.slack.language.marks import SELF
 from bot.slack.language.options import Parsed
 from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
-from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.forms import loading

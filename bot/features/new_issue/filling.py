@@ -22,7 +22,7 @@ from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.parts import Parts
 from bot.features.templates.applying import applied, own_subject, with_headings
 from bot.features.templates.templates import Templates
-from bot.slack.outgoing.posting import Place
+from bot.slack.interaction import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block

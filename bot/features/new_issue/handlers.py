@@ -30,7 +30,7 @@ from bot.features.parts import Parts
 from bot.features.templates.views import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.language.options import CUSTOM_FIELD
 from bot.slack.outgoing.posting import Announced, reason
 from bot.slack.outgoing.replies import FormNotShown, Reply

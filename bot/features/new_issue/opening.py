@@ -19,9 +19,8 @@ from bot.features.parts import Parts
 from bot.features.related.views import CreateFromMessage
 from bot.features.templates.views import UseTemplate
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress, Shortcut
+from bot.slack.interaction import ButtonPress, Place, Shortcut
 from bot.slack.language.keys import without_typed_key
-from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
 from bot.slack.surfaces.drafts import SavedDraft

@@ -15,7 +15,7 @@ from bot.features.new_issue.form import NewIssueMetadata
 from bot.features.parts import Parts
 from bot.service.conventions import DESCRIPTION_BYTES
 from bot.slack.incoming.feature import FormExpired
-from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.interaction import FormSubmission
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing.audience import is_member
 from bot.slack.outgoing.posting import SLACK_FAILED, permalink, reason

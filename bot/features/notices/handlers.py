@@ -13,7 +13,7 @@ from bot.features.notices.reads import AssigneeReads
 from bot.features.notices.views import ChooseTopics, MuteIssue
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence

@@ -2,7 +2,7 @@
 
 from bot.errors import UserError
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.posting import poster_of
 from bot.slack.outgoing.replies import Reply

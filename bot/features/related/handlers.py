@@ -10,8 +10,7 @@ from bot.features.related import views
 from bot.features.related.related import Found, RelatedIssues
 from bot.features.related.views import FindRelated, SearchEverywhere, ShareInThread
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import ButtonPress, Shortcut
-from bot.slack.outgoing.posting import Place
+from bot.slack.interaction import ButtonPress, Place, Shortcut
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.forms import loading

@@ -22,8 +22,7 @@ from bot.features.templates.views import (
     TemplateMetadata,
 )
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, OptionsRequest
-from bot.slack.outgoing.posting import Place
+from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, Block, button_row

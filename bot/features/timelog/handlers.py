@@ -34,13 +34,13 @@ from bot.features.timelog.views import EntryMetadata, LogMetadata, TimeMetadata
 from bot.service.models import Ref
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
+from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once, claimed
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, Place, not_posted
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, plain

@@ -14,8 +14,8 @@ from bot.features.tracker import commands, views
 from bot.features.tracker.commands import Act
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import Event, SlashCommand
-from bot.slack.outgoing.posting import Place, privately
+from bot.slack.interaction import Event, Place, SlashCommand
+from bot.slack.outgoing.posting import privately
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions
 from bot.store.channels import Channel

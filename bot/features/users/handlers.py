@@ -10,7 +10,7 @@ from bot.features.users import views
 from bot.features.users.users import Details, LinkOutcome, Users, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.incoming.interaction import FormSubmission
+from bot.slack.interaction import FormSubmission
 from bot.slack.language.tokens import SlackUser
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply

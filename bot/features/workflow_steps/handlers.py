@@ -20,7 +20,7 @@ from bot.features.issues.creating import IssueCreator
 from bot.features.issues.fields import Draft
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.incoming.interaction import Event
+from bot.slack.interaction import Event
 from bot.slack.language.values import issue_number, own_text
 from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
 from bot.slack.outgoing.replies import Reply

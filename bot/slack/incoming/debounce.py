@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.incoming.interaction import ButtonPress
+from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.surfaces.blocks import JSON
 

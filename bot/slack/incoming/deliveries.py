@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from slack_bolt.response import BoltResponse
 
-from bot.slack.incoming.interaction import (
+from bot.slack.interaction import (
     Event,
     FormSubmission,
     Interaction,

@@ -43,7 +43,8 @@ from bot.slack.incoming.failures import (
     measured,
 )
 from bot.slack.incoming.feature import Feature, Form, FormExpired, Interrupted, merged
-from bot.slack.incoming.interaction import (
+from bot.slack.incoming.turns import Turns
+from bot.slack.interaction import (
     ButtonPress,
     DetailsEdit,
     Event,
@@ -51,14 +52,13 @@ from bot.slack.incoming.interaction import (
     FormSubmission,
     Interaction,
     OptionsRequest,
+    Place,
     Shortcut,
     SlashCommand,
     UserMessage,
     form_claim,
     read,
 )
-from bot.slack.incoming.turns import Turns
-from bot.slack.outgoing.posting import Place
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.outgoing.web_client import for_team
 from bot.slack.surfaces import forms

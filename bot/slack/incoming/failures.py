@@ -19,9 +19,9 @@ from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.deliveries import UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
-from bot.slack.incoming.interaction import Event, FormSubmission, Interaction, read
+from bot.slack.interaction import Event, FormSubmission, Interaction, Place, read
 from bot.slack.language.values import ZoneUnknown
-from bot.slack.outgoing.posting import NotDelivered, Place, reason
+from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, button_row, context, section, sentence

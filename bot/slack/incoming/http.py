@@ -24,7 +24,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot import telemetry
-from bot.slack.incoming.interaction import log_malformed, parse
+from bot.slack.incoming.payload import log_malformed, parse
 from bot.timings import Delays
 from bot.ttl_cache import TtlCache
 

@@ -10,14 +10,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-JSON = dict[str, Any]
+import structlog
+
+from bot.slack.interaction import DETAILS, Interaction, read
+from bot.slack.surfaces.blocks import JSON
+
+log = structlog.get_logger(__name__)
+
 Shape = type | re.Pattern[str] | dict[str, Any] | list[Any] | Callable[[JSON], dict[str, Any]]
 
 ANY, REQUIRED = "*", "!"
 ID, TIME = re.compile(r"[!-~]{1,255}"), re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
 URL = re.compile(r"[!-~]{1,1000}")  # it is kept in a form's metadata
-DETAILS = "entity_detail"
-"""The type of a view with a Work Object's details, as Slack sends it when a user has edited them."""
 
 REQUIRED_BY_TYPE = {
     "command": ("user_id", "trigger_id"),
@@ -119,6 +123,18 @@ PAYLOAD = (
     | {"container": {"channel_id": ID} | _fields(TIME, "message_ts thread_ts")}
     | {"message": MESSAGE, "view": _view, "event": _event}
 )
+
+
+def parse(body: object) -> Interaction | None:
+    """Check a payload and parse it; None for Slack's own checks. Raises Malformed."""
+    if not isinstance(body, dict):
+        raise Malformed("not an object")
+    return None if is_slack_check(body) else read(cleaned(body))
+
+
+def log_malformed(error: Exception) -> None:
+    why = str(error) if isinstance(error, Malformed) else type(error).__name__
+    log.warning("malformed payload", action="slack.malformed", why=why)
 
 
 def is_slack_check(body: JSON) -> bool:

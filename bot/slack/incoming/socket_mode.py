@@ -16,7 +16,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.incoming.http import PendingRequests
-from bot.slack.incoming.interaction import log_malformed, parse
+from bot.slack.incoming.payload import log_malformed, parse
 from bot.slack.outgoing.web_client import no_redirects
 
 

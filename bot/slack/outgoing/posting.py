@@ -12,7 +12,6 @@ import secrets
 import time
 from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
@@ -24,6 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.errors import UserError
+from bot.slack.interaction import Place
 from bot.slack.surfaces.blocks import (
     JSON,
     Element,
@@ -49,44 +49,6 @@ LONGEST_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on 
 NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
 OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 """Slack's errors, or none at all, after which the outcome is unknown."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where to answer: a conversation, a thread in it, or the Home tab.
-
-    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread, or
-    pressed a button of an answer to one.
-    """
-
-    channel_id: str | None = None
-    thread_ts: str | None = None
-    response_url: str | None = field(default=None, repr=False)
-    home: bool = False
-    said_there: bool = False
-
-    @property
-    def direct(self) -> bool:
-        """Whether the user and the bot talk in a direct message, which only they read."""
-        return self.said_there and (self.channel_id or "").startswith("D")
-
-    def in_thread(self, ts: str) -> "Place":
-        """A thread there, which may have no replies yet; the same place for a direct message."""
-        if self.direct:
-            return self
-        return replace(self, thread_ts=ts, said_there=self.said_there and ts == self.thread_ts)
-
-    def as_json(self) -> JSON:
-        """For a view's `private_metadata` or saved input."""
-        return {key: value for key, value in asdict(self).items() if value}
-
-    @classmethod
-    def from_json(cls, data: object) -> "Place":
-        """Read what `as_json` wrote; drops anything else."""
-        known = data if isinstance(data, dict) else {}
-        names = ("channel_id", "thread_ts", "response_url")
-        texts = {name: known[name] for name in names if isinstance(known.get(name), str)}
-        return cls(**texts, home=known.get("home") is True, said_there=known.get("said_there") is True)
 
 
 class Announced(Enum):

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, KeyInRequest
 from bot.service.models import Issue
-from bot.slack.incoming.interaction import ButtonPress, FormSubmission, Interaction, Shortcut, SlashCommand
+from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place, Shortcut, SlashCommand
 from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
 from bot.slack.language.values import NoZone, Typist
@@ -27,7 +27,6 @@ from bot.slack.outgoing.posting import (
     SLACK_FAILED,
     Announced,
     NotDelivered,
-    Place,
     deletable,
     reason,
 )

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from bot.slack.surfaces.blocks import JSON
 from bot.slack.text.mrkdwn import decode, escape
+
+JSON = dict[str, Any]
 
 ATTACHMENT = ("pretext", "title", "text")
 _ENTITY = re.compile(r"<([^<>\n]*)>")

@@ -17,28 +17,62 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
-import structlog
-
 from bot.errors import UserError
-from bot.slack.incoming.payload import DETAILS, Malformed, cleaned, is_slack_check
 from bot.slack.language.tokens import as_typed
-from bot.slack.outgoing.posting import Place
 from bot.slack.surfaces.blocks import JSON, option_values
 from bot.slack.surfaces.buttons import MENU, ActionExpired, Button
 from bot.slack.surfaces.view import View
 from bot.store.owner import Owner
 
-log = structlog.get_logger(__name__)
-
+DETAILS = "entity_detail"
+"""The type of a view with a Work Object's details, as Slack sends it when a user has edited them."""
 MESSAGES = ("app_mention", "message")  # the events that are messages to the bot
 OWN = (*MESSAGES, "reaction_added", "member_joined_channel")  # those that only colleagues may cause
 NEW_MESSAGES = frozenset({None, "file_share", "thread_broadcast"})
 """The subtypes of messages that a person has just written."""
 COMMAND_LENGTH = 8_000
 """The longest command that is parsed: parsing takes a few milliseconds per thousand characters."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to answer: a conversation, a thread in it, or the Home tab.
+
+    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread, or
+    pressed a button of an answer to one.
+    """
+
+    channel_id: str | None = None
+    thread_ts: str | None = None
+    response_url: str | None = field(default=None, repr=False)
+    home: bool = False
+    said_there: bool = False
+
+    @property
+    def direct(self) -> bool:
+        """Whether the user and the bot talk in a direct message, which only they read."""
+        return self.said_there and (self.channel_id or "").startswith("D")
+
+    def in_thread(self, ts: str) -> "Place":
+        """A thread there, which may have no replies yet; the same place for a direct message."""
+        if self.direct:
+            return self
+        return replace(self, thread_ts=ts, said_there=self.said_there and ts == self.thread_ts)
+
+    def as_json(self) -> JSON:
+        """For a view's `private_metadata` or saved input."""
+        return {key: value for key, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_json(cls, data: object) -> "Place":
+        """Read what `as_json` wrote; drops anything else."""
+        known = data if isinstance(data, dict) else {}
+        names = ("channel_id", "thread_ts", "response_url")
+        texts = {name: known[name] for name in names if isinstance(known.get(name), str)}
+        return cls(**texts, home=known.get("home") is True, said_there=known.get("said_there") is True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,15 +373,3 @@ def _owner(body: JSON) -> Owner:
     own = user.get("team_id")
     team = (there or own if enterprise else own or there) or ""
     return Owner(enterprise or None, team, user.get("id") or body.get("user_id") or "")
-
-
-def parse(body: object) -> Interaction | None:
-    """Check a payload and parse it; None for Slack's own checks. Raises Malformed."""
-    if not isinstance(body, dict):
-        raise Malformed("not an object")
-    return None if is_slack_check(body) else read(cleaned(body))
-
-
-def log_malformed(error: Exception) -> None:
-    why = str(error) if isinstance(error, Malformed) else type(error).__name__
-    log.warning("malformed payload", action="slack.malformed", why=why)
