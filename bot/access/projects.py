@@ -148,6 +148,7 @@ class Projects:
 
     async def _unlisted(self, session: Session, identifier: str) -> KnownProject | None:
         """The project with that identifier, or None. Finds closed projects, which lists leave out."""
+        identifier = "-".join(identifier.split())
         if not identifier.replace("-", "").replace("_", "").isalnum():
             return None
         try:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import TypeVar
 
 from bot.access.name_matching import AmbiguousName, UnknownName
@@ -11,10 +10,10 @@ from bot.access.vocabulary import vocabulary
 from bot.errors import UserError, WrongField
 from bot.features.parts import Parts
 from bot.service.models import Ref
-from bot.slack.language.marks import Vocabulary, plain
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import Where
-from bot.slack.language.reading import needs, search, subject
+from bot.slack.language.reading import identifiers, needs, search, subject
 from bot.slack.outgoing.replies import Reply
 
 T = TypeVar("T")
@@ -40,9 +39,7 @@ async def vocabulary_for(
         return Vocabulary()
     about, names = (parts, reply.owner), {}
     if "project" in kinds:
-        words = [plain(word) or "" for word in parsed.words]
-        named = [name.rstrip(":") for before, name in pairwise(words) if before == "project"][:1]
-        names = await vocabulary(*about, None, reply.channel, ["project"], typed=named)
+        names = await vocabulary(*about, None, reply.channel, ["project"], typed=identifiers(parsed.words))
         today, read = (await reply.typist()).today, subject if where == "new" else search
         found = await read_with(Vocabulary(names), partial(read, parsed, Vocabulary(names), today))
         project = next((value.text for value in found.options.get("project", ())), None)

@@ -235,7 +235,7 @@ async def download(
     if uploader is not None and not isinstance(found, UserError) and found.get("user") != uploader:
         found = UserError(
             "Someone else uploaded it to Slack. On their message, choose "
-            "*More actions › Attach files to an issue*."
+            "“More actions › Attach files to an issue”."
         )
     content = _fetch(slack, hosts, found)
     if isinstance(found, UserError):

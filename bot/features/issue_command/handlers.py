@@ -131,7 +131,7 @@ class IssueCommand:
             notes = hidden_fields(draft.values, made.issue)
             read = series([f"“{said}”" for said in draft.phrases], "and")
             if draft.phrases:
-                notes.append(f"I used {read} to fill in fields. To change them, choose *Edit*.")
+                notes.append(f"I used {read} to fill in fields. To change them, choose “Edit”.")
             await self.cards.tell(reply, made, notes)
             await self.messenger.told(reply.owner, made.issue)
 

@@ -138,11 +138,14 @@ class MentionHandlers:
             (label, await reply.save(RunCommand(payload=_payload(reply, run.command, run.text))))
             for label, run in leading(message.text, reply.wording.base_url)
         ]
-        if reply.place.thread_ts and is_reply(message.text):
+        if reply.place.thread_ts:
             with suppress(NotLinked):
                 if about := await self.issues.about(reply, message.event):
-                    show = RunCommand(payload=_payload(reply, "issue", str(about.id)))
-                    leads.insert(0, (f"Show #{about.id}", await reply.save(show)))
+                    asked, number = is_reply(message.text), about.id
+                    text = str(number) if asked else f"{number} comment {message.text}"
+                    run = RunCommand(payload=_payload(reply, "issue", text))
+                    label = f"Show #{number}" if asked else f"Comment on #{number}"
+                    leads.insert(0, (label, await reply.save(run)))
         certain = not (leads or is_reply(message.text))
         await reply.privately(views.unclear(said, unclear.subject, create, search, leads, certain=certain))
 

@@ -25,7 +25,7 @@ LONG = "That's too long for a command. You can put it into an issue's descriptio
 OF_THREAD = "I'll fill in the form from this thread's first message."
 FILES = "What should I do with your files?"
 FILES_LEFT = (
-    "I can't attach files from here. To attach them, choose *More actions › Attach files to an issue* on "
+    "I can't attach files from here. To attach them, choose “More actions › Attach files to an issue” on "
     "your message."
 )
 

@@ -218,8 +218,8 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     attached = tuple(files.values())
     if others := ", ".join(map(name_of, attached[FILES:])):
         notes.append(
-            f"I attach up to {FILES} files from a thread. To attach the others, choose *More actions › "
-            f"Attach files to an issue* on their messages: {shortened(others, NAMES)}"
+            f"I attach up to {FILES} files from a thread. To attach the others, choose “More actions › "
+            f"Attach files to an issue” on their messages: {shortened(others, NAMES)}"
         )
     return Included("\n\n".join(filter(None, (description, *parts))), attached[:FILES], tuple(notes))
 

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import get_args
 
 from bot.errors import UserError
@@ -241,6 +241,14 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     if unexplained and separated:
         found = found.union(*(row.kinds for row in table.slots))
     return frozenset(found)
+
+
+def identifiers(words: Sequence[Word]) -> list[str]:
+    """What may be the identifier of a project that isn't listed: `project old-shop`, or `in old shop: …`."""
+    before = [plain(word) or "" for word in _front(words)[0]]
+    front = ["-".join(before[1:])] if before[:1] == ["in"] and "project" not in before else []
+    typed = [plain(word) or "" for word in words[:MAX_WORDS]]
+    return [*front, *(name.rstrip(":") for word, name in pairwise(typed) if word == "project")][:1]
 
 
 class HalfPhrase(UserError):
