@@ -28,7 +28,7 @@ ROWS = [
     ("issue", FORM),
     ("time 12", FORM),
     ("digest add webshop", FORM),
-    (":tada:", "I need words"),
+    (":tada:", "I couldn't find any words"),
     ("the checkout is blank", "Create issue “the checkout is blank”"),
 ]
 
