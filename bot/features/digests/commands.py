@@ -104,7 +104,6 @@ _KIND_WORDS: Mapping[str, Kind] = {
     "closed": "closed",
 }
 _DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
-_NUMBER = re.compile(r"#?([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
@@ -191,18 +190,14 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
     said = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
-    text, act = " ".join(said), _ACTS[word]
-    if not text:
-        return OnDigest(act)
-    if act is Act.CHANGE and said[0].lower() == "to" and said[1:]:
-        return OnDigest(act, schedule=" ".join(said[1:]))
-    number = _NUMBER.fullmatch(text)
-    if number is None and text[:1].isalpha():
-        return OnDigest(act, named=text)
-    if number is None or not int(number[1]):
-        verb = "take over" if word == "take" else word
-        raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=verb)
-    return OnDigest(act, int(number[1]))
+    act, names = _ACTS[word], [name.lower() for name in said]
+    to = names.index("to") if act is Act.CHANGE and "to" in names[:-1] else len(said)
+    text, schedule = " ".join(said[:to]), " ".join(said[to + 1 :])
+    number = values.issue_number(text)
+    if number or not text or text[:1].isalpha():
+        return OnDigest(act, number, named="" if number else text, schedule=schedule)
+    verb = "take over" if word == "take" else word
+    raise UserError("Which digest? Type its number, like `{/digest} {act} 3`.", act=verb)
 
 
 def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest:

@@ -8,6 +8,7 @@ clock shows twice is due once.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
@@ -125,14 +126,13 @@ def starts(word: str) -> bool:
 
 def changed(text: str, schedule: str) -> Schedule:
     """The schedule `text` at another time, as in `10am`, or another one. Raises ScheduleError."""
-    try:
-        return parse(text)
-    except ScheduleError:
-        kind, *rest = schedule.split()
-        days = rest[:1] if kind == "weekly" else []
-        return (
-            parse(" ".join([kind, *days, text])) if kind in ("daily", "weekdays", "weekly") else parse(text)
-        )
+    kind, *rest = schedule.split()
+    days = rest[:1] if kind == "weekly" else []
+    kept = [" ".join([kind, *days, text])] if kind in ("daily", "weekdays", "weekly") else []
+    for typed in (text, f"every {text}"):
+        with suppress(ScheduleError):
+            return parse(typed)
+    return parse(kept[0] if kept else text)
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:

@@ -117,6 +117,7 @@ _ADDED = Table[Row](
 )
 _TIME = Table[Row](
     ("how much|many {logged}", ("timelog", "{all}")),
+    ("what did|have i {logged}", ("timelog", "{all}")),
     ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
     (f"i? {LOG}|worked|logged time? {ON}? {ON}? {{timed}}", ("timelog", "{timed}")),
     (f"{LOG} time?", ("timelog", "")),
@@ -143,11 +144,15 @@ _OTHER = Table[Row](
 )
 _ACCOUNT = Table[Row](
     ("help act=issue|issues|timelog|digest|tracker", ("{act}", "help")),
+    ("act=stop|pause|resume|remove|delete|preview|change|edit my digest", ("digest", "me {act}")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
     ("send|message|dm|remind|tell|give {sent}", ("digest", "me {when}")),
     ("act=projects|settings {few?}", ("tracker", "{act} {few}")),
     ("act=project|default|user|who|who's {few}", ("tracker", "{act} {few}")),
-    (f"act={ACCOUNT} my? account|me|please?", ("tracker", "{act}")),
+    (f"act={ACCOUNT} my? account|me? please?", ("tracker", "{act}")),
+    ("log|sign out|off please?", ("tracker", "logout")),
+    ("log|sign in please?", ("tracker", "link")),
+    ("my settings|account", ("tracker", "settings")),
     ("hi|hello|hey|thanks", ("tracker", "help")),
     ("thank you", ("tracker", "help")),
     ("what can you do", ("tracker", "help")),

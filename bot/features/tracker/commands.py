@@ -49,6 +49,8 @@ _TABLE = Table(
     (f"{_LINK} {{rest}}", Act.LINK_WITH_KEY),
     ("unlink {talk?}", Act.UNLINK),
     ("logout|signout|disconnect|logoff {talk?}", Act.LOGOUT),
+    ("log|sign out|off {talk?}", Act.LOGOUT),
+    ("log|sign in {talk?}", Act.LINK),
     ("whoami|me|who|who's|account|status {talk?}", Act.WHOAMI),
     ("help {talk?}", Act.HELP),
     ("who|who's is|are? {rest}", Act.USER),
