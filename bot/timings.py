@@ -58,7 +58,6 @@ class Delays:
     event_retries: tuple[float, ...] = (5.0, 30.0, 120.0)
     """Before a reaction is handled again, each time that it fails unexpectedly."""
     thread: float = 65.0  # until a form stops reading a thread, of which Slack may give one page a minute
-    thread_look: float = 2.5  # until a form opens without having looked at its thread
     slack: float = 15.0  # until a request to Slack is given up
     connect: float = 10.0  # for the first socket, until the bot starts without it
     turn: float = 60.0  # for a message's turn, while the person's earlier ones are handled

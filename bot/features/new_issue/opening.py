@@ -85,15 +85,10 @@ class FormOpening:
         await reply.show(loading(TITLE))
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = reply.place.in_thread(str(message.get("thread_ts") or ts))
-        draft, files, offered = await asyncio.gather(
-            draft_from_message(reply, message),
-            self._files_of(reply, message),
-            self.inclusion.look(reply, message),
+        draft, files = await asyncio.gather(
+            draft_from_message(reply, message), self._files_of(reply, message)
         )
-        saved = None
-        if offered:
-            offered = offered.model_copy(update={"checked": whole})
-            saved = await self.inclusion.save(reply, offered, message, draft.description)
+        saved = await self.inclusion.offer(reply, message, draft.description, checked=whole)
         metadata = NewIssueMetadata(source=Source(channel, ts), files=files, thread=saved)
         await self.open_form(reply.at(thread), draft, metadata)
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from enum import StrEnum, auto
 
 from pydantic import BaseModel, ConfigDict
 from slack_sdk.errors import SlackApiError
@@ -21,8 +20,7 @@ from bot.slack.outgoing.audience import is_member
 from bot.slack.outgoing.posting import SLACK_FAILED, permalink, reason
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
-from bot.slack.surfaces.blocks import JSON, Block, context, shortened
-from bot.slack.text.mrkdwn import prose
+from bot.slack.surfaces.blocks import JSON, Block, shortened
 from bot.slack.text.to_service import FORMATS, Format, translate
 from bot.slack.workspaces.messages import author_of, names_in
 from bot.slack.workspaces.threads import Thread
@@ -34,17 +32,8 @@ PROGRESS = "Reading the thread… You can close this form."
 ENDING = 500  # bytes that are kept free for the link to the rest of a thread
 
 
-class Unread(StrEnum):
-    NOT_MEMBER = auto()
-    DIRECT = auto()  # the bot can't be invited to direct messages
-    LEFT = auto()  # the user is no longer in the conversation
-    SCOPE = auto()
-    LIMITED = auto()
-    FAILED = auto()
-
-
 class OfferedThread(BaseModel):
-    """A thread that a form offers to include, `checked` at first; `total` is 0 if unknown.
+    """A thread that a form offers to include, `checked` at first.
 
     `parent` is the description that the form starts with, if it is the thread's first message.
     """
@@ -53,10 +42,7 @@ class OfferedThread(BaseModel):
 
     channel_id: str
     ts: str
-    total: int = 0
     parent: str = ""
-    unread: Unread | None = None
-    scope: str = ""
     checked: bool = False
 
 
@@ -75,25 +61,16 @@ class ThreadInclusion:
     def __init__(self, parts: Parts) -> None:
         self.saved, self.delays = parts.store.saved_input, parts.delays
 
-    async def look(self, reply: Reply, message: JSON) -> OfferedThread | None:
-        """Look at a message's thread, so that the form can offer it; None if it is in none."""
-        ts, channel_id = message.get("thread_ts"), reply.place.channel_id
+    async def offer(self, reply: Reply, message: JSON, description: str, *, checked: bool) -> str | None:
+        """Save what a form for a message offers: its thread. Returns the ID; None if it is in none.
+
+        The form starts with the `description`.
+        """
+        ts, channel_id = str(message.get("thread_ts") or ""), reply.place.channel_id
         if not (ts and channel_id):
             return None
-        thread = Thread(reply.slack, channel_id, str(ts))
-        try:
-            async with asyncio.timeout(self.delays.thread_look):
-                await thread.read_page()
-        except SLACK_FAILED as error:
-            unread, scope = _refused(error, channel_id)
-            if unread not in (Unread.LIMITED, Unread.FAILED):  # it may work later
-                return OfferedThread(channel_id=channel_id, ts=thread.ts, unread=unread, scope=scope)
-        return OfferedThread(channel_id=channel_id, ts=thread.ts, total=thread.total)
-
-    async def save(self, reply: Reply, offered: OfferedThread, message: JSON, description: str) -> str:
-        """Save what a form for a message offers; returns its ID. The form starts with the `description`."""
-        if message["ts"] == offered.ts:
-            offered = offered.model_copy(update={"parent": description})
+        parent = description if message["ts"] == ts else ""
+        offered = OfferedThread(channel_id=channel_id, ts=ts, parent=parent, checked=checked)
         return await self.saved.put(reply.owner, offered.model_dump(mode="json"))
 
     async def offered(self, reply: Reply, metadata: NewIssueMetadata) -> OfferedThread | None:
@@ -117,10 +94,10 @@ class ThreadInclusion:
         reply.progress = lambda: PROGRESS
         try:
             if not await _may_read(reply, offered.channel_id):
-                raise _not_included(Unread.LEFT)
+                raise _not_included("You're no longer in this conversation. Ask to be added")
             await thread.read(self.delays.thread)
         except SLACK_FAILED as error:
-            raise _not_included(*_refused(error, offered.channel_id)) from None
+            raise _not_included(_why_unread(error, offered.channel_id)) from None
         repeated = offered.ts in thread.messages and await _is_untouched(reply, offered.parent, description)
         return await written(reply, thread, "" if repeated else description)
 
@@ -139,53 +116,30 @@ async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:
     return bool(initial) and rich_input.written(shown, text_format, str) == submitted
 
 
-def _refused(error: BaseException, channel_id: str) -> tuple[Unread, str]:
-    """Why a thread can't be read, with the missing scope, if that is why."""
+def _why_unread(error: BaseException, channel_id: str) -> str:
+    """Why a thread can't be read, and what to do, in plain text without the last full stop."""
     match reason(error):
         case "missing_scope":
             needed = error.response.get("needed") if isinstance(error, SlackApiError) else None
-            return Unread.SCOPE, str(needed or "channels:history")
+            scope = needed or "channels:history"
+            return f"I can't read the thread. Ask a Slack administrator to grant me the `{scope}` scope"
+        case "not_in_channel" | "channel_not_found" if channel_id.startswith("D"):
+            return "I can't read direct messages between people. Copy what matters into the description"
         case "not_in_channel" | "channel_not_found":
-            return (Unread.DIRECT if channel_id.startswith("D") else Unread.NOT_MEMBER), ""
+            return "I can't read the thread. Invite me with `/invite @Issue Bot`"
         case "ratelimited":
-            return Unread.LIMITED, ""
-    return Unread.FAILED, ""
+            return "Slack limits how fast I can read threads. Try again in a minute"
+    return "Slack didn't send the thread. Try again in a minute"
 
 
-NOT_INCLUDED = {
-    Unread.SCOPE: "I can't read the thread. Ask a Slack administrator to grant me the `{scope}` scope",
-    Unread.DIRECT: "I can't read direct messages between people. Copy what matters into the description",
-    Unread.NOT_MEMBER: "I can't read the thread. Invite me with `/invite @Issue Bot`",
-    Unread.LEFT: "You're no longer in this conversation. Ask to be added",
-    Unread.LIMITED: "Slack limits how fast I can read threads. Try again in a minute",
-    Unread.FAILED: "Slack didn't send the thread. Try again in a minute",
-}
-
-
-def _not_included(unread: Unread, scope: str = "") -> WrongField:
+def _not_included(why: str) -> WrongField:
     """A thread was to be included and can't be read."""
-    why = NOT_INCLUDED[unread].format(scope=scope)
     return WrongField(FIELD, UserError("{why}. You can also create the issue without the thread.", why=why))
 
 
 def form_field(offered: OfferedThread) -> Block:
-    """The checkbox, or what to do so that the bot can read the thread."""
-    if offered.unread:
-        return context(prose(_how_to_include(offered.unread, offered.scope)))
-    many = f"{offered.total} messages" if offered.total > 1 else "All messages"
     box = forms.checkbox(FIELD, "Include the thread", checked=offered.checked)
-    return forms.field(FIELD, "Thread", box, hint=f"{many}, with their authors, times, and files")
-
-
-def _how_to_include(why: Unread, scope: str) -> str:
-    """What to do so that the bot can read a thread, in plain text."""
-    match why:
-        case Unread.SCOPE:
-            return f"To include the thread, ask a Slack administrator to grant me the `{scope}` scope."
-        case Unread.DIRECT:
-            return "I can't read direct messages between people. Copy what matters into the description."
-        case _:
-            return "To include the thread, invite me with `/invite @Issue Bot` and open this form again."
+    return forms.field(FIELD, "Thread", box, hint="Its messages, with their authors, times, and files")
 
 
 async def written(reply: Reply, thread: Thread, description: str) -> Included:

@@ -32,7 +32,22 @@ class Thread:
     cursor: str | None = None
     complete: bool = False
 
-    async def read_page(self) -> None:
+    async def read(self, seconds: float) -> None:
+        """Read what Slack gives within `seconds`. Raises SLACK_FAILED if that is nothing."""
+        give_up = time.monotonic() + seconds
+        while not self.complete and len(self.messages) < MAX_MESSAGES:
+            try:
+                await self._read_page()
+            except SLACK_FAILED as error:
+                wait = retry_after(error, MINUTE) if isinstance(error, SlackApiError) else None
+                if wait is not None and time.monotonic() + wait < give_up:
+                    await asyncio.sleep(wait)
+                elif self.messages:
+                    return
+                else:
+                    raise
+
+    async def _read_page(self) -> None:
         """Read the next page. Raises SLACK_FAILED."""
         page = await self.slack.conversations_replies(
             channel=self.channel_id, ts=self.ts, limit=PAGE, cursor=self.cursor
@@ -45,18 +60,3 @@ class Thread:
                 self.messages[str(message["ts"])] = kept | {"text": text_of(message)}
         self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
         self.complete = self.cursor is None
-
-    async def read(self, seconds: float) -> None:
-        """Read what Slack gives within `seconds`. Raises SLACK_FAILED if that is nothing."""
-        give_up = time.monotonic() + seconds
-        while not self.complete and len(self.messages) < MAX_MESSAGES:
-            try:
-                await self.read_page()
-            except SLACK_FAILED as error:
-                wait = retry_after(error, MINUTE) if isinstance(error, SlackApiError) else None
-                if wait is not None and time.monotonic() + wait < give_up:
-                    await asyncio.sleep(wait)
-                elif self.messages:
-                    return
-                else:
-                    raise
