@@ -281,6 +281,11 @@ class Issue(Resource):
         return not closed if closed is not None else self.closed_on is None
 
     @property
+    def public_history(self) -> tuple[Journal, ...]:
+        """The entries that everyone who sees the issue sees, without what may be a private note."""
+        return tuple(j for j in self.journals if j.private_notes is False or not (j.notes or j.private_notes))
+
+    @property
     def public_comments(self) -> tuple[Journal, ...] | None:
         """The notes that everyone who sees the issue sees, oldest first; None if its history wasn't sent."""
         if "journals" not in self.model_fields_set:

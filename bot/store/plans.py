@@ -15,7 +15,7 @@ class Choice:
 
 Group = Literal["tracker", "priority", "category", "assignee"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-Kind = Literal["new", "due", "stale", "closed", "personal"]
+Kind = Literal["new", "due", "stale", "closed", "changed", "personal"]
 """What a digest lists. A personal one lists its owner's issues to them alone."""
 KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 STALE_DAYS = 14

@@ -102,6 +102,7 @@ _KIND_WORDS: Mapping[str, Kind] = {
     "overdue": "due",
     "stale": "stale",
     "closed": "closed",
+    "changed": "changed",
 }
 _DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
@@ -312,7 +313,7 @@ def _kind(parsed: Parsed, key: str) -> tuple[Kind, int]:
     number = _DAYS.fullmatch(days)
     if kind is None or (days and (kind != "stale" or number is None)):
         raise UserError(
-            "`kind:` can be `new`, `due`, `closed`, or `stale`. For stale issues, try `stale:14d`."
+            "`kind:` can be `new`, `due`, `closed`, `changed`, or `stale`. For stale issues, try `stale:14d`."
         )
     return kind, int(number[1]) * (7 if number[2] else 1) if number else STALE_DAYS
 

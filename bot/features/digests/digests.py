@@ -11,8 +11,9 @@ from bot.access.accounts import Session
 from bot.access.projects import KnownProject
 from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
+from bot.features.digests.changes import with_changes
 from bot.features.digests.plans import Plans, WantedPlan
-from bot.features.digests.reading import MINE, DigestReader
+from bot.features.digests.reading import MINE, Content, DigestReader
 from bot.features.digests.saved_queries import in_query
 from bot.features.digests.schedules import ScheduleError, due_times, needed, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
@@ -87,7 +88,7 @@ class Digests:
     """Channels' digests. Each runs with its owner's key."""
 
     def __init__(self, access: Access) -> None:
-        self._client, self._store = access.client, access.store
+        self._access, self._client, self._store = access, access.client, access.store
         self._accounts, self._projects = access.accounts, access.projects
         self.plans = Plans(access.catalogs, access.people)
 
@@ -200,6 +201,10 @@ class Digests:
             page = await self._client.list_issues(session.key, latest)
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
             found, cut = await in_query(self._client, session, plan, passing)
+            if plan.kind == "changed":
+                content = Content(project=plan.project, issues=tuple(found))
+                changed = await with_changes(self._access, session, content, {}, now - PREVIEWED)
+                found = [*changed.issues]
         issues, more = tuple(found), cut or page.total_count > len(page.items)
         if plan.kind not in plans.HAPPENED or plan.live:
             return Preview(plan, issues, 0, more, now)

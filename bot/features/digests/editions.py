@@ -1,13 +1,13 @@
 """One due time of a digest, and what is posted then."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.features.digests import plans, schedules
-from bot.features.digests.reading import Content
+from bot.features.digests.reading import Changed, Content
 from bot.service.models import Issue
 from bot.store.digests import Digest, DigestProgress
 from bot.store.job import Job
@@ -67,6 +67,7 @@ class Edition:
     asked: bool = False
     more: bool = False
     me: int = 0  # whose issues a personal digest lists
+    changes: Mapping[int, Changed] = field(default_factory=dict)
 
     def count(self, issues: int) -> str:
         return f"{issues}+" if self.more else str(issues)
@@ -99,14 +100,16 @@ def edition(run: DigestRun, content: Content, now: datetime) -> Edition:
     counts = dict(history(digest, moments, now))
     ends = (*schedules.previous_times(schedule, zone, run.due_at, schedules.PERIODS - 1), run.due_at)
     late = now - run.due_at
-    counted_once = digest.plan.kind in plans.HAPPENED and not digest.plan.live
-    comparable = counted_once and not run.asked and not run.missed and set(ends) <= counts.keys()
+    comparable = (
+        plans.charted(digest.plan) and not run.asked and not run.missed and set(ends) <= counts.keys()
+    )
     return Edition(
         digest=digest,
         due_at=run.due_at,
         issues=issues,
         more=content.more,
         me=content.me,
+        changes=content.changes,
         now=now,
         missed=0 if digest.plan.live else run.missed,
         late=late if late >= LATE and not digest.plan.live else timedelta(0),
@@ -117,7 +120,7 @@ def edition(run: DigestRun, content: Content, now: datetime) -> Edition:
 
 def history(digest: Digest, opened: Iterable[datetime], now: datetime) -> list[tuple[datetime, int]]:
     """The digest's history plus these issues, each counted in the period in which it was opened."""
-    if digest.plan.live:
+    if not plans.charted(digest.plan):
         return []
     ends = schedules.ends_around(schedules.parse(digest.plan.schedule), digest.plan.zone, now)
     known = min((end for end, _ in digest.history), default=digest.period_from)

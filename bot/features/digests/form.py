@@ -134,6 +134,7 @@ def _lists_field(plan: Plan) -> Block:
         ("due", f"Overdue or due within {SOON_DAYS} days"),
         *((f"stale:{count}", f"Not updated for {counted(count, 'day')}") for count in days),
         ("closed", "Closed issues"),
+        ("changed", "Changed status or assignee"),
     ]
     chosen = f"stale:{plan.stale_days}" if plan.kind == "stale" else plan.kind
     select = forms.choice("kind", known, chosen, "Choose what to post")

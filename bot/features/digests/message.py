@@ -12,8 +12,9 @@ from datetime import date, datetime, timedelta
 from bot.features.digests import plans
 from bot.features.digests.editions import Edition
 from bot.features.digests.plans import SOON_DAYS, Section
+from bot.features.digests.reading import Changed
 from bot.features.digests.saved_queries import too_large
-from bot.features.issues.views import due, listed, name_of, post_menu, priority_and_assignee
+from bot.features.issues.views import change_text, due, listed, name_of, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
@@ -54,11 +55,13 @@ NOUNS: dict[Kind, str] = {
     "due": "overdue and upcoming issues",
     "stale": "stale issues",
     "closed": "closed issues",
+    "changed": "changed issues",
     "personal": "issues",
 }
 RESUMED: Mapping[Kind, str] = {
     "new": "Its next post includes issues opened while it was paused.",
     "closed": "Its next post includes issues closed while it was paused.",
+    "changed": "Its next post includes what changed while it was paused.",
     "personal": "Your next one includes what changed while it was paused.",
 }
 """What the next post of a resumed digest includes, if that depends on the pause."""
@@ -170,12 +173,12 @@ def _parts(edition: Edition) -> list[Part]:
 def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
     """The groups' rows as far as they fit, and how many issues have none."""
     blocks: list[Block] = []
-    plan, day = edition.digest.plan, plans.today(edition.digest.plan, edition.now)
+    day = plans.today(edition.digest.plan, edition.now)
     room, rest = ROOM, len(edition.issues)
     for name, issues in _parts(edition):
         heading = [section(f"{name} · {edition.count(len(issues))}")]
         for issue in issues:
-            new = [*heading, _row(plan, issue, wording, day, edition.me)]
+            new = [*heading, _row(edition, issue, wording, day)]
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
             if room < 0 or len(blocks) + len(new) > ROWS:
                 return blocks, rest
@@ -185,16 +188,21 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
     return blocks, rest
 
 
-def _row(plan: Plan, issue: Issue, wording: Wording, day: date, me: int) -> Block:
+def _row(edition: Edition, issue: Issue, wording: Wording, day: date) -> Block:
+    plan = edition.digest.plan
     if plan.kind == "personal":
-        return listed(issue, wording, day, me=me)
-    return section(row_text(plan, issue, wording, day), post_menu(issue.id, wording))
+        return listed(issue, wording, day, me=edition.me)
+    shown = row_text(plan, issue, wording, day, edition.changes.get(issue.id))
+    return section(shown, post_menu(issue.id, wording))
 
 
-def row_text(plan: Plan, issue: Issue, wording: Wording, day: date) -> str:
+def row_text(plan: Plan, issue: Issue, wording: Wording, day: date, changed: Changed | None = None) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
     below = issue.project if issue.project and issue.project.id != plan.project_id else None
-    said = filter(None, (name_of(below), facts(plan.kind, issue, day)))
+    said = [name_of(below), facts(plan.kind, issue, day)]
+    if changed and changed.changes:
+        said = [name_of(below), *(change_text(one, changed.names) for one in changed.changes)]
+    said = list(filter(None, said))
     return f"*{name}*\n{cut(' · '.join(said), FACTS)}"
 
 
@@ -252,6 +260,8 @@ def explained(plan: Plan) -> str:
             return f"not updated for {counted(plan.stale_days, 'day')}"
         case "closed":
             return "closed issues"
+        case "changed":
+            return "whose status or assignee changed"
     return ""
 
 
@@ -263,6 +273,8 @@ def summary(digest: Digest, issues: Sequence[Issue], now: datetime) -> str:
             return noun(plan, count) if count else "nothing new"
         case "closed":
             return f"{counted(count, 'issue')} closed" if count else "nothing closed"
+        case "changed":
+            return f"{counted(count, 'issue')} changed" if count else "nothing changed"
         case "stale":
             return f"{counted(count, 'issue')} {explained(plan)}" if count else "nothing stale"
         case "due":
@@ -285,6 +297,8 @@ def facts(kind: Kind, issue: Issue, day: date) -> str:
             more = [f"last updated {moment(issue.updated_on)}" if issue.updated_on else ""]
         case "closed":
             more = [f"closed {moment(issue.closed_on)}" if issue.closed_on else ""]
+        case "changed":
+            more = [name_of(issue.status)]
         case _:
             by = f" by {line(issue.author.name)}" if issue.author and issue.author.name else ""
             at = f" {moment(issue.created_on)}" if issue.created_on else ""
@@ -304,6 +318,8 @@ def nothing(digest: Digest) -> str:
             return f"Every open issue in {project} was updated in the last {before}, so I didn't post."
         case "closed":
             return f"Nothing has been closed in {project} since {since}, so I didn't post."
+        case "changed":
+            return f"No status or assignee has changed in {project} since {since}, so I didn't post."
         case "personal":
             return (
                 f"None of your issues are due, and none have changed since {since}. There's nothing to send."

@@ -47,8 +47,9 @@ Section = Literal["overdue", "today", "assigned", "changed"]  # a personal diges
 HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
     "new": lambda issue: issue.created_on,
     "closed": lambda issue: issue.closed_on,
+    "changed": lambda issue: issue.updated_on,
 }
-"""When the issues were opened or closed, for the kinds that list each one once."""
+"""When the issues were opened, closed, or changed, for the kinds that list each one once."""
 ORDER: Mapping[Kind, Callable[[Issue], date | None]] = {
     **HAPPENED,
     "due": lambda issue: issue.due_date,
@@ -57,6 +58,7 @@ ORDER: Mapping[Kind, Callable[[Issue], date | None]] = {
 LATEST: Mapping[Kind, tuple[Sort, ...]] = {
     "new": (Sort("created_on", descending=True), Sort("id", descending=True)),
     "closed": (Sort("closed_on", descending=True), Sort("id", descending=True)),
+    "changed": (Sort("updated_on", descending=True), Sort("id", descending=True)),
     "due": (Sort("due_date"), Sort("id")),
     "stale": (Sort("updated_on"), Sort("id")),
 }
@@ -153,15 +155,20 @@ class Plans:
         return {kind: people if it.part == "people" else lists[it.part] for kind, it in FILTERS.items()}
 
 
+def charted(plan: Plan) -> bool:
+    """Whether a digest says how many issues there were in each of its periods."""
+    return plan.kind in ("new", "closed") and not plan.live
+
+
 def happened(kind: Kind, issue: Issue) -> datetime | None:
-    """When the issue was opened or closed, if the kind lists each issue once."""
+    """When the issue was opened, closed, or changed, if the kind lists each issue once."""
     return HAPPENED[kind](issue) if kind in HAPPENED else None
 
 
 def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
     """Filters for the issues that a digest lists at `now`, apart from what it excludes.
 
-    `span` is when they were opened or closed, for the kinds that list each issue once.
+    `span` is when they were opened, closed, or changed, for the kinds that list each issue once.
     """
 
     def ids(kind: FilterKind) -> tuple[int, ...]:
@@ -172,11 +179,11 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
     return IssueFilters(
         project_id=plan.project_id,
         subprojects=None if plan.subprojects else "none",
-        status="any" if plan.kind == "new" else "closed" if plan.kind == "closed" else "open",
+        status="any" if plan.kind in ("new", "changed") else "closed" if plan.kind == "closed" else "open",
         created_on=span if plan.kind == "new" else None,
         closed_on=span if plan.kind == "closed" else None,
         due_date=soon,
-        updated_on=old,
+        updated_on=span if plan.kind == "changed" else old,
         tracker_ids=ids("tracker"),
         priority_ids=ids("priority"),
         category_ids=ids("category"),

@@ -11,18 +11,20 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
 from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused
 from bot.features.digests import plans, schedules
 from bot.features.digests.saved_queries import MAX_PAGES, in_query
+from bot.features.issues.changes import Names
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
-from bot.service.models import Issue, Page, Project
+from bot.service.models import Change, Issue, Page, Project
 from bot.store.covered import Covered
 from bot.store.digests import Digest, Pause, Start
 from bot.store.plans import Plan
@@ -45,6 +47,13 @@ AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
 
 
+class Changed(NamedTuple):
+    """What changed in an issue, and the names of the values."""
+
+    changes: tuple[Change, ...]
+    names: Names
+
+
 News = tuple[list[Issue], datetime | None]
 """Rows of a list that several digests share, and the time of the last one."""
 
@@ -55,7 +64,8 @@ class Content:
 
     `more`: there may be more issues. `covered_to` and `covered` are how far the issues go, and those not to
     be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
-    issues in a live feed's project that changed lately. `read_at` is the monotonic time when it was read.
+    issues in a live feed's project that changed lately, `changes` what changed in the issues, in a digest of
+    changes. `read_at` is the monotonic time when it was read.
     """
 
     project: str
@@ -65,6 +75,7 @@ class Content:
     covered: tuple[Covered, ...] = ()
     seen: Mapping[int, datetime] | None = None
     updated: tuple[Issue, ...] = ()
+    changes: Mapping[int, Changed] = field(default_factory=dict)
     read_at: float = math.inf
     me: int = 0
 
@@ -228,7 +239,7 @@ class DigestReader:
 
         Starts empty for custom fields and a saved query: the user who edits the digest may not see them.
         """
-        if plan.live:
+        if not plans.charted(plan):
             return []
         ends = schedules.ends_around(schedules.parse(plan.schedule), plan.zone, self.now)
         if not ends[:-1] or plan.kind not in plans.HAPPENED or plan.custom_fields or plan.query:

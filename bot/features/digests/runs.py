@@ -17,6 +17,7 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import BotError, KeySuspended
 from bot.features.digests import editions
+from bot.features.digests.changes import with_changes
 from bot.features.digests.channels import DigestPoster
 from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due
 from bot.features.digests.reading import OVERLAP, Content, DigestReader
@@ -170,6 +171,11 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         covered = await self._digests.covered([digest.id for digest in digests])
         async with self.access.accounts.reading(owner, background=not waiting) as session:
             found = await (await self._reader(session)).read(digests, covered)
+            for digest in digests:
+                if digest.plan.kind == "changed" and isinstance(content := found[digest.id], Content):
+                    before = digest.covered_to and digest.covered_to - OVERLAP
+                    how = (session, content, covered[digest.id], before)
+                    found[digest.id] = await with_changes(self.access, *how)
         for asked in waiting:
             asked.read.set_result(None)
         return {run.job.key: found[run.digest.id] for run in items}

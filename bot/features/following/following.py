@@ -35,10 +35,7 @@ class Seen:
 
     @property
     def history(self) -> Sequence[Journal]:
-        """Without private notes, and what may be one."""
-        return [
-            j for j in self.issue.journals if j.private_notes is False or not (j.notes or j.private_notes)
-        ]
+        return self.issue.public_history
 
     def changes_after(self, journal: int) -> list[tuple[Journal, Change]]:
         """The changes of status and assignee after that one, which the thread of a live feed's post tells."""

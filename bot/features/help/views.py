@@ -77,9 +77,9 @@ OPTIONS = {
     "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "
     "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
     "digest": "Schedules: `live`, `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, "
-    "`cron 0 9 * * 1-5`. "
-    "Kinds: `kind:new|due|stale:14d|closed`. Filters: `tracker: priority: category: author: to: version: "
-    "cf_<id>: query:`. Put `-` before a filter to exclude matches. "
+    "`cron 0 9 * * 1-5`. Kinds: `kind:new|due|stale:14d|closed|changed`. "
+    "Filters: `tracker: priority: category: author: to: version: cf_<id>: query:`. "
+    "Put `-` before a filter to exclude matches. "
     "Options: `group:tracker|priority|category|assignee empty:yes subprojects:yes tz:`",
 }
 

@@ -9,11 +9,12 @@ from decimal import Decimal
 
 from bot.errors import BotError
 from bot.features.issues import buttons
+from bot.features.issues.changes import ASSIGNEE, TOLD, Names
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, Kind, ResolvedValue
 from bot.features.issues.issues import ServiceChange
 from bot.service.client import UPDATE_ISSUE
-from bot.service.models import Issue, Journal, Ref
+from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, not_posted
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
@@ -398,3 +399,25 @@ async def quoted(comment: Journal, wording: Wording) -> str:
 
 def issue_option(issue: Issue) -> JSON:
     return option(f"#{issue.id} {issue.subject}", str(issue.id))
+
+
+def change_text(change: Change, names: Names, me: int = 0) -> str:
+    """`Status: New → Closed`, as far as the names are known, as mrkdwn; `me` is the user in the service."""
+    field = TOLD[change.name]
+    known = {**names.get(change.name, {}), **({str(me): "you"} if me and field is ASSIGNEE else {})}
+    before, after = (_told_value(field, value, known) for value in (change.old_value, change.new_value))
+    if before and after:
+        return f"{field.label}: {before} → {after}"
+    return f"{field.label}: {after}" if after else f"{field.label} changed"
+
+
+def _told_value(field: Field, value: str, known: Mapping[str, str]) -> str:
+    """As mrkdwn; empty if the name isn't known."""
+    if not value:
+        return "unassigned" if field is ASSIGNEE else "none"
+    if field.kind is not Kind.DAY:
+        return line(known.get(value, ""))
+    try:
+        return day(date.fromisoformat(value))
+    except ValueError:
+        return ""

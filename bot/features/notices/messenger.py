@@ -10,15 +10,13 @@ from datetime import datetime
 
 import structlog
 
-from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.access.catalog import Part
-from bot.errors import AnswerTooLarge, ServiceBroken, ServiceError
+from bot.errors import AnswerTooLarge, ServiceBroken
 from bot.features.due_reads import DueReads
-from bot.features.issues.fields import FIELDS
+from bot.features.issues.changes import names_of
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.notices import views
-from bot.features.notices.news import Assignment, IssueNews, Names, News, assignment_of, news_of
+from bot.features.notices.news import Assignment, IssueNews, assignment_of, news_of
 from bot.features.notices.reads import HISTORY, Notice, progress_of
 from bot.features.parts import Parts
 from bot.service.models import Issue
@@ -35,11 +33,6 @@ log = structlog.get_logger(__name__)
 TOLD = "assigned"
 """The kind of job that tells a user of an issue. Each part that was told is a job that is done."""
 MARK = "issuebot_assigned"
-LISTED: Mapping[str, Part] = {
-    FIELDS["status"].sent: "statuses",
-    FIELDS["priority"].sent: "priorities",
-    FIELDS["to"].sent: "assignees",
-}
 
 
 class AssignmentMessenger:
@@ -142,7 +135,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
             at = issue.updated_on
             unknown = Assignment(at.isoformat() if at else "", at, None)
             news = replace(news, assignment=assignment_of(issue) or unknown)
-        names = await names_of(self.access, session, issue, news)
+        names = await names_of(self.access, session, issue, [one for act in news.acts for one in act.changes])
         return IssueNews(issue, news, session.user_id, names)
 
     async def post(self, item: Told, content: IssueNews) -> Outcome:
@@ -178,32 +171,6 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
         told = views.paragraphs(content, name or "Someone", await views.quotes_of(content.news, wording))
         return views.notice(told, content, wording, today) if told else None
-
-
-async def names_of(access: Access, session: Session, issue: Issue, news: News) -> Names:
-    """The names of the values that the changes name, as far as the service lists them; people also from the
-    history.
-    """
-    people = [issue.author, issue.assigned_to, *(entry.user for entry in issue.journals)]
-    known: dict[str, dict[str, str]] = {
-        FIELDS["to"].sent: {str(one.id): one.name for one in people if one},
-        FIELDS["status"].sent: {str(issue.status.id): issue.status.name} if issue.status else {},
-        FIELDS["priority"].sent: {str(issue.priority.id): issue.priority.name} if issue.priority else {},
-    }
-    for name, part in LISTED.items():
-        values = {
-            value
-            for act in news.acts
-            for one in act.changes
-            if one.name == name
-            for value in (one.old_value, one.new_value)
-        } - {""}
-        if values - known[name].keys():
-            with suppress(ServiceError):
-                project_id = issue.project.id if issue.project else None
-                refs = await access.catalogs.listed(session, project_id, part)
-                known[name] |= {str(ref.id): ref.name for ref in refs}
-    return known
 
 
 def _job_key(notice: Notice) -> str:

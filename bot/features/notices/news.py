@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from bot.features.issues.fields import FIELDS, Field
+from bot.features.issues.changes import ASSIGNEE, TOLD, Names
+from bot.features.issues.fields import Field
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.store.notices import Topic
-
-ASSIGNEE = FIELDS["to"]
-TOLD: Mapping[str, Field] = {FIELDS[key].sent: FIELDS[key] for key in ("status", "to", "priority", "due")}
-"""The fields whose changes are told, by their names in the history."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +47,6 @@ class News:
     def without(self, told: Collection[str]) -> "News":
         new = self.assignment if self.assignment and self.assignment.key not in told else None
         return News(new, tuple(act for act in self.acts if str(act.entry.id) not in told))
-
-
-Names = Mapping[str, Mapping[str, str]]
-"""The names of values by ID, by the field's name in the history."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 
 from bot.features.issues.buttons import CommentOnIssue
-from bot.features.issues.fields import Field, Kind
-from bot.features.issues.views import listed, page_link, quoted, title
-from bot.features.notices.news import ASSIGNEE, TOLD, Act, IssueNews, Names, News
+from bot.features.issues.views import change_text, listed, page_link, quoted, title
+from bot.features.notices.news import Act, IssueNews, News
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change
 from bot.slack.surfaces.blocks import (
@@ -23,7 +22,7 @@ from bot.slack.surfaces.blocks import (
     section,
 )
 from bot.slack.surfaces.buttons import Button, Number
-from bot.slack.text.mrkdwn import day, escape, line, link
+from bot.slack.text.mrkdwn import escape, line, link
 from bot.slack.text.wording import Wording
 from bot.store.notices import Topic
 
@@ -62,7 +61,8 @@ def paragraphs(read: IssueNews, assigner: str, quotes: Mapping[int, str]) -> lis
             first = theirs.get(change.name, change)
             theirs[change.name] = change.model_copy(update={"old_value": first.old_value})
     for who, fields in changes.items():
-        lines = [_changed(change, read.me, read.names) for change in fields.values() if _differs(change)]
+        differ = (change for change in fields.values() if change.old_value != change.new_value)
+        lines = [change_text(change, read.names, read.me) for change in differ]
         told += ["\n".join([f"{who} changed {number}:", *lines])] if lines else []
     for act in news.acts:
         if act.comment:
@@ -137,29 +137,3 @@ def _mute(number: int, *, on: bool) -> Element:
 
 def _who(act: Act) -> str:
     return line(act.entry.user.name if act.entry.user else "").strip() or "Someone"
-
-
-def _differs(change: Change) -> bool:
-    return change.old_value != change.new_value
-
-
-def _changed(change: Change, me: int, names: Names) -> str:
-    """`Status: New → Closed`, as far as the names are known."""
-    field = TOLD[change.name]
-    known = {**names.get(change.name, {}), **({str(me): "you"} if field is ASSIGNEE else {})}
-    before, after = (_value(field, value, known) for value in (change.old_value, change.new_value))
-    if before and after:
-        return f"{field.label}: {before} → {after}"
-    return f"{field.label}: {after}" if after else f"{field.label} changed"
-
-
-def _value(field: Field, value: str, known: Mapping[str, str]) -> str:
-    """As mrkdwn; empty if the name isn't known."""
-    if not value:
-        return "unassigned" if field is ASSIGNEE else "none"
-    if field.kind is not Kind.DAY:
-        return line(known.get(value, ""))
-    try:
-        return day(date.fromisoformat(value))
-    except ValueError:
-        return ""
