@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,6 @@ async def digests(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
     both databases.
     """
     url = request.getfixturevalue("url") if "url" in request.fixturenames else ""
-    settings: dict[str, object] = getattr(request, "param", {})
+    settings: dict[str, Any] = getattr(request, "param", {})
     async with Digests(tmp_path, url, **settings).opened("ana", "ben") as digests:
         yield digests

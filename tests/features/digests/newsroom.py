@@ -62,9 +62,9 @@ class Digests:
     The test sets the database's clock and the service's; it is half past eight at first. Slack's is real.
     """
 
-    def __init__(self, directory: Path, url: str = "", **office: Any) -> None:
+    def __init__(self, directory: Path, url: str = "", *, listing: bool = False, **office: Any) -> None:
         self.wire, self.service = SlackWire(), Wire()
-        tracker = demo_tracker(issue_reads=True)
+        tracker = demo_tracker(issue_reads=True, listing=listing)
         tracker.data.issues.clear()
         tracker.clock = lambda: self.now + self.service_ahead
         settings: dict[str, Any] = {"timings": QUIET, "delays": AT_ONCE, "rate_limits": False} | office
