@@ -77,7 +77,7 @@ class TypedChange:
 def typed_change(text: str, number: int) -> TypedChange:
     """The change to issue `number` in `/issue <text>`."""
     line, below = split_first_line(text)
-    parsed = understand(without_and(line).replace(" %", "%"), OPTIONS, labels=4)
+    parsed = understand(values.with_percents(without_and(line), number), OPTIONS, labels=4)
     return TypedChange(number, line, parsed.words, _about(parsed, number), below.strip())
 
 

@@ -291,17 +291,13 @@ def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) ->
         spent_on = on or draft.spent_on or typist.today()
     except ZoneUnknown as error:
         return draft, error
-    wanted = TimeToLog(
-        issue=draft.issue,
-        project=draft.project,
-        hours=spent,
-        activity=draft.activity,
-        spent_on=spent_on,
-        comment=draft.comment,
-        or_on=draft.or_on,
-        or_comment=draft.or_comment,
-        with_day=_comment(rest) if on and typist.is_ahead(on) else None,
-        quoted=len(comment.words) == 1 and comment.words[0].quoted,
+    wanted = TimeToLog.model_validate(
+        draft.model_dump()
+        | {
+            "spent_on": spent_on,
+            "with_day": _comment(rest) if on and typist.is_ahead(on) else None,
+            "quoted": len(comment.words) == 1 and comment.words[0].quoted,
+        }
     )
     return wanted, wrong
 

@@ -148,6 +148,11 @@ def issue_number(text: str) -> int | None:
     return int(match[1] or match[2]) or None if match else None
 
 
+def with_percents(line: str, number: int) -> str:
+    """The line with `50 %` as one word, unless that is the number of the issue."""
+    return re.sub(rf"(?<!\b{number}) %", "%", line)
+
+
 def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, ...]]:
     """The issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
     apart = [part for word in words for part in _parts(word)]
