@@ -113,7 +113,7 @@ def edit_command(
     elif left and left == words and not parsed.options and _may_be_status(given.words, vocabulary):
         found["status"] = left  # `42 in porgress`
         guessed.add("status")
-    elif left or steps[1:] or cannot or ("ask" in given.options and found):
+    elif left or steps[1:] or cannot or ("ask" in parsed.options and parsed.options.keys() != {"ask"}):
         reader.problems.append(NotAChange(left or asked.text))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",

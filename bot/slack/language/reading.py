@@ -12,6 +12,7 @@ from bot.slack.language.dates import Today
 from bot.slack.language.marks import CALENDAR, END, LONGEST, MAX_WORDS, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
+    AND,
     FILLERS,
     NEGATIONS,
     NOUNS,
@@ -145,7 +146,7 @@ class Reader:
     def _matched(self, row: _Row, start: int) -> Phrase | None:
         at, values = start, dict[str, Value]()
         for expected in row.words:
-            if at >= len(self.words):
+            if at >= len(self.words) or (expected[0] == "{" and self.plain[at] in AND):
                 return None
             if not expected.startswith("{"):
                 if self.plain[at] != expected:
