@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from time import thread_time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -134,6 +135,16 @@ def test_a_question_or_a_negation_anywhere_changes_nothing(
         edit = edit_command(typed_change(f"42 {' '.join(typed)}", 42), TYPIST, Vocabulary(NAMES))
         # A name that nobody has is refused later.
         assert any(doubt in str(value) for value in edit.values.values()), edit
+
+
+@pytest.mark.parametrize(
+    "unable", ["delete it", "remove", "make it private", "add ben as a watcher", "assign"]
+)
+def test_what_cannot_be_done_changes_nothing_beside_it(unable: str) -> None:
+    for said in CHANGES:
+        for typed in (f"42 {said}, {unable}", f"42 {unable} and {said}"):
+            with pytest.raises(UserError):
+                edit_command(typed_change(typed, 42), TYPIST, Vocabulary(NAMES))
 
 
 @given(st.sampled_from(["42 1h testing", "1h on 42", "42 testing 1h", "2h 42 yesterday"]), st.data())
