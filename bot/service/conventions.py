@@ -63,7 +63,7 @@ SETS_PRIVACY = frozenset({"set_issues_private", "set_own_issues_private"})
 """Redmine's permissions to create a private issue; either one is enough."""
 CREATES_ISSUES = frozenset({"add_issues"})
 LOGS_TIME = frozenset({"log_time"})
-HIDES_NOTES = frozenset({"set_notes_private"})
+ADDS_NOTES, HIDES_NOTES = frozenset({"add_issue_notes"}), frozenset({"set_notes_private"})
 EDITS_ISSUES, EDITS_OWN_ISSUES = frozenset({"edit_issues"}), frozenset({"edit_own_issues"})
 
 # Limits, as in docs/service.md

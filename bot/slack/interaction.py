@@ -5,7 +5,7 @@
     ├── Shortcut            a global shortcut, or a message shortcut with its message
     ├── ButtonPress         a button, a menu or a select that acts at once
     ├── FormSubmission      a modal was submitted
-    │   └── DetailsEdit     fields in a Work Object's details were
+    │   └── DetailsEdit     fields in a Work Object's details were, or a comment was written there
     ├── FormClosed          a modal with `notify_on_close` was closed
     ├── OptionsRequest      a select asks for options while a user types
     ├── UserMessage         a mention of the bot, or a direct message to it
@@ -24,11 +24,13 @@ from bot.errors import UserError
 from bot.slack.language.tokens import as_typed
 from bot.slack.surfaces.blocks import JSON, option_values
 from bot.slack.surfaces.buttons import MENU, ActionExpired, Button
+from bot.slack.surfaces.forms import Values
+from bot.slack.surfaces.rich_input import written
 from bot.slack.surfaces.view import View
 from bot.store.owner import Owner
 
-DETAILS = "entity_detail"
-"""The type of a view with a Work Object's details, as Slack sends it when a user has edited them."""
+DETAILS, COMMENT = "entity_detail", "entity_comment"
+"""The types of a view that Slack sends when a user has edited a Work Object's details, or commented there."""
 MESSAGES = ("app_mention", "message")  # the events that are messages to the bot
 OWN = (*MESSAGES, "reaction_added", "member_joined_channel")  # those that only colleagues may cause
 NEW_MESSAGES = frozenset({None, "file_share", "thread_broadcast"})
@@ -193,9 +195,18 @@ class FormSubmission(Interaction):
 
 @dataclass(frozen=True, kw_only=True)
 class DetailsEdit(FormSubmission):
-    """Fields in the details of a Work Object were edited; its view has no blocks."""
+    """Fields of a Work Object's details were edited, or a comment was written; its view has no blocks."""
 
     kind = "edit"
+
+    @property
+    def comment(self) -> JSON:
+        """The rich text of the comment, empty without one."""
+        return Values(self.view.json).rich_text("comment_input_block") or {}
+
+    @property
+    def typed(self) -> str | None:
+        return written(self.comment, "markdown", str) or None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,7 +322,7 @@ def read(body: JSON) -> Interaction | None:
             about = {"carried": carried, "pressed_at": pressed_at, "block": block, "ephemeral": ephemeral}
             return ButtonPress(name=name, message=message, **about, **common)
         case {"type": "view_submission"}:
-            submission = DetailsEdit if view.get("type") == DETAILS else FormSubmission
+            submission = DetailsEdit if view.get("type") in (DETAILS, COMMENT) else FormSubmission
             # Slack's documentation has edits of details with this callback ID, and with an empty one.
             return submission(name=str(view.get("callback_id") or "work-object-edit"), **common)
         case {"type": "view_closed"}:

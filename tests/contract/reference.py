@@ -37,7 +37,7 @@ CUSTOMER = 6
 LATE, EVERYWHERE, PRIVATE = 1, 2, 3
 STATUSES = {"closed": CLOSED_PROJECT, "archived": ARCHIVED_PROJECT}
 _SEES = frozenset({"view_issues", "view_time_entries"})
-_REPORTS = _SEES | {"add_issues", "add_notes"}
+_REPORTS = _SEES | {"add_issues", "add_issue_notes"}
 _WORKS = _REPORTS | {"log_time", "edit_own_time_entries"}
 _DEVELOPS = _WORKS | {
     "edit_issues",

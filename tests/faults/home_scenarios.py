@@ -2,11 +2,12 @@
 
 from typing import Unpack
 
+from bot.store.notices import Topic
 from tests.faults.issue_scenarios import TAKEN
 from tests.faults.scenario import About, Steps, command, press, scenario
 from tests.faults.scene import CHANNEL, NUMBER, Scene, owner
 from tests.features.link_cards.panes import Pane
-from tests.support.reading import JSON, until
+from tests.support.reading import JSON, rich_section, rich_text, until
 
 
 async def home(s: Scene) -> JSON:
@@ -35,8 +36,9 @@ at_home("home: time", "home.time", "Log time")
 at_home("home: mine", "home.mine", "Show all ")
 
 
-@scenario("home: tell me about", "action:notice.topics", said="Tell me about")
+@scenario("home: tell me about", "action:notice.topics", said="Tell me about", answers=2)
 async def choose_topics(s: Scene) -> Steps:
+    await s.office.bot.store.notices.switch(owner("ana"), [Topic.COMMENTS], None)
     shown = await home(s)
     yield
     await s.ana.tick(shown, "Issues assigned to me", "New comments")
@@ -115,6 +117,28 @@ async def edit_details(s: Scene) -> Steps:
     values = await Pane(s.office, s.ana).entered(due_date="2036-01-02")
     yield
     await s.ana._post("details", values=values)
+
+
+async def comments_posted(s: Scene) -> int:
+    return sum(s.word in note.text for issue in s.data.issues.values() for note in issue.notes)
+
+
+POSTED: About = {
+    "effect": comments_posted,
+    "said": r'"comment": {"value": "Gadget|Commented on',
+    "typed": True,
+    "answers": 2,  # the details say that it failed, and a message gives back the text
+}
+
+
+@scenario("comment in details", "edit:work-object-post-comment", **POSTED)
+async def comment_in_details(s: Scene) -> Steps:
+    await s.ana._post("details", **await linked(s))
+    await s.settled()
+    await s.ana._post("details")
+    await s.settled()
+    yield
+    await s.ana._post("details", comment=rich_text(rich_section(s.word)))
 
 
 @scenario("assign in details", "action:details.assign", **TAKEN)

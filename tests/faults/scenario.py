@@ -26,6 +26,7 @@ class About(TypedDict, total=False):
     expects_answer: bool
     who: str
     refused: str
+    answers: int
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Scenario:
     `effect` counts how often the action took effect, in the service's data or the bot's database; None if it
     only reads. `said` matches the confirmation. `typed` is whether the user typed the scene's word, which
     must not be lost. `expects_answer` is False if silence is a valid answer. `refused` matches what the bot
-    may say, besides the errors' own sentences, when the service rejects part of it.
+    may say, besides the errors' own sentences, when the service rejects part of it. A failure has at most
+    `answers` answers.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Scenario:
     expects_answer: bool = True
     who: str = "ana"
     refused: str = NEVER
+    answers: int = 1
 
 
 SCENARIOS: dict[str, Scenario] = {}

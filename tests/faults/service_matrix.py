@@ -193,7 +193,9 @@ class ServiceMatrix(Matrix):
         rules = self.common_rules(cell, did, linking=linking) | {
             f"it never asked for {cell.at}": isinstance(cell.at, str) and not cell.broken(self._asked),
             f"it doesn't say {cell.says!r}": not re.search(cell.says, said, re.DOTALL),
-            "there is more than one answer": scenario.expects_answer and not done and len(did.new) > 1,
+            "there is more than one answer": scenario.expects_answer
+            and not done
+            and len(did.new) > scenario.answers,
             "it is done but not reported": made == 1 and scenario.expects_answer and not (done or unknown),
             "it is done but reported as unchanged": made == 1 and not done and UNTOUCHED.search(said),
             "it is done and can be looked up, but isn't reported": found_out and not (made == 1 and done),

@@ -74,6 +74,7 @@ OWN = {
     "files.info": ("file_not_found", "file_deleted"),
     "entity.presentDetails": ("expired_trigger_id", "invalid_metadata_format"),
     "entity.presentComments": ("expired_trigger_id", "invalid_arguments"),
+    "entity.acknowledgeCommentAction": ("expired_trigger_id", "invalid_arguments"),
     "response_url": ("used_url", "expired_url", "no_permission"),
     "file": ("file_not_found",),
 }

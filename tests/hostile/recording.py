@@ -76,7 +76,7 @@ def name_of(payload: JSON) -> str:
         case {"type": "block_suggestion", "action_id": action}:
             return f"options:{action}"
         case {"type": "view_submission", "view": {"type": kind, "callback_id": form}}:
-            return f"{'edit' if kind == 'entity_detail' else 'form'}:{form}"
+            return f"{'edit' if kind.startswith('entity_') else 'form'}:{form}"
         case {"type": "view_closed", "view": {"callback_id": form}}:
             return f"closed:{form}"
     return f"shortcut:{payload['callback_id']}"

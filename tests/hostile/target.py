@@ -51,7 +51,7 @@ ELSEWHERE = "leadership"
 """A channel that only Ana is in."""
 SPEAKING = frozenset(
     {"chat.postEphemeral", "chat.postMessage", "views.open", "views.update", "views.push", "views.publish"}
-    | {"chat.unfurl", "entity.presentDetails", "entity.presentComments"}
+    | {"chat.unfurl", "entity.presentDetails", "entity.presentComments", "entity.acknowledgeCommentAction"}
 )
 ALL_FORMS = sorted(REGISTERED["form"])
 RECORDED: dict[str, Recorded] = {one.name: one for one in recordings()}

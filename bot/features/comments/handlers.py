@@ -70,9 +70,15 @@ class CommentHandlers:
         if number is None or not text:
             await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()), text)
             return
-        reply.recovery = partial(self._way_on, reply, number, text)
-        done = await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
+        done = await self.add(reply, number, text)
         await reply.privately(views.commented(done, reply.wording, text))
+
+    async def add(self, reply: Reply, number: int, text: str) -> comments.Commented:
+        """Add a comment that wasn't typed into a form, which the answer to an error opens. Raises as
+        `Comments.add`.
+        """
+        reply.recovery = partial(self._way_on, reply, number, text)
+        return await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
 
     async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
         """The buttons below an error: the form with what was typed, or the issue."""

@@ -13,7 +13,7 @@ from bot.errors import ServiceError
 from bot.features.issues.fields import FIELDS
 from bot.features.issues.issues import Issues, assigned_to
 from bot.service.client import UPDATE_ISSUE
-from bot.service.conventions import EDITS_ISSUES, EDITS_OWN_ISSUES, IssueDetailInclude
+from bot.service.conventions import ADDS_NOTES, EDITS_ISSUES, EDITS_OWN_ISSUES, IssueDetailInclude
 from bot.service.models import Issue, Journal, Ref
 from bot.store.owner import Owner
 
@@ -54,6 +54,16 @@ class LinkDetails:
         """An issue's public comments, None if the service doesn't tell them. Raises what `read` raises."""
         async with self.access.accounts.reading(owner) as session:
             return (await self.issues.detailed(session, number, DETAILS[:1])).public_comments
+
+    async def commentable(self, owner: Owner, number: int) -> tuple[tuple[Journal, ...] | None, bool]:
+        """As `comments`, and whether the user may add one, which an unknown permission allows to try."""
+        async with self.access.accounts.reading(owner) as session:
+            issue = await Issues(self.access).detailed(session, number, DETAILS[:1])
+            may = not self.access.client.optional.is_missing(UPDATE_ISSUE)
+            if may and issue.project:
+                known = await has_permission(self.access.client, session, issue.project, ADDS_NOTES)
+                may = known is not False
+            return issue.public_comments, may
 
     async def _choices(self, session: Session, issue: Issue) -> dict[str, tuple[Ref, ...]]:
         """The choices of what the user may edit. If the service doesn't tell permissions, having a choice of

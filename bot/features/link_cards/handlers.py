@@ -5,12 +5,15 @@ Edits of the details change the issue.
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import structlog
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, NotLinked, UserError
+from bot.features.comments import views as comment_views
+from bot.features.comments.handlers import CommentHandlers
 from bot.features.editing.editing import EditConflict, Edited, Editing
 from bot.features.editing.handlers import EditHandlers
 from bot.features.editing.views import edited
@@ -23,7 +26,7 @@ from bot.features.link_cards.views import edit_of
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.service.conventions import issue_number
-from bot.service.models import Journal
+from bot.service.models import Journal, Ref
 from bot.slack.incoming.feature import Feature
 from bot.slack.interaction import ButtonPress, DetailsEdit, Event, Interaction
 from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
@@ -31,7 +34,8 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import number_in
-from bot.slack.text.mrkdwn import spoken
+from bot.slack.text.mrkdwn import spoken, stripped
+from bot.slack.workspaces.messages import writer
 from bot.store.job import Job, State
 
 log = structlog.get_logger(__name__)
@@ -45,7 +49,7 @@ class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.audiences = parts, parts.platform.audiences
         self.details, self.editing = parts.shared(LinkDetails), parts.shared(Editing)
-        self.edits = parts.shared(EditHandlers)
+        self.edits, self.comments = parts.shared(EditHandlers), parts.shared(CommentHandlers)
         self.publicity, self.messenger = parts.shared(Publicity), parts.shared(AssignmentMessenger)
 
     def feature(self) -> Feature:
@@ -55,7 +59,7 @@ class LinkHandlers:
                 "entity_details_requested": self.details_requested,
                 "entity_comments_requested": self.comments_requested,
             },
-            edits={"work-object-edit": self.edited},
+            edits={"work-object-edit": self.edited, "work-object-post-comment": self.commented},
             buttons={AssignInDetails: self.assign_pressed},
         )
 
@@ -179,13 +183,51 @@ class LinkHandlers:
         number, cursor, limit = _number(about), about.get("cursor"), about.get("limit")
         if about.get("thread_root_id"):
             return {}  # comments have no replies
-        found = await self.details.comments(reply.owner, number) or ()
+        found, may_add = await self.details.commentable(reply.owner, number)
         last = number_in(cursor) if cursor else None
-        left = [comment for comment in reversed(found) if last is None or comment.id < last]
+        left = [comment for comment in reversed(found or ()) if last is None or comment.id < last]
         page = left[: COMMENTS if limit is None else max(0, min(COMMENTS, limit))]
         texts = [await reply.wording.mrkdwn(comment.notes) for comment in page]
         more = {"cursor": str(page[-1].id)} if page and len(left) > len(page) else {}
-        return {"comments": views.comments(list(zip(page, texts, strict=True))), **more}
+        shown = views.comments(list(zip(page, texts, strict=True)))
+        return {"comments": shown, "can_post_comment": may_add, **more}
+
+    async def commented(self, form: DetailsEdit, reply: Reply) -> None:
+        """Add a comment that was written in the details, and show it there, or why it wasn't added."""
+        reply.acknowledge()
+        reply.answered.set()  # the details themselves show that it is being added
+        rich = form.comment
+        text = (await writer(reply, rich))(rich).strip()
+        try:
+            if not text:
+                raise UserError("Write a comment.")
+            done = await self.comments.add(reply, _number(form.view.json), text)
+        except BotError as error:
+            await self._acknowledge(form, reply, {"error": spoken(reply.wording.sentence(error))})
+            # That took its only trigger, so no form can open.
+            reply.interaction = replace(form, trigger_id=None, place=replace(form.place, said_there=True))
+            raise
+        told = comment_views.commented(done, reply.wording, text)
+        answer: JSON = {"error": stripped(told.text)}
+        if done.certain:
+            author = Ref(id=0, name=(await reply.profile()).name)
+            note = done.note or Journal(id=0, user=author, notes=text, created_on=done.issue.updated_on)
+            (shown,) = views.comments([(note, await reply.wording.mrkdwn(note.notes))])
+            answer = {"comment": shown}
+        if not await self._acknowledge(form, reply, answer):
+            await reply.privately(told)
+
+    async def _acknowledge(self, form: DetailsEdit, reply: Reply, answer: JSON) -> bool:
+        """Tell Slack what became of a comment; False if it doesn't wait for that, or didn't take it."""
+        if reply.acknowledgement is None:  # it was resumed after linking
+            return False
+        given = {"trigger_id": form.trigger_id or "", **answer}
+        try:
+            await reply.slack.api_call("entity.acknowledgeCommentAction", json=given)
+        except SLACK_FAILED as error:
+            log.warning("comment not acknowledged", action="comment.not_acknowledged", error=why(error))
+            return False
+        return True
 
     async def edited(self, form: DetailsEdit, reply: Reply) -> None:
         """Save an edit of the details, and show them again, or what is wrong, at its field if it has one."""

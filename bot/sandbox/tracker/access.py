@@ -20,7 +20,7 @@ _MODULES = {
     },
     "issue_tracking": {
         *("view_issues", "view_private_issues", "add_issues", "edit_issues", "edit_own_issues"),
-        *("add_notes", "view_private_notes", "set_notes_private", "manage_subtasks", "add_watchers"),
+        *("add_issue_notes", "view_private_notes", "set_notes_private", "manage_subtasks", "add_watchers"),
     },
 }
 

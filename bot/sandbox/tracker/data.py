@@ -39,7 +39,7 @@ class Status(Named):
 class Role(Named):
     """A role's permissions in a project.
 
-    Rights: view_issues, view_private_issues, add_issues, edit_issues, edit_own_issues, add_notes,
+    Rights: view_issues, view_private_issues, add_issues, edit_issues, edit_own_issues, add_issue_notes,
     view_private_notes, set_notes_private, manage_subtasks, add_watchers, set_issues_private,
     set_own_issues_private, view_time_entries, log_time, log_time_for_others, edit_own_time_entries,
     edit_time_entries, add_project, add_subprojects.

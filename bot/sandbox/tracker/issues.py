@@ -102,7 +102,7 @@ def change(call: Call, issue: Issue, sent: Body) -> None:
     HttpError and ValidationError, the latter without errors for an outdated `lock_version`.
     """
     project = call.data.projects[issue.project_id]
-    edits, notes = call.viewer.edits_issue(issue), call.viewer.may("add_notes", project)
+    edits, notes = call.viewer.edits_issue(issue), call.viewer.may("add_issue_notes", project)
     call.require(call.viewer.sees_issue(issue) and (edits or notes))
     if as_int(sent.get("lock_version", len(issue.notes))) != len(issue.notes):
         raise ValidationError

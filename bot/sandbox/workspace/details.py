@@ -17,8 +17,11 @@ def opened(exchange: Exchange, user: User, message: Message, url: str) -> None:
 
 
 def act(exchange: Exchange, user: User, details: Details, body: JsonObject) -> None:
-    """Save edited `values`, press the button of an `action_id`, or else show the next page of comments."""
-    if "values" in body:
+    """Save edited `values`, press the button of an `action_id`, post a `comment`, or show more comments."""
+    if "comment" in body:
+        details.comment_error = None
+        exchange.background_tasks.start(_comment(exchange, user, details, as_object(body["comment"])))
+    elif "values" in body:
         details.errors, details.error = {}, None
         exchange.background_tasks.start(_save(exchange, user, details, as_object(body["values"])))
     elif "action_id" in body:
@@ -63,6 +66,23 @@ async def _save(exchange: Exchange, user: User, details: Details, values: JsonOb
             "view_submission", "invalid_errors", "An edit's response has errors at its fields only."
         )
     state.changed((user.id,))
+
+
+async def _comment(exchange: Exchange, user: User, details: Details, rich_text: JsonObject) -> None:
+    """Submit a comment; the response is empty."""
+    state, about = exchange.state, _trigger(exchange, user, details)
+    payload = payloads.interaction(state, "view_submission", user) | {"trigger_id": about.pop("trigger_id")}
+    view = {"id": state.new_id("V"), "type": "entity_comment", "callback_id": "work-object-post-comment"}
+    held = {"type": "rich_text_input", "rich_text_value": rich_text}
+    values = {"comment_input_block": {"comment_input_action": held}}
+    payload["view"] = view | about | {"external_id": "", "state": {"values": values}}
+    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=True)
+    if exchange.missed(user, "The comment", answer):
+        details.comment_error = "The app didn't respond."
+        state.changed((user.id,))
+    elif answer.payload not in (None, "", {}):
+        details.comment_error = str(as_object(answer.payload).get("errors"))
+        state.changed((user.id,))
 
 
 async def _press(exchange: Exchange, user: User, details: Details, action_id: str) -> None:

@@ -139,6 +139,8 @@ class Details:
     errors: JsonObject = field(default_factory=dict)
     comments: list[JsonObject] | None = None
     cursor: str | None = None
+    can_post: bool = False
+    comment_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

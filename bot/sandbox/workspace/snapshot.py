@@ -71,7 +71,7 @@ def _view(state: State, found: View) -> JsonObject:
 def _details(found: Details | None) -> JsonObject | None:
     if found is None:
         return None
-    return picked(found, "error", "errors", "comments", "cursor") | {
+    return picked(found, "error", "errors", "comments", "cursor", "can_post", "comment_error") | {
         "id": found.triggers[0],
         "entity": found.shown or found.entity,
         "waiting": found.shown is None and found.error is None,

@@ -374,7 +374,7 @@ class Dispatch(AsyncMiddleware):
 
         A saved request is resumed once, but opens its form as often as the user asks for it.
         """
-        if view := payload.get("view"):
+        if (view := payload.get("view")) and view["type"] == "modal":
             said = "You're linked now. Check the form and submit it again."
             await finish(reply, FormResult.again(view, said))
             return

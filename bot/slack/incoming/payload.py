@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from bot.slack.interaction import DETAILS, Interaction, read
+from bot.slack.interaction import COMMENT, DETAILS, Interaction, read
 from bot.slack.surfaces.blocks import JSON
 
 log = structlog.get_logger(__name__)
@@ -66,7 +66,7 @@ def _event(event: JSON) -> dict[str, Any]:
 
 
 def _view(view: JSON) -> dict[str, Any]:
-    if view.get("type") == DETAILS:
+    if view.get("type") in (DETAILS, COMMENT):
         return VIEW | _required("external_ref")
     return VIEW | _required("type id hash blocks" + (" title" if view.get("type") == "modal" else ""))
 

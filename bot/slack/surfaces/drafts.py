@@ -70,7 +70,7 @@ def saveable(payload: JSON) -> JSON:
     if str(saved.get("command")).endswith("tracker"):  # the one command that people type keys into
         saved["text"] = without_typed_key(str(saved.get("text") or ""))
     view = saved.pop("view", None)
-    if view and view.get("type") == "modal":
+    if view and view.get("type") in ("modal", "entity_comment"):
         saved["view"] = without_secrets(view)
     if "message" in saved:
         saved["message"] = message_saveable(saved["message"])

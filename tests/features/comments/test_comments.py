@@ -143,7 +143,7 @@ async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
     office: Office, ana: Person, linked_ben: Person, chris: Person
 ) -> None:
     role = office.tracker.data.roles[REPORTER]
-    role.rights = (role.rights | {"add_notes"}) - {"view_private_notes"}
+    role.rights = (role.rights | {"add_issue_notes"}) - {"view_private_notes"}
     message, private = await ana.say(f"For #{NUMBER}"), {"Private note": True}
     await ana.after(ana.submit(await comment_form(ana, message), private))
 

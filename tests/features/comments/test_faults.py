@@ -118,7 +118,7 @@ async def let_go(wire: Wire) -> None:
 
 async def test_a_comment_that_the_service_drops_is_not_called_added(wired: Person, service: Tracker) -> None:
     for role in service.data.roles.values():  # Ana may change issues, and the service ignores her notes
-        role.rights = role.rights - {"add_notes"}
+        role.rights = role.rights - {"add_issue_notes"}
 
     said = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
 

@@ -110,7 +110,7 @@ async def test_reports_refused_and_ignored_assignments(office: Office, ben: Pers
 
     assert "don't have permission" in text_of(await take(ben, issue))
     reporter = office.tracker.data.roles[REPORTER]
-    reporter.rights |= {"add_notes"}
+    reporter.rights |= {"add_issue_notes"}
     assert "Assignee Ben Okafor wasn't saved." in text_of(await take(ben, issue))
     assert issue.assigned_to_id is None
 

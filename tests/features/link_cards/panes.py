@@ -6,7 +6,7 @@ from typing import Any
 from bot.sandbox.tracker.data import Issue
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, option_saying
+from tests.support.reading import JSON, option_saying, rich_text
 
 
 @dataclass
@@ -50,6 +50,10 @@ class Pane:
     async def more_comments(self) -> JSON:
         """Opens the comments, or their next page."""
         return await self.send()
+
+    async def comment(self, *elements: JSON) -> JSON:
+        """Posts a comment with these inline elements; returns what is shown then."""
+        return await self.send(comment=rich_text({"type": "rich_text_section", "elements": list(elements)}))
 
     async def send(self, **what: Any) -> JSON:
         await self.person._post("details", **what)

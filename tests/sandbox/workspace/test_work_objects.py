@@ -101,3 +101,25 @@ async def test_invalid_entity_is_a_warning_and_blocks_are_shown(
     unfurls = (await page.state())["messages"][GENERAL][-1]["unfurls"]
     assert unfurls == [{"url": URL, "blocks": [], "has_details": False}]
     assert not (await page.post("details", channel=GENERAL, ts="1.1", url=URL))["ok"]
+
+
+async def test_comment_is_posted_and_acknowledged(app: App, page: Page, workspace: Workspace) -> None:
+    _, where = await unfurl(app, page, entity(app_unfurl_url=URL))
+    await page.post("details", url=URL, **where)
+    await app.next()
+    said = {"type": "rich_text", "elements": []}
+
+    async def posted(**answer: object) -> Json:
+        await page.post("details", comment=said)
+        sent = await app.next()
+        given = {"trigger_id": sent["trigger_id"], **answer}
+        await app.web.api_call("entity.acknowledgeCommentAction", json=given)
+        assert (sent["view"]["type"], sent["view"]["external_ref"]["id"]) == ("entity_comment", "12")
+        shown: Json = (await page.state())["details"]
+        return shown
+
+    assert (await posted(error="Closed"))["comment_error"] == "Closed"
+    comment = {"id": "1", "sender": {"text": "Ben"}, "timestamp": 1, "comment": {"value": "Same here"}}
+    shown = await posted(comment=comment)
+    assert (shown["comments"], shown["comment_error"]) == ([comment], None)
+    assert not workspace.violations

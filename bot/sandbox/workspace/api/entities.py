@@ -65,7 +65,22 @@ def present_comments(state: State, given: Arguments, triggers: Triggers) -> Json
         raise ApiError("invalid_arguments", messages=problems)
     details.comments = [*(details.comments or ()), *given.all["comments"]]
     details.cursor = given.text("cursor") or None
+    details.can_post = given.all.get("can_post_comment") is True
     details.error = {"custom_message": said} if (said := given.text("error")) else details.error
+    state.changed()
+    return {}
+
+
+def acknowledge_comment(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
+    """entity.acknowledgeCommentAction: shows a comment that the user posted, or why it wasn't."""
+    if (details := _opened(state, given, triggers)) is None:
+        return {}
+    details.comment_error = given.text("error") or None
+    if not details.comment_error:
+        comment = given.all.get("comment")
+        if problems := [*rule("comment")(comment, "/comment")]:
+            raise ApiError("invalid_arguments", messages=problems)
+        details.comments = [as_object(comment), *(details.comments or ())]
     state.changed()
     return {}
 

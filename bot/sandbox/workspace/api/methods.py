@@ -167,6 +167,9 @@ class WebApi:
             "views.open": Method(partial(surfaces.open_modal, triggers=triggers, on_top=False), 100),
             "views.push": Method(partial(surfaces.open_modal, triggers=triggers, on_top=True), 100),
             "entity.presentDetails": Method(partial(entities.present, triggers=triggers)),
+            "entity.acknowledgeCommentAction": Method(
+                partial(entities.acknowledge_comment, triggers=triggers)
+            ),
             "entity.presentComments": Method(partial(entities.present_comments, triggers=triggers)),
         }
 

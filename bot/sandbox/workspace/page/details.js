@@ -2,6 +2,7 @@
 
 import { hideDialog, titledDialog } from "./dialog.js";
 import { h, safeUrl, uid } from "./dom.js";
+import { richTextEditor } from "./rich_editor.js";
 import { post, store } from "./store.js";
 
 const LABELS = {
@@ -10,6 +11,7 @@ const LABELS = {
 };
 
 let shown = null;
+let draft = null;
 
 export function openDetails(message, url) {
   return post("details", { channel: message.channel, ts: message.ts, url });
@@ -60,12 +62,29 @@ function buttons({ primary_actions: first = [], overflow_actions: others = [] } 
   }, text)));
 }
 
-function comments({ entity, comments: known, cursor }) {
+/** Where a comment is typed, as far as the app lets this user; what wasn't posted stays typed. */
+function composer({ can_post: allowed, comment_error: error }) {
+  if (!allowed) return null;
+  let typed = draft;
+  const editor = richTextEditor({ "aria-label": "Comment", "data-placeholder": "Write a comment" }, draft, (value) => { typed = value; });
+  const send = (event) => {
+    event.preventDefault();
+    draft = typed;
+    if (typed) post("details", { comment: typed });
+  };
+  return h("form", { class: "text", on: { submit: send } }, editor.node,
+    error ? h("span", { class: "field-error", role: "alert" }, error) : null,
+    h("button", { type: "submit", class: "button" }, "Post comment"));
+}
+
+function comments(details) {
+  const { entity, comments: known, cursor } = details;
   if (!entity.entity_comments) return [];
   const label = known ? "More comments" : `Comments (${entity.entity_comments.count})`;
   return [
     ...(known || []).map(({ sender, timestamp, comment }) => h("div", { class: "text details-text" },
       h("b", {}, sender.text), ` ${moment(timestamp)}`, h("br"), comment.value)),
+    known ? composer(details) : null,
     !known || cursor ? h("button", { type: "button", class: "text-button", on: { click: () => post("details", {}) } }, label) : null,
   ];
 }
@@ -103,11 +122,14 @@ export function showDetails() {
   if (!details) {
     if (shown) hideDialog(shown.overlay);
     shown = null;
+    draft = null;
     return;
   }
   shown = shown || { ...titledDialog(close), sig: "" };
   const sig = JSON.stringify(details);
   if (sig === shown.sig) return;
+  if (details.comments && !details.comment_error && details.comments.length > shown.count) draft = null;
+  shown.count = (details.comments || []).length;
   shown.sig = sig;
   shown.title.textContent = heading(details);
   shown.body.replaceChildren(...content(details).filter(Boolean).map((part) => h("div", { class: "block" }, part)));

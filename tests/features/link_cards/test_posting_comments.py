@@ -1,0 +1,168 @@
+"""Comments that people post in the details beside a link."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.delivery import Answer, Kind
+from tests.features.link_cards.panes import Pane, opened
+from tests.support.office import Office
+from tests.support.people import IDS, KEYS
+from tests.support.person import DM, Person
+from tests.support.prepared import demo_tracker
+from tests.support.reading import JSON, rich_text, text_of, until_so
+from tests.support.slackwire import SlackWire
+from tests.support.wire import Wire
+
+ANA = 1
+TEXT = {"type": "text", "text": "Same here, since "}
+BOLD = {"type": "text", "text": "Monday", "style": {"bold": True}}
+PUT = "PUT /issues/"
+
+
+@pytest.fixture
+def tracker() -> Tracker:
+    return demo_tracker(issue_reads=True, roles=True)
+
+
+@pytest.fixture
+def issue(office: Office) -> Issue:
+    return office.public_issue()
+
+
+def posted(issue: Issue) -> list[str]:
+    return [note.text for note in issue.notes if "Same here" in note.text]
+
+
+async def commenting(office: Office, person: Person, issue: Issue) -> Pane:
+    pane = await opened(office, person, issue)
+    assert (await pane.more_comments())["can_post"]
+    return pane
+
+
+async def test_a_comment_is_posted_once_in_ones_own_name(office: Office, ana: Person, issue: Issue) -> None:
+    pane = await commenting(office, ana, issue)
+
+    shown = await pane.comment(TEXT, BOLD)
+
+    assert posted(issue) == ["Same here, since **Monday**"]
+    assert issue.notes[-1].user_id == ANA
+    assert shown["comments"][0]["comment"]["value"] == "Same here, since Monday"
+    assert shown["comments"][0]["sender"] == {"text": "Ana Ruiz"}
+    assert shown["comment_error"] is None
+    assert await ana.direct() == []
+
+
+async def test_only_those_who_may_comment_are_offered_to(office: Office, ana: Person, issue: Issue) -> None:
+    for role in office.tracker.data.roles.values():
+        role.rights -= {"add_issue_notes"}
+
+    assert not (await (await opened(office, ana, issue)).more_comments())["can_post"]
+
+
+async def test_what_was_not_posted_is_given_back(office: Office, ana: Person, issue: Issue) -> None:
+    pane = await commenting(office, ana, issue)
+    for role in office.tracker.data.roles.values():
+        role.rights -= {"add_issue_notes", "edit_issues", "edit_own_issues"}
+
+    shown = await pane.comment(TEXT, BOLD)
+
+    assert shown["comment_error"]
+    assert posted(issue) == []
+    message = await ana.sees(lambda m: "Open form" in text_of(m), DM)
+    assert "Same here, since **Monday**" in text_of(message)
+    await ana.press(message, "Open form")
+    assert "Same here, since" in text_of(await ana.form("Comment"))
+
+
+async def test_a_comment_that_is_empty_is_refused(office: Office, ana: Person, issue: Issue) -> None:
+    shown = await (await commenting(office, ana, issue)).comment({"type": "text", "text": " "})
+
+    assert shown["comment_error"] == "Write a comment."
+
+
+async def test_someone_who_is_not_linked_anymore_links_and_the_comment_is_posted(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    pane = await commenting(office, ana, issue)
+    await ana.command("/tracker unlink")
+    await office.idle()
+
+    shown = await pane.comment(TEXT, BOLD)
+    assert shown["comment_error"] == "Link your account first."
+    offer = await ana.sees(lambda m: "Link account" in text_of(m), DM)
+    assert "Same here, since **Monday**" in text_of(offer)
+    await ana.press(offer, "Link account")
+    await ana.submit(await ana.form("Link account"), {"API key": KEYS["ana"]})
+
+    await until_so(lambda: posted(issue))
+    await office.idle()
+    assert posted(issue) == ["Same here, since **Monday**"]
+    await ana.sees(lambda m: "Commented on" in text_of(m), DM)
+
+
+@pytest.mark.parametrize("fault", ["lose the answer", "502 after it"])
+async def test_a_comment_whose_answer_is_lost_is_posted_once(tmp_path: Path, wire: Wire, fault: str) -> None:
+    tracker = demo_tracker(issue_reads=True, roles=True)
+    async with Office(tmp_path, tracker=tracker, wire=wire).opened("ana") as office:
+        issue, ana = office.public_issue(), Person(office, IDS["ana"])
+        pane = await commenting(office, ana, issue)
+        wire.fail(fault, PUT)
+
+        shown = await pane.comment(TEXT, BOLD)
+
+        assert len(posted(issue)) == 1
+        assert shown["comments"][0]["comment"]["value"] == "Same here, since Monday"
+
+
+async def test_a_comment_that_slack_is_not_told_of_is_confirmed_in_a_message(
+    tmp_path: Path, wire: Wire
+) -> None:
+    tracker, slack = demo_tracker(issue_reads=True, roles=True), SlackWire()
+    async with Office(tmp_path, tracker=tracker, wire=wire, slack_wire=slack).opened("ana") as office:
+        issue, ana = office.public_issue(), Person(office, IDS["ana"])
+        pane = await commenting(office, ana, issue)
+        slack.lasting = {"entity.acknowledgeCommentAction": "500 before it"}
+
+        await pane.comment(TEXT, BOLD)
+
+        assert len(posted(issue)) == 1
+        await ana.sees(lambda m: "Commented on" in text_of(m) and "Monday" in text_of(m), DM)
+
+
+async def test_a_comment_that_a_stop_interrupts_is_given_back(tmp_path: Path, wire: Wire) -> None:
+    tracker = demo_tracker(issue_reads=True, roles=True)
+    async with Office(tmp_path, tracker=tracker, wire=wire).opened("ana") as office:
+        issue, ana = office.public_issue(), Person(office, IDS["ana"])
+        await commenting(office, ana, issue)
+        wire.too_late = 30
+        wire.fail("late", PUT)
+        await ana._post("details", comment=rich_text({"type": "rich_text_section", "elements": [TEXT, BOLD]}))
+        await until_so(lambda: any(asked.startswith(PUT) for asked in wire.asked))
+        await office.bot.stop(0.1)
+        wire.heal()
+
+        message = await ana.sees(lambda m: "restarted" in text_of(m), DM)
+        assert "Same here, since **Monday**" in text_of(message)
+        await office.start_bot()
+
+
+async def test_a_repeated_delivery_posts_nothing_again(
+    office: Office, ana: Person, issue: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane, repeated = await commenting(office, ana, issue), []
+    deliver = office.workspace._delivery.deliver
+
+    async def twice(kind: Kind, payload: JSON, **how: Any) -> Answer:
+        if payload.get("view", {}).get("type") == "entity_comment":
+            repeated.append(await deliver(kind, payload, **how))
+        return await deliver(kind, payload, **how)
+
+    monkeypatch.setattr(office.workspace._delivery, "deliver", twice)
+    await pane.comment(TEXT, BOLD)
+
+    assert len(repeated) == 1
+    assert len(posted(issue)) == 1
