@@ -265,9 +265,7 @@ class Edited:
     @property
     def assigned(self) -> bool:
         """Whether somebody else is its assignee now."""
-        return any(change.field is CHANGEABLE["to"] for change in self.changed) and bool(
-            self.issue.assigned_to
-        )
+        return self.issue.assigned_to is not None and any(change.name == "to" for change in self.changed)
 
 
 class EditConflict(UserError):
@@ -352,7 +350,8 @@ class Editing:
         changed = _changes(taken, after, values, held(after))
         because = await self._because(session, number, not_taken)
         left, mine = (because,) if because else (), assigned_to(session, after)
-        final = any(change.name == "status" for change in changed) and _is_final(before, after)
+        allowed, stepped = {status.id for status in after.allowed_statuses}, "status" in taken
+        final = bool(stepped and allowed and before.status and before.status.id not in allowed)
         return Edited(before, after, changed, not_taken, left=left, mine=mine, final=final)
 
     async def _cause(self, session: Session, editable: Editable, edit: Edit, error: WrongField) -> WrongField:
@@ -406,9 +405,8 @@ class Editing:
             catalog = await self.access.catalogs.with_values(session, catalog, held)
         statuses = catalog.lists.get("statuses", ())
         lists = {**catalog.lists, "statuses": issue.allowed_statuses or statuses}
-        return Editable(
-            issue, replace(catalog, lists=lists, custom_fields=_with_held(catalog, issue)), statuses
-        )
+        catalog = replace(catalog, lists=lists, custom_fields=_with_held(catalog, issue))
+        return Editable(issue, catalog, statuses)
 
 
 def _with_held(catalog: Catalog, issue: Issue) -> tuple[CustomField, ...]:
@@ -444,12 +442,6 @@ def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit,
     )
     in_form = set(map(_in_form, names))
     return back, {name: mark for name, mark in marks(after).items() if name in in_form}
-
-
-def _is_final(before: Issue, after: Issue) -> bool:
-    """Whether the service tells that the user can't set the status back."""
-    allowed = {status.id for status in after.allowed_statuses}
-    return bool(allowed and before.status and before.status.id not in allowed)
 
 
 def _in_form(name: str) -> str:

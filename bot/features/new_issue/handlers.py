@@ -226,17 +226,20 @@ class CreateFormHandlers:
         self.pauses.begin(form.form_key, math.inf)  # nothing is looked up for what was typed right before
         await self.unfinished.created(reply.owner, form.view)
         await self.files.attached(reply.owner, made.issue.id, batch)
-        if not reply.place.channel_id:
-            blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
-            beside = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
-            view = forms.said("Created", [*blocks, *beside])
-            told = self.messenger.told
-            return FormResult(view=view, then=partial(told, reply.owner, made.issue))
-
-        followed = bool(metadata.source and reply.place.thread_ts)
+        if reply.place.channel_id:
+            followed = bool(metadata.source and reply.place.thread_ts)
+            tell = partial(announce, self.parts, reply, made, batch, included.notes, followed=followed)
+            return FormResult(then=tell)
         return FormResult(
-            then=partial(announce, self.parts, reply, made, batch, included.notes, followed=followed)
+            view=await self._confirmed(reply, made, batch),
+            then=partial(self.messenger.told, reply.owner, made.issue),
         )
+
+    async def _confirmed(self, reply: Reply, made: Created, batch: Batch) -> JSON:
+        """The form's confirmation, where there is no channel to announce the issue in."""
+        blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
+        files = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
+        return forms.said("Created", [*blocks, *files])
 
     async def _again(self, reply: Reply, view: View, shown: FormState) -> FormResult:
         """The submitted form with all entered values, and what is wrong."""

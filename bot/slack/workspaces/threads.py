@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, field
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -17,20 +16,17 @@ KEPT = ("ts", "user", "username", "bot_profile", "app_id", "files")
 DELETED = "tombstone"
 
 
-@dataclass(eq=False)
 class Thread:
     """The messages of a thread that were read so far, in order and without deleted ones.
 
     `total` is how many messages Slack counts in it, deleted ones and unread ones included.
     """
 
-    slack: AsyncWebClient
-    channel_id: str
-    ts: str
-    messages: dict[str, JSON] = field(default_factory=dict)
-    total: int = 0
-    cursor: str | None = None
-    complete: bool = False
+    def __init__(self, slack: AsyncWebClient, channel_id: str, ts: str) -> None:
+        self.slack, self.channel_id, self.ts = slack, channel_id, ts
+        self.messages: dict[str, JSON] = {}
+        self.total, self.complete = 0, False
+        self._cursor: str | None = None
 
     async def read(self, seconds: float) -> None:
         """Read what Slack gives within `seconds`. Raises SLACK_FAILED if that is nothing."""
@@ -50,7 +46,7 @@ class Thread:
     async def _read_page(self) -> None:
         """Read the next page. Raises SLACK_FAILED."""
         page = await self.slack.conversations_replies(
-            channel=self.channel_id, ts=self.ts, limit=PAGE, cursor=self.cursor
+            channel=self.channel_id, ts=self.ts, limit=PAGE, cursor=self._cursor
         )
         for message in page.get("messages") or ():
             if "reply_count" in message:
@@ -58,5 +54,5 @@ class Thread:
             if message.get("subtype") != DELETED:
                 kept = {key: message[key] for key in KEPT if key in message}
                 self.messages[str(message["ts"])] = kept | {"text": text_of(message)}
-        self.cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
-        self.complete = self.cursor is None
+        self._cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        self.complete = self._cursor is None
