@@ -7,14 +7,16 @@ a job, in the transaction that moves the feed on: `FollowedReads` posts it, or s
 import asyncio
 from dataclasses import replace
 
+from bot.errors import KeySuspended, TooManyRequests
 from bot.features.digests.editions import DigestRun, RunResult
 from bot.features.digests.reading import Content
 from bot.features.digests.runs import DigestRuns
 from bot.service.models import Issue
 from bot.store.digests import Digest, Pause
 from bot.store.followed import Followed
-from bot.store.job import Again, Outcome
+from bot.store.job import Again, Later, Outcome
 
+LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
 ALONE = 10  # more new issues than this in one reading are one post that lists them
 
 
@@ -47,6 +49,12 @@ class FeedRuns(DigestRuns):
         shown = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.changed(changed)])
         old = stored.dropping_old(feed.id, self._clock.now())
         return replace(outcome, also=(*outcome.also, *shown, old))
+
+    async def put_off(self, item: DigestRun, error: Exception | None = None) -> Later:
+        """Within a minute, unless the service or a refused key asks for more."""
+        later = await super().put_off(item, error)
+        asked = isinstance(error, KeySuspended | TooManyRequests)
+        return later if asked else replace(later, seconds=min(later.seconds, LATEST_RETRY))
 
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
         if result is not RunResult.EMPTY:
