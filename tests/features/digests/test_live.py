@@ -18,7 +18,9 @@ from bot.store.digests import Digest, Pause
 from bot.timings import Delays, Timings
 from tests.features.digests.newsroom import ANA, MOBILE, Digests
 from tests.features.digests.test_troubles import FEWEST_STEPS, Trouble, dies, stalls
+from tests.support.digesting import wanted
 from tests.support.office import TEAM
+from tests.support.person import DM
 from tests.support.reading import text_of, until_so
 
 ANAS, BENS = 1, 2
@@ -190,6 +192,31 @@ async def test_what_happened_while_the_bot_was_down_is_posted_when_it_is_back(di
     first, second = posts(digests)
     assert "assigned to Ben Okafor" in first.text
     assert "Meanwhile" in second.text
+
+
+async def test_what_happened_while_the_tracker_failed_is_one_post_soon_after(digests: Digests) -> None:
+    await add_feed(digests)
+    issues = []
+    digests.service.fail("500 before it", lasting=True)
+    for _ in range(12):
+        issues.append(digests.report("Alarm").id)
+        await digests.tick(timedelta(minutes=5))
+    assert posts(digests) == []
+
+    digests.service.heal()
+    await minute(digests)
+
+    assert digests.listed() == [tuple(issues)]
+
+
+async def test_a_feed_in_a_direct_message_posts_there(digests: Digests) -> None:
+    ana, slack = digests.person, digests.office.workspace.state
+    direct = next(one for one in slack.channels.values() if one.kind == "im" and ANA.user_id in one.members)
+    await digests.office.digests.add(ANA, Place(TEAM, direct.id), wanted("webshop", "live"))
+    digests.report("It rings twice")
+    await minute(digests)
+
+    assert "It rings twice" in text_of((await ana.messages(DM))[-1])
 
 
 def make_private(digests: Digests, issue: Issue) -> None:

@@ -60,6 +60,19 @@ async def test_a_digest_lists_what_has_the_field_and_is_in_the_query(office: Off
     assert "cf_2:K-9 query:2" in text_of(removed)
 
 
+async def test_a_live_feed_is_filtered_alike(office: Office, ana: Person) -> None:
+    await ana.ask(f"/digest add webshop live customer-reference:K-9 query:{WAITING}")
+    report(office, "Waits for the customer")
+    report(office, "Nobody has looked", status=NEW)
+    report(office, "Another customer waits", reference="K-99")
+
+    await run_due_after(office, timedelta(minutes=2))
+
+    public = [text_of(message) for message in await ana.messages() if not message["ephemeral"]]
+    (post,) = [text for text in public if "created" in text]
+    assert "Waits for the customer" in post
+
+
 @pytest.mark.parametrize("kind", ["due", "stale", "closed"])
 async def test_other_kinds_are_filtered_alike(office: Office, ana: Person, kind: str) -> None:
     put(office.tracker.data.queries, SavedQuery(7, "High", {"priority_id": str(HIGH), "status_id": "*"}))
