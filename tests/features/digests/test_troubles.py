@@ -17,7 +17,6 @@ from tests.support.digesting import wanted
 from tests.support.office import TEAM
 from tests.support.reading import text_of, until_so
 
-MONTH = timedelta(days=30)
 SOON = timedelta(seconds=DEFAULT.longest_post + 1)
 FEWEST_STEPS = 5
 """A digest and a notice take more steps than these."""
