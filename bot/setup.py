@@ -86,7 +86,8 @@ class Setup:
             self._require((TRACKER, *tokens))
         self._ask_for_tracker()
         self._make_key()
-        if self.asks and not all(self._is_known(question) for question in tokens):
+        both = tokens == (BOT_TOKEN, APP_TOKEN)  # the link's manifest is for Socket Mode in one workspace
+        if self.asks and both and not all(self._is_known(question) for question in tokens):
             self._print_link()
         for question in tokens:
             self.answers[question.variable] = self._answer(question)
