@@ -203,6 +203,38 @@ async def test_a_replayed_request_does_nothing(office: Office) -> None:
     assert len(office.tracker.data.time_entries) == before + 1
 
 
+@pytest.mark.parametrize(
+    ("name", "changed", "why"),
+    [
+        ("form:issue.create", {"view": {"type": "modal"}}, "payload.view without id"),
+        ("form:time.log", {"user": {"id": 5}}, "payload.user.id has another type"),
+        ("event:reaction_added", {"event": {"type": "reaction_added"}}, "payload.event without user"),
+        ("command:issue", {"user_id": "a\x00b"}, "payload.user_id has another type"),
+        ("form:link", {"view": None}, "payload without view"),
+    ],
+)
+async def test_a_missing_or_wrong_field_is_one_logged_line(
+    office: Office, printed: io.StringIO, name: str, changed: dict[str, Any], why: str
+) -> None:
+    recording = next(one for one in recordings() if one.name == name)
+
+    answer = await posted(office, recording, recording.at(office) | changed)
+
+    assert answer == Answer(400, "")
+    [line] = [json.loads(line) for line in printed.getvalue().splitlines()]
+    assert (line["action"], line["why"]) == ("slack.malformed", why)
+
+
+async def test_a_null_field_counts_as_missing(office: Office, printed: io.StringIO) -> None:
+    recording = next(one for one in recordings() if one.name == "action:issue.show")
+
+    payload = fresh(office, recording.at(office)) | {"message": None, "view": None}
+    assert (await posted(office, recording, payload)).status == 200
+    await office.idle()
+
+    assert broken(printed) == []
+
+
 async def test_payloads_without_a_handler_are_rejected(office: Office) -> None:
     pressed = next(one for one in recordings() if one.name == "action:issue.show")
     payload = fresh(office, pressed.at(office))
