@@ -85,7 +85,7 @@ async def test_reopens_and_clears(chris: Person, issue: Issue) -> None:
 MISTAKES = {
     "{n} due:someday done:50": ("isn't a date", {"% done": "50%"}),
     "{n} priority:none estimate:soon": ("Priority can't be empty", {"Estimated hours": "soon"}),
-    "{n} make it work to:me": ("No status called “make it work”", {"Assignee": "Ana Ruiz (me)"}),
+    "{n} make it work to:me": ("I don't understand “make it work”", {"Assignee": "Ana Ruiz (me)"}),
     "{n} close it soon": ("I don't understand “soon”", {"Status": "Closed"}),
     "{n} close\nIt's in 2.0": ("I don't understand “It's in 2.0”", {"Status": "Closed"}),
     "{n}\nIt's in 2.0": ("I don't understand “It's in 2.0”", {}),
