@@ -7,7 +7,7 @@ import pytest
 
 from bot.sandbox.tracker.data import Issue
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
-from tests.features.notices.in_the_service.turns import ANA, BEN, Turns
+from tests.features.notices.in_the_service.turns import ANA, BEN, TURN, Turns
 from tests.features.notices.test_choosing import ticked
 from tests.support.office import Office
 from tests.support.person import DM, Person
@@ -240,9 +240,9 @@ async def test_what_was_said_before_an_assignment_with_the_bot_is_told_too(
     assert slack
     await turn_on(ben, "comments")
     mine.author_id, mine.assigned_to_id = BEN, None
-    turns.change(mine, ANA, "I'll give it to you.")
+    turns.change(mine, ANA, "I'll give it to you.", before=TURN + timedelta(seconds=10))
     slack.lasting = {"chat.postMessage": "refuse:access_denied"}
-    await ana.command(f"/issue {mine.id} to:@ben")
+    await ana.ask(f"/issue {mine.id} to:@ben")
     await turns.next()
     slack.lasting = {}
     for _ in range(2):
