@@ -180,7 +180,7 @@ async def test_a_form_works_after_its_response_was_lost(ana: Person, wire: Slack
     wire.faults = [("views.push", fault)]
     await ana.choose_in_form(found, line, "Assign to me")
 
-    assert f"#{number} is " in text_of(await ana.form(f"#{number}"))
+    assert "Assignee: Unassigned → *Ana Ruiz*" in text_of(await ana.form(f"#{number}"))
     shown = (await ana.state())["views"]
     assert [view["title"]["text"] for view in shown] == ["Search results", f"#{number}"]
     assert not any("didn't show" in text_of(view) for view in shown)

@@ -24,7 +24,7 @@ from bot.slack.language.values import ZoneUnknown
 from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message, button_row, context, section, sentence
+from bot.slack.surfaces.blocks import Block, Message, actions, button, button_row, context, section, sentence
 from bot.slack.surfaces.buttons import shows_progress
 from bot.slack.surfaces.drafts import ReopenForm
 from bot.slack.surfaces.forms import FormResult, refilled
@@ -249,16 +249,16 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
 async def _below(reply: Reply, error: BotError) -> list[Block]:
     """The typed command, if it is worth repeating, and buttons that lead on from the error."""
     line = reply.interaction.typed if reply.give_back and not reply.place.said_there else None
-    below = [typed(line)] if line and " " in line else []
+    below, buttons = [typed(line)] if line and " " in line else [], None
     if reply.recovery:
         try:
-            if buttons := await reply.recovery(error):
-                below.append(buttons)
+            buttons = await reply.recovery(error)
         except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
             log_failure("recovery not offered", "failure.no_recovery", failed)
     if isinstance(error, ZoneUnknown):
-        below.append(button_row("Try again", await reply.save_request()))
-    return below
+        again = button("Try again", await reply.save_request(), style=None if buttons else "primary")
+        buttons = actions([*(buttons["elements"] if buttons else ()), again])
+    return [*below, buttons] if buttons else below
 
 
 ANSWERABLE_FOR = timedelta(minutes=30)  # how long Slack accepts answers at a `response_url`
