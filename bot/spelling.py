@@ -49,9 +49,12 @@ def slip(wanted: str, names: Iterable[str]) -> str | None:
 
 
 def word_meant(typed: str, words: Iterable[str]) -> str | None:
-    """The word of a command that a slip of the finger hides, never one that takes something away."""
+    """The word of a command that a slip of the finger hides, never one that takes something away or that the
+    typed word turns around, as `unclose` does.
+    """
     found = None if typed.lower() in GOVERNING else slip(typed.lower(), words)
-    return None if found in DESTRUCTIVE else found
+    turned = found and typed.lower() in (f"un{found}", f"re{found}")
+    return None if found in DESTRUCTIVE or turned else found
 
 
 def _distance(one: str, other: str) -> int:

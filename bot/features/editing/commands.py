@@ -110,7 +110,7 @@ def edit_command(
         reader.problems.append(CANNOT[cannot[0].text](typed.number))
     elif left and (meant := _verb(given.words, vocabulary)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
-    elif left and left == words and not parsed.options and _may_be_status(given.words, vocabulary):
+    elif left and left == words and not parsed.options and _may_be_status(asked.words, vocabulary):
         found["status"] = left  # `42 in porgress`
         guessed.add("status")
     elif left or steps[1:] or cannot or ("ask" in parsed.options and parsed.options.keys() != {"ask"}):

@@ -37,7 +37,7 @@ Act = Enum(
     "TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
 SHOW, OF = "show|view|open", "me|the|issue|ticket"
-FACETS = "show|status|details|info|history|comments|link|share"
+FACETS = "show|view|status|details|info|history|comments|link|share"
 ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
 _QUESTIONS = "|".join(sorted(QUESTION_WORDS))
 _ROWS = Table(

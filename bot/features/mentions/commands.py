@@ -136,7 +136,7 @@ _ISSUE = Table[Row](
 _OTHER = Table[Row](
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
     ("attach", ("issue", "attach")),
-    ("search|find {rest?}", ("issues", "{rest}")),
+    ("search|find for? {rest?}", ("issues", "{rest}")),
     ("list|show projects", ("tracker", "projects")),
     ("list|show digests", ("digest", "list")),
     ("list|show templates", ("issue", "templates")),
@@ -148,7 +148,9 @@ _ACCOUNT = Table[Row](
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
     ("send|message|dm|remind|tell|give {sent}", ("digest", "me {when}")),
     ("act=projects|settings {few?}", ("tracker", "{act} {few}")),
-    ("act=project|default|user|who|who's {few}", ("tracker", "{act} {few}")),
+    ("act=project|default|user {few}", ("tracker", "{act} {few}")),
+    ("who's {name}", ("tracker", "who is {name}")),
+    ("who act=is|am {name}", ("tracker", "who {act} {name}")),
     (f"act={ACCOUNT} my? account|me? please?", ("tracker", "{act}")),
     ("log|sign out|off please?", ("tracker", "logout")),
     ("log|sign in please?", ("tracker", "link")),
@@ -158,6 +160,7 @@ _ACCOUNT = Table[Row](
     ("what can you do", ("tracker", "help")),
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
     sent=rf"\S+\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
+    name=r"\S+(?:\s+\S+)?",
     few=r"\S+(?:\s+\S+){0,2}",  # more words are a sentence
 )
 _ASKS = Table(

@@ -121,7 +121,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("set|change|update it|this? to {status}", "status:{status}", CHANGE),
     ("set|change|update it|this? to {priority}", "priority:{priority}", CHANGE),
     ("close|closed|done it|this?", "step:close", CHANGE),
-    ("reopen|reopened|open it|this? again?", "step:reopen", CHANGE),
+    ("reopen|reopened|open|unclose it|this? again?", "step:reopen", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
     ("in|with? category is? {category}", "category:{category}", SEARCH),
     ("{category} category", "category:{category}", SEARCH),
@@ -170,7 +170,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("oldest|first {number}", "sort:created:asc most:{number}", SEARCH),
     ("top {number}", "sort:priority:desc most:{number}", SEARCH),
     ("top|highest priority|prio first?", "sort:priority:desc", SEARCH),
-    ("newest|latest first?", "sort:created:desc", SEARCH),
+    ("sort|sorted? newest|latest first?", "sort:created:desc", SEARCH),
     ("most? recent", "sort:created:desc", SEARCH),
     ("oldest first?", "sort:created:asc", SEARCH),
     ("recently updated|changed", "sort:updated:desc", SEARCH),
@@ -178,7 +178,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("most urgent|important first?", "sort:priority:desc", SEARCH),
     # Other fields of an issue
     ("{percent} done|complete|finished?", "done:{percent}", CHANGE),
-    ("set|change progress to? {value}", "done:{value}", CHANGE),
+    ("set|change|update progress to? {value}", "done:{value}", CHANGE),
     ("done at|to? {percent}", "done:{percent}", CHANGE),
     ("starts|starting on? {day}", "start:{day}", CHANGE),
     ("add|move it|this? to version|milestone|release {value}", "version:{value}", CHANGE),
@@ -198,7 +198,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
         )
     ),
     *((f"set|change|update|edit the? {said}", f"ask:{key}", CHANGE) for key, said in SET),
-    *((f"no|without|clear|remove the? {said}", f"{key}:none", CHANGE) for key, said in CLEARABLE),
+    *((f"no|without|clear|remove|drop the? {said}", f"{key}:none", CHANGE) for key, said in CLEARABLE),
     # What can't be changed here
     ("make|set|mark it|this? as? private|public|confidential", "cannot:private", CHANGE),
     ("add {person} as|to the|a? watcher|watchers", "cannot:watch", CHANGE),
@@ -245,7 +245,9 @@ FILLERS = frozenset(
     }
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
-VERBS = frozenset({"issues", "tickets", "show", "list", "with", "and", "the", "me", "all"})
+VERBS = frozenset(
+    {"issues", "tickets", "show", "list", "with", "and", "the", "me", "all", "containing", "contains"}
+)
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 """Fillers that stand for what is searched, wherever they are."""

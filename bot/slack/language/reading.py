@@ -173,7 +173,7 @@ class Reader:
         if slot in ("value", "rest", "title"):
             return self._run(at, to_end=slot != "value")
         if word.quoted or word.user:
-            fits = (slot == "person" and leads) or (leads and word.quoted and slot in _KINDS)
+            fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in _KINDS)
             return (Value(word.atoms), 1) if fits else None
         found = self.marks.at(slot, at, leads=leads)
         return (Value((Atom(found[0]),)), found[1]) if found else None
@@ -344,7 +344,7 @@ def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
 
 def _front(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """The words before a colon, a dash or within brackets at a new issue's front, and those after it."""
-    closes = ("]", "]:") if words and words[0].source.startswith("[") else (":",)
+    closes = ("]", "]:", ")", "):") if words and words[0].source.startswith(("[", "(")) else (":",)
     for n, word in enumerate(words[:FRONT]):
         if not word.quoted and (word.source.endswith(closes) or (n and word.source in DASHES)):
             first = tuple(map(_bare, words[: n + 1]))
@@ -356,7 +356,7 @@ def _bare(word: Word) -> Word:
     """The word without the brackets and the colon around what is said in front of a subject."""
     if any(atom.quoted or atom.user for atom in word.atoms):
         return word
-    text = word.source.strip("[]:")
+    text = word.source.strip("[]():")
     return Word((Atom(text),), text)
 
 
@@ -402,7 +402,7 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """
     reader, typed = Reader("change", parsed.words, vocabulary, today), parsed.options.keys()
     found = [one for one in reader.phrases() if not typed & one.options.keys()]
-    found = [one for one in found if not _negated(one, reader.plain)]
+    found = [one for one in found if not (_negated(one, reader.plain) or _addressed(one, reader.plain))]
     left = _left(parsed.words, found)
     runs: list[list[int]] = []
     for n in left:
@@ -418,6 +418,11 @@ def _negated(phrase: Phrase, plain: Sequence[str | None]) -> bool:
     """Whether a negation after a phrase's first word turns it around; a new subject may have one."""
     within = plain[phrase.at + 1 : phrase.at + phrase.count]
     return "subject" not in phrase.options and not NEGATIONS.isdisjoint(within)
+
+
+def _addressed(phrase: Phrase, plain: Sequence[str | None]) -> bool:
+    """Whether a person is only spoken to, as in `thanks ben`."""
+    return phrase.alone and "to" in phrase.options and phrase.at > 0 and plain[phrase.at - 1] in TALK
 
 
 def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
