@@ -1,6 +1,5 @@
 """`/tracker` (docs/commands.md)."""
 
-import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,7 +9,7 @@ from bot.service.conventions import KEY
 from bot.slack.language.keys import LINK, key_typed
 from bot.slack.language.options import Parsed
 from bot.slack.language.questions import reject_question
-from bot.slack.language.rows import Table
+from bot.slack.language.rows import Table, shapes
 from bot.slack.language.tokens import SlackUser, words
 from bot.slack.language.values import person, unknown_word
 from bot.store.owner import Owner
@@ -76,7 +75,12 @@ _TABLE = Table(
 )
 _ALONE = {Act.UNLINK: "unlink", Act.LOGOUT: "logout", Act.WHOAMI: "whoami", Act.HELP: "help"}
 _WRITES = (Act.SET_DEFAULT, Act.CLEAR_DEFAULT, Act.SET_EMOJI, Act.CLEAR_EMOJI, Act.SET_NOTICES, Act.UNLINK)
-_NUMBER = re.compile(r"(?:#|https?://\S*/users/)?([0-9]{1,9})/?")
+_PERSON = shapes(
+    "{number}",
+    "{name}",
+    number=r"(?:#|https?://\S*/users/)?(?P<id>[0-9]{1,9})/?",
+    name=r"[^\W\d_][\w .'’-]{1,60}",
+)
 
 
 def may_hold_key(text: str) -> bool:
@@ -113,13 +117,14 @@ def _who(args: Parsed, command: str, asker: Owner) -> Who:
     who = person(args.words[0], asker) if len(args.words) == 1 else args.plain
     if isinstance(who, Owner) or who == "me":
         return who
-    who = who.rstrip("?!.")
-    number = _NUMBER.fullmatch(who)
-    if number is None and command == "user" and re.fullmatch(r"[^\W\d_][\w .'’-]{1,60}", who):
-        return who  # by name
-    if number is None or not int(number[1]):
+    found = _PERSON.take(who)
+    slots = found[1].groupdict("") if found else {}
+    number, name = slots.get("id"), slots.get("name")
+    if name and command == "user":
+        return name.rstrip(". ")
+    if not number or not int(number):
         raise UserError(
             "Mention the person or use their ID: `{/tracker} {command} @name` or `{/tracker} {command} 5`.",
             command=command,
         )
-    return number[1]
+    return number

@@ -55,7 +55,7 @@ def _compiled(said: str, slots: dict[str, str]) -> re.Pattern[str]:
             one = f"(?P<{slot}>{slots[slot]})"
         else:
             name, _, choices = word.removesuffix("?").rpartition("=")
-            options = "|".join(map(re.escape, choices.split("|")))
+            options = "|".join(map(re.escape, choices.split("|"))).replace("'", "['’]")
             one = f"(?{f'P<{name}>' if name else ':'}{options}){AFTER}"
         row += f"(?:{BEFORE}{one}){'?' if optional else ''}"
-    return re.compile(row.replace("'", "['’]") + r"(?P<end>[\s,.!?]*)\Z", re.IGNORECASE | re.DOTALL)
+    return re.compile(row + r"(?P<end>[\s,.!?]*)\Z", re.IGNORECASE | re.DOTALL)
