@@ -210,24 +210,36 @@ async def test_a_message_of_unknown_outcome_tells_each_comment_once(
     assert MAY_BE_REPEATED not in said
 
 
-async def test_a_process_that_dies_while_it_tells_loses_and_repeats_nothing(
-    office: Office, turns: Turns, ben: Person, mine: Issue
+@pytest.mark.parametrize("step", ["lists", "reads the issue", "waits to send", "sent it"])
+async def test_a_process_that_dies_at_any_step_loses_and_repeats_nothing(
+    turns: Turns, ben: Person, mine: Issue, wire: Wire, step: str
 ) -> None:
+    office = turns.office
     slack = office.slack_wire
     assert slack
     await turn_on(ben, "comments")
     turns.change(mine, ANA, "First.")
-    slack.lasting = {"chat.postMessage": "late answer:10"}
+    asked = {"lists": "GET /issues.json", "reads the issue": f"GET /issues/{mine.id}.json"}.get(step, "")
+    if asked:
+        wire.too_late = 10
+        wire.fail("late", asked, lasting=True)
+    slack.lasting = {"chat.postMessage": "429:60" if step == "waits to send" else "late answer:10"}
     turn = asyncio.create_task(turns.next())
-    await until_so(lambda: slack.called("chat.postMessage"))
+    await until_so(lambda: asked in wire.asked if asked else slack.called("chat.postMessage"))
     await asyncio.sleep(0.3)
     await office.bot.stop(0.1)
     turn.cancel()
     slack.lasting = {}
+    wire.heal()
     await office.start_bot()
     turns.change(mine, ANA, "Second.")
-    for _ in range(3):
+
+    async def both() -> bool:
         await turns.next()
+        return "Second." in str(await notices(ben))
+
+    await until(both)
+    await turns.next()
 
     said = str([text_of(message) for message in await notices(ben)])
     assert (said.count("First."), said.count("Second.")) == (1, 1)
