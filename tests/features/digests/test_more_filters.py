@@ -128,9 +128,7 @@ async def test_a_query_that_the_owner_no_longer_sees_pauses_the_digest(
 
 
 async def test_a_digest_goes_on_after_servers_refused_its_query(wired: Person, wire: Wire) -> None:
-    await wired.open_home()
-    await wired.press_at_home("Turn off")  # messages about assignments, for which issues are read, too
-    await wired.home_saying("Turn on")
+    await wired.ask("/tracker notify assigned off")  # for which issues are read, too
     await wired.ask(f"{WEB} query:{WAITING}")
     wire.heal()
     await posts(wired.office, wired)
