@@ -90,7 +90,8 @@ def may_hold_key(text: str) -> bool:
 
 def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     """Parse `/tracker <text>` of `asker`. Raises UserError, never with a typed API key in its text."""
-    typed, found = words(text), _TABLE.take(text.strip())
+    typed = words(text)
+    found = _TABLE.take(text.strip() if typed else "")
     if found is None and not KEY.search(text):
         raise unknown_word(typed[0].text.lower().rstrip("?!.,"), _TABLE.verbs, "tracker")
     if found is None or found[0] is Act.LINK_WITH_KEY or KEY.search(text):  # nothing else looks like a key

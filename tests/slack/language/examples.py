@@ -199,7 +199,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         ),
     },
     "/tracker": {
-        "": TrackerRequest(OnTracker.ACCOUNT),
+        **same(TrackerRequest(OnTracker.ACCOUNT), "", "\u2060"),
         "help": TrackerRequest(OnTracker.HELP),
         **same(TrackerRequest(OnTracker.LINK), "Link", "login", "connect", "signin"),
         "unlink": TrackerRequest(OnTracker.UNLINK),
