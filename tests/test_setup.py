@@ -189,7 +189,7 @@ async def test_what_the_file_has_is_kept_and_replaced_only_when_agreed(tmp_path:
     assert file.read_text(encoding="utf-8") == replaced + added
 
 
-@pytest.mark.parametrize("existing", ["", EXISTING])
+@pytest.mark.parametrize("existing", ["", EXISTING], ids=["no file", "a file"])
 async def test_a_setup_that_is_cut_off_changes_nothing(tmp_path: Path, redmine: str, existing: str) -> None:
     if existing:
         (tmp_path / ".env").write_text(existing, encoding="utf-8")

@@ -35,10 +35,16 @@ class Notices:
 
     async def topics(self, owner: Owner) -> Mapping[Topic, datetime]:
         """The topics that the user is told of, with when each was turned on, by the service's clock."""
-        chosen = select(NoticeSwitchRow).where(NoticeSwitchRow.of(owner))
-        rows = await self.database.rows(chosen)
-        topics = DEFAULT | {Topic(row.topic): row.since for row in rows}
-        return {topic: topics[topic] for topic in Topic if topics.get(topic)}
+        return await self.database.read(lambda connection: _topics(connection, owner))
+
+    async def topics_about(self, owner: Owner, issue: int) -> Mapping[Topic, datetime]:
+        """As `topics`, for one issue: none if the user muted it."""
+        muted = select(MutedIssueRow.issue_id).where(MutedIssueRow.of(owner), MutedIssueRow.issue_id == issue)
+
+        def work(connection: Connection) -> Mapping[Topic, datetime]:
+            return {} if connection.execute(muted).first() else _topics(connection, owner)
+
+        return await self.database.read(work)
 
     async def switch(self, owner: Owner, topics: Collection[Topic], since: datetime | None) -> None:
         """Turn topics on, for what happens from `since` on by the service's clock; off for None."""
@@ -77,6 +83,12 @@ class Notices:
         """
         content = {"since": since and since.isoformat()}
         return self.jobs.putting(ASSIGNEE, _key(owner), content, replaces=replaces)
+
+
+def _topics(connection: Connection, owner: Owner) -> Mapping[Topic, datetime]:
+    rows = connection.execute(select(NoticeSwitchRow).where(NoticeSwitchRow.of(owner)))
+    topics = DEFAULT | {Topic(row.topic): row.since for row in rows}
+    return {topic: topics[topic] for topic in Topic if topics.get(topic)}
 
 
 def _key(owner: Owner) -> str:

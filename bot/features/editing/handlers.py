@@ -92,7 +92,7 @@ class EditHandlers:
         edit = await self._read(reply, typed_change(text, number))
         edited = await self.editing.apply(reply.owner, number, edit)
         if edited.assigned:
-            await self.messenger.told(reply.owner, edited.issue)
+            await self.messenger.changed(reply.owner, edited.issue)
         return edited
 
     async def _read(self, reply: Reply, typed: TypedChange) -> Edit:
@@ -154,7 +154,7 @@ class EditHandlers:
         message = views.edited(edited, reply.wording, undo, shareable=shareable, notes=notes)
         await reply.privately(message, replace=replace)
         if edited.assigned:
-            await self.messenger.told(reply.owner, edited.issue)
+            await self.messenger.changed(reply.owner, edited.issue)
 
     async def undo_pressed(self, press: ButtonPress[UndoChange], reply: Reply) -> None:
         """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
@@ -268,7 +268,7 @@ class EditHandlers:
 
         async def tell() -> None:
             if edited.assigned:
-                await self.messenger.told(reply.owner, edited.issue)
+                await self.messenger.changed(reply.owner, edited.issue)
 
         return FormResult(view=forms.said(f"#{edited.issue.id}", blocks), then=tell)
 

@@ -133,7 +133,7 @@ class IssueCommand:
             if draft.phrases:
                 notes.append(f"I used {read} to fill in fields. To change them, choose “Edit”.")
             await self.cards.tell(reply, made, notes)
-            await self.messenger.told(reply.owner, made.issue)
+            await self.messenger.assigned(reply.owner, made.issue, made.mention)
 
     async def _ask_for(self, reply: Reply, subjects: Sequence[str], text: str) -> None:
         """Ask whether several issues are meant: a button creates each."""

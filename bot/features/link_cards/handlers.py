@@ -257,7 +257,7 @@ class LinkHandlers:
         if not await self._present(reply, form, answer):
             await reply.privately(edited(done, reply.wording, shareable=False) if done else sentence(said))
         if done and done.assigned:
-            await self.messenger.told(reply.owner, done.issue)
+            await self.messenger.changed(reply.owner, done.issue)
 
 
 def _number(about: JSON) -> int:

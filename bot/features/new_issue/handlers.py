@@ -232,7 +232,7 @@ class CreateFormHandlers:
             return FormResult(then=tell)
         return FormResult(
             view=await self._confirmed(reply, made, batch),
-            then=partial(self.messenger.told, reply.owner, made.issue),
+            then=partial(self.messenger.assigned, reply.owner, made.issue, made.mention),
         )
 
     async def _confirmed(self, reply: Reply, made: Created, batch: Batch) -> JSON:
@@ -272,4 +272,4 @@ async def announce(
     ts = await issues.tell(reply, made, notes, followed=followed, before=before)
     if followed and ts:
         await parts.shared(FollowHandlers).follow_created(reply, made, ts)
-    await parts.shared(AssignmentMessenger).told(reply.owner, made.issue)
+    await parts.shared(AssignmentMessenger).assigned(reply.owner, made.issue, made.mention)

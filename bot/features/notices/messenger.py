@@ -39,19 +39,23 @@ class AssignmentMessenger:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.issues = parts, parts.shared(Issues)
 
-    async def told(self, by: Owner, issue: Issue) -> None:
-        """Tell an issue's assignee, if they want that, that `by` assigned it to them; never raises.
+    async def changed(self, by: Owner, issue: Issue) -> None:
+        """As `assigned`, for an issue that was changed."""
+        await self.assigned(by, issue, await self.issues.assignee_to_mention(by, issue))
 
-        Nobody is told about a group's issues, since groups aren't linked.
+    async def assigned(self, by: Owner, issue: Issue, assignee: str | None) -> None:
+        """Notify an issue's assignee, a Slack user, if they want that, that `by` assigned it to them; never
+        raises. Nobody is notified of a group's issues, because groups aren't linked.
         """
+        if assignee is None:
+            return
         try:
-            if user_id := await self.issues.assignee_to_mention(by, issue):
-                to, notices = replace(by, user_id=user_id), self.parts.store.notices
-                since = progress_of(await notices.progress(to)).since_of(issue.id)
-                notice, jobs = Notice(to, by, issue.id, since), self.parts.store.jobs
-                # Without a history, only this job knows who did it; with one, the first knows the most.
-                replaces = self.parts.client.optional.is_missing("get_issue")
-                await jobs.put(TOLD, _job_key(notice), notice.content, replaces=replaces)
+            to, notices = replace(by, user_id=assignee), self.parts.store.notices
+            since = progress_of(await notices.progress(to)).since_of(issue.id)
+            notice, jobs = Notice(to, by, issue.id, since), self.parts.store.jobs
+            # Without a history, only this job knows who did it; with one, the first knows the most.
+            replaces = self.parts.client.optional.is_missing("get_issue")
+            await jobs.put(TOLD, _job_key(notice), notice.content, replaces=replaces)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
@@ -100,9 +104,8 @@ class NoticeMessages(DueReads[Told, IssueNews]):
 
     async def ready(self, item: Told) -> Told | Outcome:
         """The item with its receiver's topics, once it is known whether an earlier attempt sent it."""
-        notices = self.parts.store.notices
-        topics = await notices.topics(item.owner)
-        if not topics or item.notice.issue in await notices.muted(item.owner):
+        topics = await self.parts.store.notices.topics_about(item.owner, item.notice.issue)
+        if not topics:
             return Done()
         item = replace(item, topics=topics)
         if item.job.tried_at is None or not item.job.sending:
