@@ -318,7 +318,7 @@ class Digests:
             raise needed()
         if plan.live and plan.kind != "new":
             raise ScheduleError(
-                "A live feed posts new issues. Leave out `kind:`, or choose a schedule, like `daily 9`."
+                "A live feed posts new issues. For other issues, choose another schedule, like `daily 9`."
             )
         if not plan.live and shortest_gap(parse(plan.schedule)) < SHORTEST_GAP:
             raise ScheduleError(
