@@ -419,6 +419,8 @@ async def test_the_form_makes_a_feed_and_a_digest_of_it(digests: Digests) -> Non
     form = await ana.form("New digest")
     await ana.choose(form, "Schedule", "Live")
     form = await ana.form("New digest", lambda view: "Time Time zone" not in text_of(view))
+    await ana.submit(form, {"Issues": "Closed issues"})
+    assert "A live feed posts new issues" in (await ana.errors())["schedule"]
     await ana.after(ana.submit(form, {}))
     assert (await feed_of(digests)).plan.live
     digests.report("It rings twice")
