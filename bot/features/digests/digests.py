@@ -179,7 +179,8 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            await self._require_only_feed(digest, plan)
+            if plan.live and not digest.plan.live:
+                await self._require_new(Channel(digest.owner.team_id, digest.channel_id), plan)
             reader = DigestReader(self._client, session, now)
             restarts = (plan.kind, plan.live) != (digest.plan.kind, digest.plan.live)
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
@@ -333,11 +334,6 @@ class Digests:
                 "You already own {most} digests, the maximum. Remove one with `{/digest}` in its channel.",
                 most=MAX_OF_A_PERSON,
             )
-
-    async def _require_only_feed(self, digest: Digest, plan: Plan) -> None:
-        """Raises UserError if the plan makes the digest the channel's second live feed of the project."""
-        if plan.live and not digest.plan.live:
-            await self._require_new(Channel(digest.owner.team_id, digest.channel_id), plan)
 
     async def _require_new(self, channel: Channel, plan: Plan) -> None:
         for other in await self.listed(channel):
