@@ -2,16 +2,16 @@
 logged, which the service may be unable to list.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
 from bot.store.database import Database
 from bot.store.owner import Owner
-from bot.store.tables import CreatedIssueRow, TimeEntryRow, from_row
+from bot.store.plans import EntryPost
+from bot.store.tables import CreatedIssueRow, TimeEntryRow, columns_of, from_row
 
 MAX_FROM_MESSAGE = 5
 
@@ -91,24 +91,10 @@ class Spent:
     comments: str
 
 
-@dataclass(frozen=True)
-class EntryPost:
-    """The message that announced an entry; `ts` is None if Slack didn't confirm it, `thread_ts` outside of
-    threads.
-    """
-
-    channel_id: str
-    ts: str | None
-    thread_ts: str | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Entry(Spent):
     id: int
     post: EntryPost | None = None
-
-
-_SPENT = [field.name for field in fields(Spent)]  # the columns that have the names of the fields
 
 
 @dataclass(frozen=True)
@@ -119,17 +105,14 @@ class TimeEntries:
 
     async def add(self, owner: Owner, entry: Entry) -> None:
         """Record a new entry, replacing an earlier one with this ID, which belonged to another service."""
-        unposted = dict.fromkeys(("post_channel_id", "post_ts", "post_thread_ts"))
-        values = {**_columns(entry), **owner.columns, "created_at": datetime.now(UTC), **unposted}
-        identity = {"entry_id": entry.id}
-        await self.database.execute(self.database.upsert(TimeEntryRow, identity, values))
+        values = {**columns_of(entry, "id"), **owner.columns, "created_at": datetime.now(UTC)}
+        await self.database.execute(self.database.upsert(TimeEntryRow, {"id": entry.id}, values))
 
     async def change(self, owner: Owner, entry: Entry) -> None:
-        await self._set(owner, entry.id, **_columns(entry))
+        await self._set(owner, entry.id, **columns_of(entry, "id", "post"))
 
     async def announced(self, owner: Owner, entry_id: int, post: EntryPost) -> None:
-        where = {"post_channel_id": post.channel_id, "post_ts": post.ts, "post_thread_ts": post.thread_ts}
-        await self._set(owner, entry_id, **where)
+        await self._set(owner, entry_id, post=post)
 
     async def _set(self, owner: Owner, entry_id: int, **values: object) -> None:
         await self.database.execute(update(TimeEntryRow).where(_is(owner, entry_id)).values(**values))
@@ -139,13 +122,13 @@ class TimeEntries:
 
     async def get(self, owner: Owner, entry_id: int) -> Entry | None:
         row = await self.database.one(select(TimeEntryRow).where(_is(owner, entry_id)))
-        return _entry(row) if row else None
+        return from_row(Entry, row) if row else None
 
     async def latest(self, owner: Owner, limit: int, *which: ColumnElement[bool]) -> tuple[Entry, ...]:
-        latest = (TimeEntryRow.created_at.desc(), TimeEntryRow.entry_id.desc())
+        latest = (TimeEntryRow.created_at.desc(), TimeEntryRow.id.desc())
         its = (TimeEntryRow.of(owner), *which)
         statement = select(TimeEntryRow).where(*its).order_by(*latest).limit(limit)
-        return tuple(map(_entry, await self.database.rows(statement)))
+        return tuple(map(partial(from_row, Entry), await self.database.rows(statement)))
 
     async def last_in(self, owner: Owner, project_id: int) -> Entry | None:
         """Return the owner's latest entry in a project that has an activity, or None."""
@@ -160,15 +143,5 @@ class TimeEntries:
         return await self.database.read(lambda connection: int(connection.scalar(statement) or 0))
 
 
-def _columns(entry: Entry) -> dict[str, object]:
-    return {name: getattr(entry, name) for name in _SPENT}
-
-
-def _entry(row: Row[Any]) -> Entry:
-    channel = row.post_channel_id
-    post = EntryPost(channel, row.post_ts, row.post_thread_ts) if channel else None
-    return from_row(Entry, row, id=row.entry_id, post=post)
-
-
 def _is(owner: Owner, entry_id: int) -> ColumnElement[bool]:
-    return and_(TimeEntryRow.entry_id == entry_id, TimeEntryRow.of(owner))
+    return and_(TimeEntryRow.id == entry_id, TimeEntryRow.of(owner))

@@ -15,7 +15,7 @@ from bot.store.database import Database
 from bot.store.job import Done, Job, Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.tables import DigestRow, FollowedIssueRow, from_row
+from bot.store.tables import DigestRow, FollowedIssueRow, columns_of, from_row
 
 FOLLOWER = "follower"
 """The kind of job that finds what changed of the issues that a user follows; its content says how far."""
@@ -179,7 +179,7 @@ class StoredFollowed:
 
     def _adding(self, followed: Followed) -> sa.Insert:
         """The statement that adds a followed issue, unless it is followed there."""
-        columns = {name: value for name, value in vars(followed).items() if name not in ("id", "owner")}
+        columns = columns_of(followed, "id", "owner")
         columns["changed_at"] = self.jobs.processes.clock.scalar_subquery()
         added = self.database.insert(FollowedIssueRow).values(**followed.owner.columns, **columns)
         return added.on_conflict_do_nothing()

@@ -1,4 +1,4 @@
-"""What digests are set to, and what templates fill in."""
+"""Values that tables store: what digests are set to, what templates fill in, and where time was posted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,3 +71,14 @@ class TemplateContent:
     description: str = ""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """The issue's fields that have a choice, by option key."""
+
+
+@dataclass(frozen=True)
+class EntryPost:
+    """The message that announced a time entry; `ts` is None if Slack didn't confirm it, `thread_ts` outside
+    of threads.
+    """
+
+    channel_id: str
+    ts: str | None
+    thread_ts: str | None

@@ -13,7 +13,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from bot.store.column_types import Stored, UtcDateTime
 from bot.store.owner import Owner
-from bot.store.plans import FieldValue, Filters, TemplateContent
+from bot.store.plans import EntryPost, FieldValue, Filters, TemplateContent
 
 
 class Dataclass(Protocol):
@@ -36,6 +36,11 @@ def from_row(kind: type[T], row: sa.Row[Any], **other: object) -> T:
     columns = row._mapping  # noqa: SLF001 - SQLAlchemy's own name for it
     names = kind.__dataclass_fields__.keys() & columns.keys()
     return kind(**{**{name: columns[name] for name in names}, **other})
+
+
+def columns_of(value: Dataclass, *without: str) -> dict[str, object]:
+    """Return the fields of a dataclass, except `without`, as the columns with the same names."""
+    return {name: item for name, item in vars(value).items() if name not in without}
 
 
 WHERE = "where"
@@ -190,10 +195,7 @@ class CreatedIssueRow(Owned, Table):
 
 
 class TimeEntryRow(Owned, Table):
-    """A time entry logged with the bot; `minutes` as entered by the user.
-
-    `post_channel_id` is the channel where it was announced, `post_ts` the message, if Slack confirmed it.
-    """
+    """A time entry logged with the bot; `minutes` as entered by the user."""
 
     __tablename__ = "time_entries"
     __table_args__ = (
@@ -201,7 +203,7 @@ class TimeEntryRow(Owned, Table):
         sa.Index("ix_time_entries_created_at", "created_at"),
     )
 
-    entry_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     project_id: Mapped[int]
     issue_id: Mapped[int | None]
     title: Mapped[str]
@@ -211,9 +213,7 @@ class TimeEntryRow(Owned, Table):
     spent_on: Mapped[date] = mapped_column(sa.Date)
     comments: Mapped[str]
     created_at: Mapped[datetime]
-    post_channel_id: Mapped[str | None]
-    post_ts: Mapped[str | None]
-    post_thread_ts: Mapped[str | None]
+    post: Mapped[EntryPost | None] = mapped_column(Stored(EntryPost))
 
 
 class NoticeSwitchRow(OnePerOwner, Table):

@@ -10,7 +10,7 @@ from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.plans import TemplateContent
-from bot.store.tables import TemplateRow, from_row
+from bot.store.tables import TemplateRow, columns_of, from_row
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,10 @@ class StoredTemplates:
 
         Return whether it was stored: the project or the channel may have another one with that name.
         """
-        where = {
-            "team_id": owner.team_id,
-            "project_id": template.project_id,
-            "channel_id": template.channel_id,
-            "name_key": template.name.casefold(),
-        }
-        same = and_(*(getattr(TemplateRow, name) == value for name, value in where.items()))
-        values = {
-            **owner.columns,
-            **where,
-            "name": template.name,
-            "content": template.content,
-            "changed_at": datetime.now(UTC),
-        }
+        values = {**columns_of(template, "id"), **owner.columns}
+        values |= {"name_key": template.name.casefold(), "changed_at": datetime.now(UTC)}
+        unique = ("team_id", "project_id", "channel_id", "name_key")
+        same = and_(*(getattr(TemplateRow, name) == values[name] for name in unique))
 
         def work(connection: Connection) -> bool:
             if connection.scalar(select(TemplateRow.id).where(same, TemplateRow.id != template.id)):

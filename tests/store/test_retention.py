@@ -37,7 +37,7 @@ def values(row: type[Table], number: int, at: datetime) -> dict[str, object]:
         return {**ANA, "id": str(number), "encrypted": "", "created_at": at}
     if row is CreatedIssueRow:
         return {**ANA, "issue_id": number, "subject": "", "created_at": at}
-    return {**ANA, **SPENT, "entry_id": number, "created_at": at}
+    return {**ANA, **SPENT, "id": number, "created_at": at}
 
 
 async def test_replicas_delete_expired_rows_concurrently(database: Database, url: str) -> None:

@@ -46,7 +46,8 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, plain
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.text.mrkdwn import prose
-from bot.store.activity import Entry, EntryPost, Spent
+from bot.store.activity import Entry, Spent
+from bot.store.plans import EntryPost
 
 log = structlog.get_logger(__name__)
 

@@ -26,8 +26,9 @@ from bot.service.client import DELETE_TIME
 from bot.service.conventions import poll_until_found
 from bot.service.inputs import NewTimeEntry, TimeEntryChanges
 from bot.service.models import Issue, Ref, TimeEntry
-from bot.store.activity import Entry, EntryPost, Spent
+from bot.store.activity import Entry, Spent
 from bot.store.owner import Owner
+from bot.store.plans import EntryPost
 
 log = structlog.get_logger(__name__)
 
