@@ -5,6 +5,7 @@ from datetime import date
 
 from bot.store.activity import Entry
 from bot.store.owner import Owner
+from bot.store.plans import EntryPost
 from bot.store.store import Store
 
 MONDAY = date(2026, 7, 13)
@@ -50,3 +51,17 @@ async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner,
     assert await store.time_entries.minutes(ben, date(2026, 8, 1), date(2026, 8, 7)) == 0
     await store.time_entries.add(ben, replace(ENTRY, id=1))  # of another service, which has its ID too
     assert await store.time_entries.minutes(ana, MONDAY, MONDAY) == 20
+
+
+async def test_a_changed_entry_keeps_its_post_and_one_of_another_service_has_none(
+    store: Store, ana: Owner
+) -> None:
+    entries, post = store.time_entries, EntryPost("C1", None, "10.1")
+    await entries.add(ana, ENTRY)
+    await entries.announced(ana, ENTRY.id, post)
+
+    await entries.change(ana, replace(ENTRY, minutes=30))  # as it was read before the post
+    assert await entries.get(ana, ENTRY.id) == replace(ENTRY, minutes=30, post=post)
+
+    await entries.add(ana, ENTRY)
+    assert await entries.get(ana, ENTRY.id) == ENTRY
