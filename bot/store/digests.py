@@ -19,7 +19,7 @@ from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 from bot.store.plans import Plan
-from bot.store.tables import DigestIssueRow, DigestRow, from_row
+from bot.store.tables import DigestIssueRow, DigestRow, columns_of, from_row
 
 DIGEST = "digest"
 """The kind of job that posts a digest; its content is a `DigestProgress`."""
@@ -139,9 +139,9 @@ class StoredDigests:
                 agreed_project=agreed_project,
                 period_from=now,
                 created_at=now,
-                **_start_columns(start),
+                **columns_of(start, "covered"),
                 **owner.columns,
-                **_plan_columns(plan),
+                **columns_of(plan),
             )
             .on_conflict_do_nothing()
             .returning(DigestRow)
@@ -183,10 +183,9 @@ class StoredDigests:
 
         `next_due` is ignored if the digest is paused. With `start` and the time `now`, it starts over.
         """
-        changed = {name: value for name, value in _plan_columns(plan).items() if name != "project_id"}
-        changed["history"] = history
+        changed = {**columns_of(plan, "project_id"), "history": history}
         if start:
-            changed |= {**_start_columns(start), "period_from": now}
+            changed |= {**columns_of(start, "covered"), "period_from": now}
 
         def work(connection: sa.Connection) -> None:
             if self._changed_active(connection, digest, changed):
@@ -390,23 +389,14 @@ def digest_of(row: sa.Row[Any]) -> Digest:
         Digest,
         row,
         owner=Owner.of(row),
-        plan=from_row(Plan, row, group=row.grouped_by),
+        plan=from_row(Plan, row),
         paused=Pause(row.paused) if row.paused else None,
         seen=row.seen or {},
     )
 
 
-def _plan_columns(plan: Plan) -> dict[str, Any]:
-    columns = dict(vars(plan))
-    return {"grouped_by": columns.pop("group"), **columns}
-
-
 def _job_key(digest_id: int) -> str:
     return f"{DIGEST}:{digest_id}"
-
-
-def _start_columns(start: Start) -> dict[str, Any]:
-    return {"covered_to": start.covered_to, "history": start.history, "seen": start.seen}
 
 
 def _one(digest: Digest) -> sa.Update:

@@ -268,7 +268,7 @@ class DigestRow(Owned, Table):
     excluded: Mapped[Filters] = mapped_column(Stored(Filters))
     custom_fields: Mapped[tuple[FieldValue, ...]] = mapped_column(Stored(tuple[FieldValue, ...]))
     query: Mapped[int | None]
-    grouped_by: Mapped[str]
+    group: Mapped[str]
     empty: Mapped[bool]
     subprojects: Mapped[bool]
     kind: Mapped[str]
