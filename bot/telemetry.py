@@ -52,7 +52,7 @@ ACK_SECONDS = Histogram(
 )
 COMPLETION_SECONDS = Histogram(
     "issuebot_completion_seconds",
-    "Time until the user has the answer",
+    "Time until the user has the reply",
     ["name"],
     buckets=(0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60),
     registry=REGISTRY,

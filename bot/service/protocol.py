@@ -36,9 +36,9 @@ from bot.service.models import Page
 
 M = TypeVar("M", bound=BaseModel)
 
-CUT_SHORT = "the answer was cut short"
-NOT_JSON = "the answer is not JSON"
-TOO_LARGE = "the answer is too large"
+CUT_SHORT = "the response was cut short"
+NOT_JSON = "the response is not JSON"
+TOO_LARGE = "the response is too large"
 CONNECTION_BROKE = "the connection broke"
 MAX_MESSAGES, MAX_MESSAGE_LENGTH = 20, 500
 GATEWAY = frozenset({502, 503, 504})  # sent by a proxy in front of the service
@@ -81,7 +81,7 @@ class Answer:
     def rows(self, wrapper: str, model: type[M]) -> tuple[M, ...]:
         rows = self.content.get(wrapper)
         if not isinstance(rows, list):
-            raise self.call.error(ServiceBroken, f"the answer has no {wrapper}", self.status)
+            raise self.call.error(ServiceBroken, f"the response has no {wrapper}", self.status)
         return tuple([self._model(model, row) for row in rows])
 
     def page(self, wrapper: str, model: type[M]) -> Page[M]:
@@ -102,7 +102,7 @@ class Answer:
         except ValidationError as error:
             problem = ", ".join(".".join(map(str, each["loc"])) for each in error.errors()[:3])
         # Raised outside the handler, so that the error's context doesn't contain the answer.
-        problem = f"the answer holds no {model.__name__}: {problem or 'not an object'}"
+        problem = f"the response holds no {model.__name__}: {problem or 'not an object'}"
         raise self.call.error(ServiceBroken, problem, self.status)
 
 
@@ -153,7 +153,7 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
     if call.method not in ("GET", "POST") and not body.strip():
         return Answer(call, status, {})
     content: object = None
-    defect = "the answer is not the interface's JSON"
+    defect = "the response is not the interface's JSON"
     try:
         content = from_json(body)
     except ValueError:

@@ -214,7 +214,7 @@ class Transport:
         except TimeoutError:
             if not deadline.expired():
                 raise
-        raise call.error(errors.TimedOut, f"no answer in {total:g} s")
+        raise call.error(errors.TimedOut, f"no response in {total:g} s")
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
         """Return the answer to a request without a key, or None if there's none in time."""

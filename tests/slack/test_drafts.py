@@ -64,7 +64,7 @@ async def test_a_request_resumes_once_and_says_what_it_did(office: Office, ana: 
 
     told = text_of(await ana.after(ana.press(said, "Use High")))
 
-    assert told.startswith("I already did this. Check the conversation for my answer.")
+    assert told.startswith("I already did this. Check the conversation for my reply.")
     assert "/issue new Slow cart project:webshop priority:High" in told
     assert office.newest_issue() is made
 

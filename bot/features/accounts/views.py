@@ -100,7 +100,7 @@ def key_refused(wording: Wording) -> Message:
 
 def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     next_step = (
-        "I'm working on your request. The answer will appear in the conversation."
+        "I'm working on your request. The reply will appear in the conversation."
         if resuming
         else f"Try `{wording.command('issues')} to:me`, or `{wording.command('issue')}` to create an issue."
     )

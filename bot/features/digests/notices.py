@@ -74,7 +74,7 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
             said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
             live = any(digest.plan.live for digest in digests)
             after = "A live feed goes on from then." if live else "The next post catches up."
-            hint = f"Press *Resume* or type `{wording.command('digest')} resume <number>`. {after}"
+            hint = f"Choose *Resume* or type `{wording.command('digest')} resume <number>`. {after}"
     blocks = [_entry(digest, notice, wording) for digest in digests[:SHOWN]]
     if len(digests) > SHOWN:
         blocks.append(context(f"and {len(digests) - SHOWN} more"))

@@ -37,7 +37,7 @@ class MayExist(UserError):
 
     says = (
         "{who} may have created an issue from this message, and I can't check that now. If there's none, "
-        "choose “Create an issue” in the message's menu."
+        "choose *More actions › Create an issue* on the message."
     )
     who: str
 
@@ -89,7 +89,7 @@ class EmojiHandlers:
         headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
         if SCOPE not in re.split(r"[\s,]+", headers.get("x-oauth-scopes", SCOPE)):
             raise UserError(
-                "I can't see reactions. Ask a Slack administrator to grant me the `{scope}` scope.",
+                "I can't see reactions. Ask a workspace admin to grant me the `{scope}` scope.",
                 scope=SCOPE,
             )
 
@@ -222,7 +222,9 @@ async def _message(reply: Reply, source: Source) -> JSON:
         answer = await reply.slack.reactions_get(channel=source.channel_id, timestamp=source.ts, full=True)
     except SLACK_FAILED as error:
         log.warning("message not read", action="emoji.no_message", error=why(error))
-        raise UserError("I couldn't read that message. Choose “Create an issue” in its menu.") from None
+        raise UserError(
+            "I couldn't read that message. Choose *More actions › Create an issue* on it."
+        ) from None
     message: JSON = answer.get("message") or {}
     return message | {"ts": source.ts}
 

@@ -94,7 +94,7 @@ def overview(command: Callable[[str], str]) -> Message:
     more = " ".join(f"`{command(name)} help`" for name in OPTIONS)
     tips = (
         f"For all options: {more}",
-        "To turn a message into an issue, choose *More actions › Create an issue*. Answers are private. New "
+        "To turn a message into an issue, choose *More actions › Create an issue*. Replies are private. New "
         "issues are announced in the channel.",
         "In a thread, mention me: `@Issue Bot 42 close`. In a direct message, leave out the mention.",
         f"Your own words work, too: `{command('issues')} my overdue bugs`, `{command('issue')} 42 set "

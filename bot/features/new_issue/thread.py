@@ -122,7 +122,7 @@ def _why_unread(error: BaseException, channel_id: str) -> str:
         case "missing_scope":
             needed = error.response.get("needed") if isinstance(error, SlackApiError) else None
             scope = needed or "channels:history"
-            return f"I can't read the thread. Ask a Slack administrator to grant me the `{scope}` scope"
+            return f"I can't read the thread. Ask a workspace admin to grant me the `{scope}` scope"
         case "not_in_channel" | "channel_not_found" if channel_id.startswith("D"):
             return "I can't read direct messages between people. Copy what matters into the description"
         case "not_in_channel" | "channel_not_found":

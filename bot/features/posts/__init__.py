@@ -22,8 +22,8 @@ async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
         raise UserError("Only {who} can delete this post.", who=who)
     if not await posting.delete_post(reply.slack, reply.place, str(press.message.get("ts"))):
         raise UserError(
-            "Slack didn't confirm that the post was deleted. If it's still there, ask a Slack "
-            "administrator to delete it."
+            "Slack didn't confirm that the post was deleted. If it's still there, ask a "
+            "workspace admin to delete it."
         )
 
 

@@ -170,7 +170,7 @@ def _actor(function: JSON, inputs: JSON) -> str:
     if kind != USER_CONTEXT or not isinstance(given, dict) or not (given.get("id") and given.get("secret")):
         raise UserError(
             "I can't tell who this step acts for. Start the workflow with something a person does, such as "
-            "selecting a link or a button."
+            "choosing a link or a button."
         )
     return str(given["id"])
 

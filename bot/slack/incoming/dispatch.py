@@ -392,7 +392,7 @@ class Dispatch(AsyncMiddleware):
         route, saved_id = handler, payload.get(RESUMES)
 
         async def once(interaction: Interaction, resumed: Reply) -> JSON | None:
-            done = UserError("I already did this. Check the conversation for my answer.")
+            done = UserError("I already did this. Check the conversation for my reply.")
             async with self._once(f"resume:{saved_id}", resumed, done):
                 following: JSON | None = await route(interaction, resumed)
                 resumed.committed = not following and resumed.view_id == reply.view_id

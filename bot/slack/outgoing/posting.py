@@ -240,7 +240,7 @@ async def direct_channel(slack: AsyncWebClient, user_id: str) -> str:
         if reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}:
             raise UserError("Slack isn't responding. Try again in a minute.") from None
         raise UserError(
-            "Slack doesn't let me send you direct messages. Ask a Slack administrator to reinstall me, then "
+            "Slack doesn't let me send you direct messages. Ask a workspace admin to reinstall me, then "
             "try again."
         ) from None
     return str(opened["channel"]["id"])

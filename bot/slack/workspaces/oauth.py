@@ -22,7 +22,7 @@ from bot.store.installations import STATE_SECONDS, Installations
 
 NOT_INSTALLED_MESSAGE = (
     "I don't have a valid token for this workspace. Try again in a minute. If it keeps happening, ask a "
-    "Slack administrator to install me again."
+    "workspace admin to install me again."
 )
 WHY = {
     "access_denied": "The installation was canceled in Slack.",

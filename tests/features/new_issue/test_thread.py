@@ -133,7 +133,7 @@ async def test_says_how_to_include_a_thread_without_the_scope(office: Office, an
 
     await ana.submit(form, {"Thread": True})
 
-    said = "I can't read the thread. Ask a Slack administrator to grant me the channels:history scope."
+    said = "I can't read the thread. Ask a workspace admin to grant me the channels:history scope."
     assert (await ana.errors())["thread"].startswith(said)
     await ana.submit(form, {"Thread": False})
     await office.idle()

@@ -58,7 +58,7 @@ async def test_the_same_user_id_in_two_workspaces_is_two_users(company: Company,
     assert "Ana Ruiz" in await company.ask(ONE.of_user("U1"), "whoami")
     assert "Ben" in await company.ask(TWO.of_user("U1"), "whoami")
     assert "Link your" in await company.ask(TWO.of_user("U2"), "")
-    assert "ask a Slack administrator to install me" in await company.ask(Place("T3").of_user("U1"), "whoami")
+    assert "ask a workspace admin to install me" in await company.ask(Place("T3").of_user("U1"), "whoami")
 
 
 async def test_a_database_failure_is_explained_to_the_user(company: Company, slack: Slack) -> None:
