@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 
+import structlog
+
+from bot.errors import ServiceError, UserError
 from bot.features.digests import plans
 from bot.features.digests.feeds import followed_by
+from bot.features.digests.saved_queries import in_query
 from bot.features.following.poster import ThreadLine, line_post
 from bot.features.issues.views import FOLLOWS
 from bot.features.parts import Parts
@@ -21,6 +26,8 @@ REFUSED: Mapping[ChannelStatus | None, Announced] = {
     ChannelStatus.SHARED: Announced.SHARED,
     ChannelStatus.GONE: Announced.UNKNOWN,
 }
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -75,5 +82,26 @@ class FeedAnnouncer:
         if reply.channel is None:
             return None
         there = await self.parts.store.digests.in_channel(reply.channel.team_id, reply.channel.channel_id)
-        feeds = (one for one in there if one.plan.live and not one.paused)
-        return next((feed for feed in feeds if plans.passes(feed.plan, issue)), None)
+        for feed in there:
+            if feed.plan.live and not feed.paused and await self._passes(feed, issue):
+                return feed
+        return None
+
+    async def _passes(self, feed: Digest, issue: Issue) -> bool:
+        """Whether a feed posts the issue. The service is asked about subprojects, custom fields and saved
+        queries; one that can't be asked counts as a yes, so that the issue isn't posted twice.
+        """
+        plan = feed.plan
+        if not plans.passes(plan, issue):
+            return False
+        if not (plan.subprojects or plan.custom_fields or plan.query):
+            return True
+        filters = replace(plans.filters_of(plan, datetime.now(UTC)), issue_ids=(issue.id,))
+        try:
+            async with self.parts.accounts.reading(feed.owner, background=True) as session:
+                page = await self.parts.client.list_issues(session.key, filters)
+                found, _ = await in_query(self.parts.client, session, plan, page.items)
+        except (ServiceError, UserError) as error:
+            log.warning("filters not read", action="feed.not_read", error=str(error) or type(error).__name__)
+            return True
+        return bool(found)

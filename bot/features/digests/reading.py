@@ -158,7 +158,7 @@ class DigestReader:
             if not digest.plan.custom_fields:
                 raise
             return Pause.FILTER
-        if digest.plan.query:
+        if digest.plan.query and (listed or not digest.plan.live):
             try:
                 listed, cut = await in_query(self.client, self.session, digest.plan, listed)
             except (Forbidden, NotFound):

@@ -247,11 +247,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
     def _listed(self, run: DigestRun, content: Content) -> Content | Outcome:
         """What a run posts; what becomes of its job if that's nothing."""
-        digest = run.digest
-        moments = [moment for moment in (digest.covered_to, content.covered_to) if moment]
-        content = replace(content, covered_to=max(moments, default=None))
         nothing = not content.issues and not too_large(content)
-        if nothing and (run.asked or not digest.plan.empty):
+        if nothing and (run.asked or not run.digest.plan.empty):
             return self._finished(run, RunResult.EMPTY, content)
         return content
 
@@ -288,7 +285,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     def _finished(self, run: DigestRun, result: RunResult, sent: Content | SentDigest) -> Again:
         """Finish a run that covers what was `sent`, and make the digest's next due time its job."""
         digest, now = run.digest, self._clock.now()
-        covered_to = sent.covered_to or digest.covered_to
+        covered_to = max(filter(None, (digest.covered_to, sent.covered_to)), default=None)
         on_time = now - run.due_at < timedelta(minutes=1) and not run.missed
         also = self._digests.advancing(
             digest,
