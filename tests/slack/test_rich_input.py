@@ -125,3 +125,9 @@ def test_malformed_rich_text_is_empty(value: JSON) -> None:
 def test_any_text_makes_valid_rich_text(said: str) -> None:
     for element in from_service_text(said, "markdown")["elements"]:
         assert element["elements"]
+
+
+def test_a_links_label_keeps_its_words_apart_across_lines() -> None:
+    shown = from_service_text("[two\nlines](https://a.example)", "markdown")
+
+    assert written(shown, "markdown", str) == "[two lines](https://a.example)"

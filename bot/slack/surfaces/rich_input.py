@@ -10,7 +10,7 @@ from itertools import groupby
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.slack.surfaces.blocks import JSON, shortened
-from bot.slack.text.markdown import PARSER
+from bot.slack.text.markdown import PARSER, words
 from bot.slack.text.mrkdwn import EDGE, JOINER, clean, is_web
 from bot.slack.text.textile import from_textile
 from bot.slack.text.to_service import FORMATS, Format, TextFormat, translate
@@ -187,7 +187,7 @@ def _rich_blocks(nodes: Iterable[SyntaxTreeNode]) -> Iterator[JSON]:
                 yield from _rich_lists(node, 0)
             case "table":
                 rows = (row for part in node.children for row in part.children)
-                text = "\n".join(" | ".join(map(_words, row.children)) for row in rows)
+                text = "\n".join(" | ".join(map(words, row.children)) for row in rows)
                 yield _section([{"type": "text", "text": text}])
             case "hr":
                 yield _section([{"type": "text", "text": "---"}])
@@ -246,7 +246,7 @@ def _rich_inline(node: SyntaxTreeNode, style: dict[str, bool]) -> Iterator[JSON]
                 yield from _rich_inline(child, {**style, MARKS[child.type]: True})
             case "link" | "image":
                 url = str(child.attrs.get("href") or child.attrs.get("src") or "")
-                label = _words(child) or url
+                label = words(child) or url
                 yield from _text(label, style, {"type": "link", "url": url} if is_web(url) else {})
             case "code_inline":
                 yield from _text(child.content, {**style, "code": True})
@@ -259,7 +259,3 @@ def _rich_inline(node: SyntaxTreeNode, style: dict[str, bool]) -> Iterator[JSON]
 def _text(text: str, style: dict[str, bool], kind: JSON | None = None) -> Iterator[JSON]:
     if text := clean(text):  # entities may have become characters that deceive
         yield {"type": "text", "text": text, **({"style": style} if style else {}), **(kind or {})}
-
-
-def _words(node: SyntaxTreeNode) -> str:
-    return "".join(map(_words, node.children)) if node.children else node.content

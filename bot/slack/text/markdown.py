@@ -55,7 +55,7 @@ def _block(node: SyntaxTreeNode) -> str:
             return _list(node)
         case "table":
             rows = (row for section in node.children for row in section.children)
-            return table([[_words(cell) for cell in row.children] for row in rows])
+            return table([[words(cell) for cell in row.children] for row in rows])
         case "hr":
             return RULE
         case _:
@@ -91,10 +91,10 @@ def _inline(node: SyntaxTreeNode, within: str = "") -> str:
             case "code_inline":
                 pieces.append((code(child.content), True))
             case "link":
-                pieces.append((link(str(child.attrs.get("href", "")), _words(child)), False))
+                pieces.append((link(str(child.attrs.get("href", "")), words(child)), False))
             case "image":
                 target = str(child.attrs.get("src", ""))
-                pieces.append((link(target, _words(child) or target.rsplit("/", 1)[-1] or "image"), False))
+                pieces.append((link(target, words(child) or target.rsplit("/", 1)[-1] or "image"), False))
             case "softbreak" | "hardbreak":
                 pieces.append(("\n", False))
             case _:
@@ -102,8 +102,8 @@ def _inline(node: SyntaxTreeNode, within: str = "") -> str:
     return joined(pieces)
 
 
-def _words(node: SyntaxTreeNode) -> str:
+def words(node: SyntaxTreeNode) -> str:
     """The text without formatting, unescaped."""
     if node.type in ("softbreak", "hardbreak"):
         return " "
-    return "".join(_words(child) for child in node.children) if node.children else node.content
+    return "".join(words(child) for child in node.children) if node.children else node.content
