@@ -217,17 +217,17 @@ def load() -> Settings:
 
 
 def load_storage(*, with_keys: bool) -> Storage:
-    """As `load`, for commands that need only the database."""
+    """Load the settings for commands that need only the database."""
     return _checked(Storage, given(), ["encryption_keys"] if with_keys else [])
 
 
 def given() -> dict[str, Any]:
-    """What is set, by field, unchecked: some settings may be missing or invalid."""
+    """Return the values that are set, by field, unchecked: some may be missing or invalid."""
     return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
 
 
 def in_file(path: Path) -> dict[str, str]:
-    """What a file such as `.env` sets, by field, unchecked. Raises OSError, UnicodeDecodeError."""
+    """Return a file's values, by field, unchecked. Raises OSError, UnicodeDecodeError."""
     if path.exists():
         path.read_bytes()  # pydantic-settings ignores what it can't read
     return {
@@ -238,7 +238,7 @@ def in_file(path: Path) -> dict[str, str]:
 
 
 def problem(variable: str, value: str) -> str | None:
-    """What is wrong with a variable's value, as `load` says it; None if it is valid."""
+    """Return the problem with a variable's value, in the words of `load`; None if it is valid."""
     try:
         _checked(Settings, {variable.lower(): value})
     except ConfigError as wrong:

@@ -18,7 +18,7 @@ class EnvFileError(Exception):
 
 
 def values(path: Path) -> dict[str, str]:
-    """What the file sets, by variable; nothing if there is no such file. Raises EnvFileError."""
+    """Return the file's values, by variable; nothing if there is no such file. Raises EnvFileError."""
     try:
         return {name.upper(): value for name, value in config.in_file(path).items()}
     except (OSError, UnicodeDecodeError) as error:
@@ -37,7 +37,7 @@ def check(path: Path) -> None:
 
 
 def write(path: Path, changes: Mapping[str, str]) -> None:
-    """Set these variables and keep everything else. Raises EnvFileError, and then the file is as before."""
+    """Set these variables and keep everything else. If it raises EnvFileError, the file is unchanged."""
     path = path.resolve()
     temporary = None
     try:

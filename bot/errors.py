@@ -20,11 +20,11 @@
     │   │   └── FilterIgnored       200: the service ignored a filter
     │   ├── TooLarge            413: the request is too large for the service or its proxy
     │   ├── TooManyRequests     429: with the requested wait
-    │   ├── ServiceBroken       5xx, or an answer that is malformed or cut short
-    │   │   └── AnswerTooLarge  the answer to a read exceeds the size limit
+    │   ├── ServiceBroken       5xx, or a response that is malformed or cut short
+    │   │   └── AnswerTooLarge  the response to a read exceeds the size limit
     │   ├── Unreachable         the connection failed; nothing was sent
     │   │   └── NoFreeConnection    too many requests in flight; nothing was sent
-    │   ├── TimedOut            a read got no answer in time
+    │   ├── TimedOut            a read got no response in time
     │   ├── Redirected          3xx: never followed, so that the key stays with the service
     │   └── OutcomeUnknown      a write was sent but not confirmed; it may have been applied
     └── StoredSecretError       a stored secret can't be decrypted
@@ -42,14 +42,14 @@ class BotError(Exception):
 
     `says` is the sentence that a user reads. `{name}` in it stands for an attribute of the error, or for the
     sentences of errors in it, `{service}` for the service's name and `{/issue new}` for a command. They are
-    filled in once, when the user is told (`Wording.sentence`), so what was typed is never read as a template.
+    filled in once, for the reply (`Wording.sentence`), so typed text is never read as a template.
     """
 
     says: ClassVar[str] = ""
 
     @property
     def correction(self) -> tuple[str, str] | None:
-        """What was typed and what it most likely means, if one misspelled name is all that is wrong."""
+        """The typed name and the most likely correction, if one misspelled name is the only problem."""
         return None
 
 
@@ -57,8 +57,8 @@ class BotError(Exception):
 class UserError(BotError):
     """Invalid input, worded where it is raised: `raise UserError("No `{key}:` here.", key=key)`.
 
-    What is caught by name, or raised in several places, is a subclass: a dataclass whose fields are the
-    values that its `says` names.
+    An error that is caught by name, or raised in several places, is a subclass: a dataclass whose fields are
+    the values that its `says` names.
     """
 
     def __init__(self, says: str = "", /, **values: object) -> None:
@@ -224,7 +224,7 @@ class NoFreeConnection(Unreachable):
 
 
 class TimedOut(ServiceError):
-    """A read got no answer in time."""
+    """A read got no response in time."""
 
 
 class Redirected(ServiceError):

@@ -35,7 +35,7 @@ class SetupError(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """A variable, the option that answers it, and what the user is asked."""
+    """A variable, the option that answers the question, and its text."""
 
     variable: str
     option: str

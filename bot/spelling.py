@@ -49,8 +49,8 @@ def slip(wanted: str, names: Iterable[str]) -> str | None:
 
 
 def word_meant(typed: str, words: Iterable[str]) -> str | None:
-    """The word of a command that a slip of the finger hides, never one that takes something away or that the
-    typed word turns around, as `unclose` does.
+    """Return the command's word that a typing error hides, but never one that removes something or means the
+    opposite, as `unclose` does.
     """
     found = None if typed.lower() in GOVERNING else slip(typed.lower(), words)
     turned = found and typed.lower() in (f"un{found}", f"re{found}")
@@ -83,7 +83,7 @@ def squashed(name: str) -> str:
 
 
 def prose_kind(kind: str) -> str:
-    """What sentences call a kind of names: `tracker` is also the product."""
+    """Return the word for a kind of names in sentences: `tracker` is also the product."""
     return "issue type" if kind == "tracker" else kind
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 class KeyTimings:
     """When a refused key is tried again, and what follows if refusals last. Durations in seconds."""
 
-    recheck: float = 0.5  # the pause before a refused key is checked again at once
+    recheck: float = 0.5  # the pause before a refused key is checked again immediately
     watch: float = 5.0  # the interval at which long work checks that the key is still there
     first_retry: float = 60.0
     """How long background work waits after a refusal; the wait doubles with each one."""
@@ -51,7 +51,7 @@ class Delays:
     acknowledged: float = 0.5
     """Until Slack has applied an acknowledgement, which would overwrite an earlier update."""
     completed: float = 0.1
-    """Until completed deliveries are recorded: what a crash leaves unrecorded counts as lost."""
+    """Until completed deliveries are recorded: those that a crash leaves unrecorded count as lost."""
     typing: float = 0.5  # for a pause in a user's typing
     lookups: tuple[float, ...] = (0.2, 1.5)
     """Before each look for a write whose response was lost, since the service may still be processing it."""
@@ -69,16 +69,16 @@ class Delays:
     """While one process alone may renew a workspace's token: a refresh token works once."""
     digest_now: float = 1.5  # for a digest that the user asked for; after that it is posted in the background
     channel_pace: float = 1.05
-    """Between two writes to one channel that nobody waits for, after the first few. Slack takes about one a
+    """Between two background writes to one channel, after the first few. Slack takes about one a
     second, with bursts of five: the smaller burst leaves room for users' own requests, as do the next two.
     """
     channel_burst: int = 3
     workspace_pace: float = 0.2  # between two such posts in one workspace. Slack allows 300 a minute.
     update_pace: float = 1.3  # between two such updates of posts in one workspace. Slack allows 50 a minute.
     background_retry: float = 30.0
-    """Until what nobody waits for is tried again, if Slack can't be reached or locks the app out."""
+    """Until background work is retried, if Slack can't be reached or locks the app out."""
     channels: float = 5.0
-    """While what Slack says of conversations is cached, and so until outsiders in one are noticed."""
+    """How long facts about conversations are cached, and so until outsiders in one are noticed."""
     cached: float = 60.0  # while a user's projects, and the choices in them, are cached
 
 

@@ -1,1 +1,1 @@
-"""What a user may see and choose in the service, with their own key; knows neither Slack nor SQL."""
+"""What a user can see and choose in the service, with their own key; imports neither Slack nor SQL."""

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Access:
-    """The service and the bot's database, and what is cached of them; one for the whole process."""
+    """The service, the bot's database, and their caches; one for the whole process."""
 
     client: Client
     store: Store

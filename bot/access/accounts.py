@@ -1,8 +1,8 @@
 """Links Slack users to their own API keys and verifies a key each time it is used.
 
-A key can stop working without an error: the service then answers lists as for an anonymous visitor. So every
-operation verifies its key with `GET /users/current.json`, right before a write and right after the last reads
-were sent, while their answers are still on their way.
+A key can stop working without an error: the service then returns lists as for an anonymous visitor. So every
+operation verifies its key with `GET /users/current.json`, right before a write and right after it sends the
+last reads, while it waits for their responses.
 
 A refused key may be fine: the service or a proxy may refuse keys for a while. So a refusal only suspends
 background work with the key, for longer each time, until the next success. If refusals go on, the owner is
@@ -63,7 +63,7 @@ class Accounts:
 
     async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
         since = None
-        with suppress(errors.ServiceError):  # otherwise it starts with what is read first
+        with suppress(errors.ServiceError):  # otherwise it starts with the first read
             since = await changes_end(self.client, key, await self.store.processes.now())
         await self.store.links.put(owner, key, user.id, full_name(user), since)
 
@@ -95,7 +95,7 @@ class Accounts:
         return Session(owner, link.key, user.id, full_name(user))
 
     async def reverified(self, session: Session) -> Session:
-        """As `writing`, again after a long wait. Raises UserError if another account was linked meanwhile."""
+        """Verify the key again after a long wait. Raises UserError if the user has linked another account."""
         now = await self.writing(session.owner)
         _check_same(now, session)
         return now

@@ -37,8 +37,8 @@ Part = Literal[
     "assignees",
     "custom_fields",
 ]
-"""What a catalog has: `every_version` has closed ones too, for searches, and `people` are all that are known,
-while issues can be assigned only to `assignees`.
+"""The parts of a catalog: `every_version` includes closed ones, for searches, and `people` everyone the user
+knows, while issues can be assigned only to `assignees`.
 """
 PARTS: tuple[Part, ...] = get_args(Part)
 ME = " (me)"
@@ -90,7 +90,7 @@ class Catalog:
 
 
 def with_me(people: Iterable[Ref], me: int) -> tuple[Ref, ...]:
-    """People as a select offers them: first the user, who is found by typing `me`, too."""
+    """Return people for a select: first the user, whom typing `me` finds, too."""
     named = (Ref(id=me, name=person.name + ME) if person.id == me else person for person in people)
     return tuple(sorted(named, key=lambda person: person.id != me))
 
@@ -183,7 +183,7 @@ class Catalogs:
         return await known or ()
 
     async def prefetch(self, session: Session, parts: Collection[Part]) -> None:
-        """Read what is the same in every project, beside something else; errors come where it is needed."""
+        """Start reading what is the same in every project; errors are raised where it is needed."""
         with suppress(ServiceError):
             await asyncio.gather(*(self._everywhere(session, part) for part in parts))
 

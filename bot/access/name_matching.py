@@ -10,7 +10,7 @@ from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
 from bot.spelling import GOVERNING, counted, prose_kind, series, similar, slip
 
-TOLD = 3  # how many wrong names of one list are told
+TOLD = 3  # how many wrong names of one list a message has
 LISTED = 8
 _NEAR = 3
 

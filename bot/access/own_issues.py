@@ -14,8 +14,8 @@ SECOND = timedelta(seconds=1)
 
 
 def changed_since(since: datetime | None, *, reported: bool) -> Sequence[IssueFilters]:
-    """The lists of a user's issues, or of those that changed since then, the latest first: what is assigned
-    to them and their groups, and what they `reported`.
+    """Return the filters for a user's issues, or those that changed since then, the latest first: assigned to
+    them or their groups, and those that they `reported`.
     """
     changed = TimeRange(since=since.replace(microsecond=0)) if since else None
     latest = (Sort("updated_on", descending=True), Sort("id"))
@@ -25,7 +25,7 @@ def changed_since(since: datetime | None, *, reported: bool) -> Sequence[IssueFi
 
 
 async def changes_end(client: Client, key: SecretStr, now: datetime, *, reported: bool = False) -> datetime:
-    """When the last change of the user's issues was, a second later. Raises ServiceError."""
+    """When the last change of the user's issues was, a second later."""
     at = EVER
     for filters in changed_since(None, reported=reported):
         newest = (await client.list_issues(key, filters, limit=1)).items

@@ -32,7 +32,7 @@ class People:
     catalogs: Catalogs
 
     async def assignee(self, session: Session, who: Who, known: Names, project_id: int | None) -> Ref:
-        """As `find`. Raises UserError for others than members, if the service lists those."""
+        """Find a member. Raises UserError for anyone else, if the service lists the members."""
         try:
             return await self.find(session, who, known)
         except UnknownName as unknown:

@@ -49,7 +49,7 @@ class ProjectNotChosen(UserError):
 
 @dataclass(frozen=True, slots=True)
 class KnownProject:
-    """What is cached of a project. `seemed_public` is up to a minute old: it decides about no post."""
+    """The cache entry of a project. `seemed_public` is up to a minute old and never decides about a post."""
 
     id: int
     name: str

@@ -33,16 +33,16 @@ async def vocabulary(
     *,
     typed: Collection[str] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """The names of these kinds, `PARTS` or `project`, in the named project or the channel's.
+    """Return the names of these kinds, `PARTS` or `project`, in the named project or the channel's.
 
-    `typed` may be closed projects, which aren't listed. What the service doesn't answer is left out.
+    `typed` can name closed projects, which aren't listed. Lists that the service doesn't return are missing.
 
     Raises NotLinked.
     """
     if not kinds:
         return {}
     link = await access.store.links.required(owner)
-    # What is done with the names verifies the key.
+    # The caller's next request verifies the key.
     session = Session(owner, link.key, link.user_id, link.name)
     found: dict[str, tuple[str, ...]] = {}
 

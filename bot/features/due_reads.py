@@ -73,7 +73,7 @@ class DueReads(Together, Generic[Item, Content]):
     @abstractmethod
     async def read(self, owner: Owner, items: Sequence[Item]) -> Mapping[str, Content | Outcome]:
         """Read one owner's items with the owner's API key. Returns each item's content or outcome by job key;
-        items that can't be read are left out and retried. Raises NotLinked, ServiceError.
+        items that can't be read are left out and retried.
         """
 
     @abstractmethod
@@ -109,7 +109,7 @@ class DueReads(Together, Generic[Item, Content]):
         return [*(fresh[at : at + self.together] for at in range(0, len(fresh), self.together)), *alone]
 
     async def listed(self, owner: Owner, filters: IssueFilters, offset: int = 0) -> Sequence[Issue]:
-        """A page of the owner's list of issues. Raises NotLinked, ServiceError."""
+        """A page of the owner's list of issues."""
         link = await self.access.accounts.background_link(owner)
         try:
             return (await self.access.client.list_issues(link.key, filters, offset)).items

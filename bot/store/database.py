@@ -136,7 +136,7 @@ class Database:
         return await self._driver.transact(work, writes=False)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a short read-write transaction and return its result; otherwise as `read`.
+        """Run `work` in a short read-write transaction and return its result; otherwise like `read`.
 
         The transaction is committed at the end and rolled back on an error. If the caller is canceled, a
         transaction that has begun may still be committed.
@@ -263,7 +263,7 @@ def _sqlite(url: URL, lock_seconds: float) -> Engine:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {round(lock_seconds * 1000)}")
         cursor.execute("PRAGMA foreign_keys = ON")
-        # The mode is stored in the file. If two processes set it at once, one fails immediately.
+        # The mode is stored in the file. If two processes set it simultaneously, one fails immediately.
         with suppress(sqlite3.OperationalError):
             cursor.execute("PRAGMA journal_mode = WAL")
         cursor.close()

@@ -314,7 +314,7 @@ class StoredDigests:
         return {_job_key(row.id): digest_of(row) for row in rows}
 
     async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
-        """As `covered_by`."""
+        """Return the issues covered by these digests; see `covered_by`."""
         return await covered_by(self._database, digests)
 
     def advancing(
@@ -335,7 +335,7 @@ class StoredDigests:
         forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
         if seen is not None:
             forward["seen"] = seen
-        # If the schedule was changed meanwhile, its periods differ.
+        # If the schedule was changed in the meantime, its periods differ.
         as_planned = sa.and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
         statements: list[Statement] = [
             one.values(**forward),

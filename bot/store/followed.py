@@ -1,8 +1,7 @@
 """The issues that threads and direct messages follow.
 
-What a follower follows is read together, by the job of the follower, and a live feed's issues by the job of
-the feed. Each issue that is new or changed is a job of its own, which posts or shows that and adds lines to
-the thread, one after the other.
+One job reads all issues of a follower, and one job those of a live feed. Each new or changed issue is a job
+of its own, which posts or updates it and adds lines to the thread, one after the other.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +17,7 @@ from bot.store.owner import Owner
 from bot.store.tables import DigestRow, FollowedIssueRow, columns_of, from_row
 
 FOLLOWER = "follower"
-"""The kind of job that finds what changed of the issues that a user follows; its content says how far."""
+"""The kind of job that finds changes in the issues that a user follows; its content is its progress."""
 FOLLOWED = "followed"
 """The kind of job that posts an issue of a live feed, or shows a change of a followed issue; no content."""
 AT_ONCE = 5000  # how many issues a statement names: a database takes so many parameters only
@@ -63,7 +62,7 @@ class StoredFollowed:
     async def add(self, followed: Followed) -> bool:
         """Follow an issue; returns False if the thread already follows it."""
         issue = self._adding(followed).returning(FollowedIssueRow.id)
-        # From the start, since what the new one shows may be older than what is read of the others.
+        # From the start, because the new post may show an older state than the others.
         read = self.jobs.putting(FOLLOWER, f"{FOLLOWER}:{followed.owner.name}", {})
 
         def work(connection: sa.Connection) -> bool:
@@ -112,7 +111,7 @@ class StoredFollowed:
         return next(iter(await self._found(there)), None)
 
     async def of(self, owner: Owner, issue_id: int | None = None) -> tuple[Followed, ...]:
-        """What a user follows, or only one issue."""
+        """Return the issues that a user follows, or only one of them."""
         about = FollowedIssueRow.issue_id == issue_id if issue_id is not None else sa.true()
         return await self._found(sa.and_(_own(owner), about))
 
@@ -186,7 +185,7 @@ class StoredFollowed:
 
 
 def feed_end(digest_id: int) -> Statement:
-    """The statement that ends all that a live feed follows."""
+    """The statement that stops following all issues of a live feed."""
     return sa.delete(FollowedIssueRow).where(FollowedIssueRow.digest_id == digest_id)
 
 
@@ -200,7 +199,7 @@ def feed_read_with(digest_id: int, *, paused: bool, **values: object) -> Sequenc
 
 
 def _own(owner: Owner) -> sa.ColumnElement[bool]:
-    """Match what a user follows; the issues of live feeds are the feeds'."""
+    """Match the issues that a user follows, without those of live feeds."""
     return sa.and_(FollowedIssueRow.of(owner), FollowedIssueRow.digest_id.is_(None))
 
 

@@ -90,7 +90,7 @@ Outcome = Later | Again | Done
 
 
 class Taker(Protocol):
-    """The worker of this process, as the store sees it."""
+    """The interface of this process's worker for the store."""
 
     def wake(self) -> None:
         """Take due jobs now."""

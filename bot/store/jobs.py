@@ -1,10 +1,10 @@
-"""Work that is done once and never lost, however often it is asked for and by whichever process.
+"""Work that is done once and never lost, however often and in whichever process it is requested.
 
-A job is a row; its key says which work it is. A person's request holds it (`hold`) while it does the work.
-What any process may do later is `put`, and the worker takes it. The lease of a job is its holder's
-heartbeat, by the database's clock (`store/processes.py`): a live process keeps what it holds, however long
-the work takes. A dead process's job can be taken; what it held for a request, or was about to send (`keep`),
-may have been done, as after a write that wasn't answered: look it up before it is done again.
+A job is a row; its key identifies the work. A person's request holds it (`hold`) while it does the work.
+`put` stores work that any process can do later, and the worker takes it. A job's lease is its holder's
+heartbeat, by the database's clock (`store/processes.py`): a live process keeps its jobs, however long the
+work takes. Other processes can take a dead process's job. If it was held for a request, or about to send
+(`keep`), it may already be done, as after a write without a response: look it up before doing it again.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from bot.store.tables import JobRow
 from bot.store.vault import Vault
 
 RETENTION = timedelta(days=1)
-"""How long what was done is remembered: Slack repeats deliveries for minutes, not hours."""
+"""How long completed work is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
 
 NOTHING_TRIED: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
@@ -217,7 +217,7 @@ class Jobs:
         return await self.database.write(partial(self.waiting, JobRow.key == key))
 
     def waiting(self, which: ColumnElement[bool], connection: Connection) -> Job | None:
-        """Return one of these jobs that is as `peek` says; no process takes it until the transaction ends."""
+        """Return one of the jobs that `peek` returns; no process takes it until the transaction ends."""
         free = and_(which, JobRow.state == State.DUE, JobRow.tried_at.is_(None))
         row = connection.execute(select(JobRow).where(free).limit(1).with_for_update()).one_or_none()
         return row and self._taken(row, connection.execute(self.processes.clock).scalar_one())
@@ -288,9 +288,9 @@ class Jobs:
         return await self.database.one(select(JobRow.key).where(self._taken_as(job))) is not None
 
     async def settled(self, job: Job, outcome: Outcome) -> None:
-        """Record the outcome of a job that this process took. A job that was added again meanwhile is due.
+        """Record the outcome of a job that this process took. A job that was added again is due.
 
-        The outcome's statements are dropped if the rows that they refer to were deleted meanwhile.
+        The outcome's statements are dropped if the rows that they refer to were deleted in the meantime.
         """
         try:
             await self._settled(job, outcome)

@@ -60,7 +60,7 @@ class Links:
         return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.encrypted_key, refusals)
 
     async def required(self, owner: Owner) -> Link:
-        """As `get`, for what only linked users may do. Raises NotLinked, KeyUnreadable."""
+        """Return the link of a user who must have one. Raises NotLinked, KeyUnreadable."""
         try:
             link = await self.get(owner)
         except StoredSecretError as error:
@@ -104,8 +104,8 @@ class Links:
     async def put(
         self, owner: Owner, key: SecretStr, user_id: int, name: str, assigned_since: datetime | None = None
     ) -> None:
-        """`assigned_since` is when telling the user of assignments starts, by the service's clock; None to
-        start with what is read first.
+        """`assigned_since` is from when the user is notified of assignments, by the service's clock; None for
+        from the first read.
         """
         values = self._values(owner, key, user_id, name)
         await self._add(owner, self.database.upsert(LinkRow, owner.columns, values), assigned_since)
@@ -145,7 +145,7 @@ class Links:
         await self.database.execute(update(LinkRow).where(_same_key(link)).values(_refusal_columns(None)))
 
     async def _add(self, owner: Owner, link: Insert, assigned_since: datetime | None) -> bool:
-        """Add a link, and the job that reads what is assigned to the user; returns whether it was added."""
+        """Add a link, and the job that reads the user's assigned issues; returns whether it was added."""
         starting = self.notices.starting(owner, assigned_since)
         return await self._change(link.returning(LinkRow.user_id), [starting])
 

@@ -1,4 +1,4 @@
-"""What users are told of in direct messages about their issues, and the issues that they muted."""
+"""The topics of which users are notified about their issues, and the issues that they muted."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bot.store.owner import Owner
 from bot.store.tables import MutedIssueRow, NoticeSwitchRow
 
 ASSIGNEE = "assignee"
-"""The kind of job that reads what changed of a user's issues; its content says up to when that is handled."""
+"""The kind of job that reads changes of a user's issues; its content says up to when they are handled."""
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,7 +25,7 @@ class Topic(StrEnum):
 
 
 DEFAULT = {Topic.ASSIGNED: EVER}
-"""What users who chose nothing are told of."""
+"""The topics of users who chose nothing."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Notices:
     jobs: Jobs
 
     async def topics(self, owner: Owner) -> Mapping[Topic, datetime]:
-        """The topics that the user is told of, with when each was turned on, by the service's clock."""
+        """Return the user's topics, with when each was turned on, by the service's clock."""
         return await self.database.read(lambda connection: _topics(connection, owner))
 
     async def topics_about(self, owner: Owner, issue: int) -> Mapping[Topic, datetime]:
-        """As `topics`, for one issue: none if the user muted it."""
+        """Return the user's topics for one issue; none if they muted it."""
         muted = select(MutedIssueRow.issue_id).where(MutedIssueRow.of(owner), MutedIssueRow.issue_id == issue)
 
         def work(connection: Connection) -> Mapping[Topic, datetime]:
@@ -63,7 +63,7 @@ class Notices:
         await self.database.write(work)
 
     async def muted(self, owner: Owner) -> tuple[int, ...]:
-        """The issues that the user isn't told of."""
+        """Return the issues that the user muted."""
         muted = select(MutedIssueRow.issue_id).where(MutedIssueRow.of(owner)).order_by(MutedIssueRow.issue_id)
         return tuple(row.issue_id for row in await self.database.rows(muted))
 
@@ -78,8 +78,8 @@ class Notices:
         return await self.jobs.content(_key(owner))
 
     def starting(self, owner: Owner, since: datetime | None, *, replaces: bool = True) -> Statement:
-        """The statement that lets a user's issues be read, for what happens from then on, by the service's
-        clock; None to start with what is read first.
+        """The statement that starts reading a user's issues, for changes after a time of the service's clock;
+        None for after the first read.
         """
         content = {"since": since and since.isoformat()}
         return self.jobs.putting(ASSIGNEE, _key(owner), content, replaces=replaces)

@@ -1,4 +1,4 @@
-"""Values that tables store: what digests are set to, what templates fill in, and where time was posted."""
+"""Values that tables store: settings of digests, content of templates, and where time was posted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Kind = Literal["new", "due", "stale", "closed", "changed", "personal"]
 KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 STALE_DAYS = 14
 LIVE = "live"
-"""In place of a schedule: each new issue is posted as it happens."""
+"""Replaces a schedule: each new issue is posted as it happens."""
 FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
 FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 Filters = Mapping[FilterKind, tuple[Choice, ...]]
@@ -65,7 +65,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class TemplateContent:
-    """What a template fills in. `description` is in the service's format."""
+    """The content of a template. `description` is in the service's format."""
 
     prefix: str = ""
     description: str = ""

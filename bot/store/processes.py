@@ -57,7 +57,7 @@ class Processes:
         return ~sa.exists().where(ProcessRow.holder == holder, ProcessRow.seen_at > now - self._timeout)
 
     async def leave(self) -> None:
-        """Delete this process, so that others can take over what it holds at once."""
+        """Delete this process, so that others can take over its jobs right away."""
         await self._database.execute(sa.delete(ProcessRow).where(ProcessRow.holder == self.name))
 
     def _beat_lately(self, now: datetime) -> bool:

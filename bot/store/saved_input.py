@@ -1,5 +1,5 @@
-"""What users entered and may need again, saved for a day: requests made before linking, forms that Slack
-didn't open, files to attach, time to log, and a key whose account they are asked to confirm.
+"""Users' input, saved for a day: requests made before linking, forms that Slack didn't open, files to attach,
+time to log, and a key whose account they are asked to confirm.
 """
 
 import json
@@ -46,9 +46,10 @@ class SavedInput:
         return saved_id
 
     async def keep(self, owner: Owner, name: str, at: datetime, change: Change) -> None:
-        """Keep one JSON object under a name, in place of what was kept there before `at`.
+        """Keep one JSON object under a name, replacing one kept there before `at`.
 
-        `change` makes it from what was kept, None if nothing was or it can't be read; None keeps that.
+        `change` gets the kept object, or None if there is none or it can't be read, and returns the new one,
+        or None to change nothing.
         """
         saved_id = _id_of(owner, name)
         statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id))

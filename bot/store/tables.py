@@ -129,10 +129,10 @@ class JobRow(Table):
     attempt of a request began whose outcome is unknown; `by` names the owner whose attempt that was, where
     several people can ask for the same work.
 
-    Only what the worker may take has a `kind`: from `due_at` on, or if its holder dies, but not before
-    `keep_until` if a request that began at `tried_at` may still arrive. Since `unknown_since`, by the
-    database's clock, it isn't known whether one did. `searched_to` is how far a look-up came, Slack's `ts`.
-    `encrypted` is the content, and `sending` what that request does, encrypted too.
+    Only jobs for the worker have a `kind`. It takes them from `due_at` on, or if their holder dies, but not
+    before `keep_until` if a request that began at `tried_at` may still arrive. Since `unknown_since`, by the
+    database's clock, nobody knows whether one did. `searched_to` is Slack's `ts` up to which a look-up came.
+    `encrypted` is the content, and `sending` the content of that request, encrypted too.
     """
 
     __tablename__ = "jobs"
@@ -167,7 +167,7 @@ class ProcessRow(Table):
 
 
 class SavedInputRow(Owned, Table):
-    """What a user entered and may need again, encrypted."""
+    """A user's input that they may need again, encrypted."""
 
     __tablename__ = "saved_input"
 
@@ -217,7 +217,7 @@ class TimeEntryRow(Owned, Table):
 
 
 class NoticeSwitchRow(OnePerOwner, Table):
-    """Whether a user is told of a topic: since when, by the service's clock, or not if that is null."""
+    """Whether a user is notified of a topic: since when, by the service's clock, or not if that is null."""
 
     __tablename__ = "notice_switches"
 
@@ -226,7 +226,7 @@ class NoticeSwitchRow(OnePerOwner, Table):
 
 
 class MutedIssueRow(OnePerOwner, Table):
-    """An issue that a user isn't told of."""
+    """An issue that a user muted."""
 
     __tablename__ = "muted_issues"
 

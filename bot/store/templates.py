@@ -49,7 +49,7 @@ class StoredTemplates:
         return from_row(Template, row) if row else None
 
     async def put(self, owner: Owner, template: Template) -> bool:
-        """Add a template, or change the one with its ID, as `owner`.
+        """Add a template, or change the one with its ID, for `owner`.
 
         Return whether it was stored: the project or the channel may have another one with that name.
         """

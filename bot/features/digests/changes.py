@@ -28,7 +28,7 @@ async def with_changes(
     """The content with only the issues whose status or assignee changed, and how, of the last PAGE ones.
 
     `covered` is up to when changes of issues were posted, and `since` the same for the others. Issues whose
-    history the service doesn't show stay. Raises ServiceError.
+    history the service doesn't show stay.
     """
     few = asyncio.Semaphore(PAGES_AT_ONCE)  # people's own requests need connections, too
 

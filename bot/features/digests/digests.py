@@ -308,7 +308,7 @@ class Digests:
         return await self._reloaded(digest)
 
     async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
-        """What a project's digests can be filtered by. Raises NotLinked, ServiceError."""
+        """What a project's digests can be filtered by."""
         async with self._accounts.reading(user) as session:
             return await self.plans.choices(session, project_id)
 

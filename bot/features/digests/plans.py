@@ -149,7 +149,7 @@ class Plans:
         return known.pick(str(typed))
 
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
-        """What a project's digests can be filtered by. Raises ServiceError."""
+        """What a project's digests can be filtered by."""
         lists = (await self.catalogs.of(session, project_id, {it.part for it in FILTERS.values()})).lists
         people = with_me(lists["people"], session.user_id)
         return {kind: people if it.part == "people" else lists[it.part] for kind, it in FILTERS.items()}

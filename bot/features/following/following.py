@@ -80,7 +80,7 @@ class Following:
             return await self.read(session, number, {})
 
     async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
-        """Several issues, None for those that the user can't see. Raises ServiceError.
+        """Several issues, None for those that the user can't see.
 
         Leaves out those that the service fails to send, so that the others don't wait for them.
         """

@@ -116,7 +116,7 @@ class Issues:
     ) -> tuple[Issue, ...]:
         """Open issues whose number or subject matches, most recently updated first.
 
-        With `own_first`, the user's own before anything is typed. Raises NotLinked and ServiceError.
+        With `own_first`, the user's own before anything is typed.
         """
         sought = text.strip().lstrip("#")
         latest = (Sort("updated_on", descending=True),)
@@ -158,7 +158,7 @@ class Issues:
                 raise UserError("You've just changed #{number}, so I left it as it is.", number=number)
 
     async def several(self, session: Session, numbers: Sequence[int]) -> dict[int, Issue]:
-        """The first MAX of these issues, without those that the user can't see. Raises ServiceError."""
+        """The first MAX of these issues, without those that the user can't see."""
         if not (wanted := numbers[:MAX]):
             return {}
         filters = IssueFilters(issue_ids=tuple(wanted), status="any")

@@ -39,7 +39,7 @@ def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
 
 
 async def visible_project(client: Client, session: Session, number: int) -> Project | None:
-    """A project as it is now; None if the user can't see it. Raises ServiceError.
+    """A project as it is now; None if the user can't see it.
 
     One of several servers may refuse everything for a while, so a refusal counts only if the list of projects
     lacks the project, too.
@@ -106,12 +106,12 @@ class Publicity:
             return await self.read(session, exposure_of(await self.issues.detailed(session, number)))
 
     async def now(self, owner: Owner, seen: Exposure) -> Exposure:
-        """The same with its project as it is now. Raises NotLinked, ServiceError."""
+        """The same with its project as it is now."""
         async with self.access.accounts.reading(owner) as session:
             return await self.read(session, seen)
 
     async def read(self, session: Session, seen: Exposure) -> Exposure:
-        """The same with its project as it is now. Raises ServiceError."""
+        """The same with its project as it is now."""
         read_at, project = time.monotonic(), None
         if seen.project_id is not None:
             project = await visible_project(self.access.client, session, seen.project_id)

@@ -23,7 +23,7 @@ class Duplicates:
     async def find(
         self, session: Session, subject: str, project_id: int | None, source: Source | None
     ) -> tuple[tuple[Issue, ...], tuple[Issue, ...]]:
-        """Issues created from the same message, and similar ones in the project. Raises ServiceError."""
+        """Issues created from the same message, and similar ones in the project."""
         made, similar = await asyncio.gather(
             self._of_message(session, source), self.similar(session, subject, project_id)
         )
@@ -45,7 +45,7 @@ class Duplicates:
         return tuple(found)
 
     async def similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
-        """Open issues in the project with a similar subject, the most similar first. Raises ServiceError."""
+        """Open issues in the project with a similar subject, the most similar first."""
         words = telling_words(subject)[:SEARCHED]
         if not words or project_id is None:
             return ()

@@ -46,7 +46,7 @@ class NoticeHandlers:
         await self._answer(reply)
 
     async def chosen(self, press: ButtonPress[ChooseTopics], reply: Reply) -> None:
-        """The checkboxes. Raises NotLinked, ServiceError."""
+        """The checkboxes."""
         ticked = press.button.topics.split(",")
         try:
             await self._choose(reply, {topic for topic in Topic if topic in ticked})

@@ -166,7 +166,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         self, owner: Owner, since: datetime, first: int, *, reported: bool
     ) -> tuple[Sequence[Issue], int]:
         """The user's changed issues since then from the `first` page on, the latest first, and how many pages
-        are read if there may be more. Raises NotLinked, ServiceError.
+        are read if there may be more.
         """
         me = (await self.access.accounts.background_link(owner)).user_id
         found: dict[int, Issue] = {}

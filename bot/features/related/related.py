@@ -90,7 +90,7 @@ async def with_words(
     status: Literal["any", "open"],
     most: int,
 ) -> list[Page[Issue]]:
-    """For each word, the most recently updated issues that have it in their subject. Raises ServiceError."""
+    """For each word, the most recently updated issues that have it in their subject."""
     latest = (Sort("updated_on", descending=True),)
     searches = (
         IssueFilters(project_id=project_id, subject=word, status=status, sort=latest) for word in words
