@@ -1,11 +1,11 @@
-"""What Slack sends, checked and parsed once into frozen types; no other module reads a raw payload.
+"""Slack's payloads, checked and parsed once into frozen types; no other module reads a raw payload.
 
     Interaction             who did it, where, and through which installation
     ├── SlashCommand        `/issue 42`
     ├── Shortcut            a global shortcut, or a message shortcut with its message
-    ├── ButtonPress         a button, a menu or a select that acts at once
+    ├── ButtonPress         a button, a menu or a select that acts right away
     ├── FormSubmission      a modal was submitted
-    │   └── DetailsEdit     fields in a Work Object's details were, or a comment was written there
+    │   └── DetailsEdit     fields or a comment in a Work Object's details were submitted
     ├── FormClosed          a modal with `notify_on_close` was closed
     ├── OptionsRequest      a select asks for options while a user types
     ├── UserMessage         a mention of the bot, or a direct message to it
@@ -41,10 +41,10 @@ COMMAND_LENGTH = 8_000
 
 @dataclass(frozen=True)
 class Place:
-    """Where to answer: a conversation, a thread in it, or the Home tab.
+    """Where to reply: a conversation, a thread in it, or the Home tab.
 
-    `said_there` is whether the user wrote a message to the bot there, which is answered in its thread, or
-    pressed a button of an answer to one.
+    `said_there` is whether the user wrote a message to the bot there, which gets its reply in its thread, or
+    chose a button of a reply to one.
     """
 
     channel_id: str | None = None

@@ -34,7 +34,7 @@ class Debouncer:
         self._hashes: OrderedDict[str, list[str]] = OrderedDict()
 
     async def wait(self, form: str, typed_at: float) -> bool:
-        """Wait for a pause in typing; returns False if more was typed meanwhile.
+        """Wait for a pause in typing; returns False if the user typed more in the meantime.
 
         `typed_at` is Slack's time of the action, since actions may be handled out of order.
         """

@@ -1,4 +1,4 @@
-"""Slack's deliveries: what identifies a repetition (docs/slack.md, Delivery), and which are complete."""
+"""Slack's deliveries: how to recognize a repetition (docs/slack.md, Delivery), and which are complete."""
 
 import asyncio
 import hashlib
@@ -21,21 +21,21 @@ from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 
 REQUEST = "request"
-"""The kind of job that a delivery is while a person waits for it: its content is their request, so that they
-are told if the process crashes.
+"""The kind of job that a delivery is while a person waits for it: its content is their request, so that
+another process can notify them if this one crashes.
 """
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
 RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
 """Events that a user waits for: another process handles them again if this one crashes or stops."""
 RETRIED_EVENTS = frozenset({"reaction_added"})
-"""Those of them whose user isn't told that they failed; a workflow is told so of its step."""
+"""Resumed events whose user isn't notified of a failure; a workflow step reports its own."""
 
 IN_EVENT = (
     *("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id", "function_execution_id"),
 )
 IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
-"""What tells one delivery from another."""
+"""The fields that distinguish deliveries."""
 
 log = structlog.get_logger(__name__)
 

@@ -184,7 +184,7 @@ class Dispatch(AsyncMiddleware):
     async def _acknowledge(
         self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
     ) -> BoltResponse:
-        """Start the work and respond to Slack at once, unless the response carries the result.
+        """Start the work and respond to Slack right away, unless the response carries the result.
 
         A form's response is its result, or a progress view.
         """
@@ -247,10 +247,10 @@ class Dispatch(AsyncMiddleware):
                     await asyncio.wait({notifying})
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
-        """Run an event's handler and return whether it succeeded; no one sees an answer being worked on.
+        """Run an event's handler and return whether it succeeded, without a progress notice.
 
         After an unexpected error, such as a database that is down, an event in RETRIED_EVENTS is handled
-        again; their handlers look what they have done.
+        again; their handlers check what they have already done.
         """
         retries = self.delays.event_retries if event.name in RETRIED_EVENTS else ()
         for pause in (*retries, None):
@@ -330,9 +330,9 @@ class Dispatch(AsyncMiddleware):
     async def _once(
         self, key: str, reply: Reply, done: UserError, *, looks: bool = False, warned: bool = False
     ) -> AsyncIterator[None]:
-        """Claim the block's work, which is done if the reply is `committed`; else frees the claim.
+        """Claim the block's work, which is done if the reply is `committed`; otherwise free the claim.
 
-        After a crash the block `looks` what was done, or the user does, who is `warned`. Raises `done`,
+        After a crash the block `looks` up what was done, or the user does, after a warning. Raises `done`,
         InProgress, Interrupted.
         """
         claim, state = await self.store.jobs.claim(key), None
@@ -370,7 +370,7 @@ class Dispatch(AsyncMiddleware):
             await self._handle_event(event, reply, handler)
 
     async def resume(self, reply: Reply, payload: JSON) -> None:
-        """Resume what a user asked for before linking; a form comes back filled in.
+        """Resume a user's request from before linking; a form comes back filled in.
 
         A saved request is resumed once, but opens its form as often as the user asks for it.
         """

@@ -1,6 +1,6 @@
-"""Tells users about errors: in the form they are in, with a button that leads on, or privately.
+"""Shows errors to users: in the open form, with a button for the next step, or privately.
 
-What they typed is given back, and *Link account* or *Open form* resumes it.
+Gives back what they typed, and *Link account* or *Open form* resumes it.
 """
 
 import asyncio
@@ -262,7 +262,7 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
 
 
 ANSWERABLE_FOR = timedelta(minutes=30)  # how long Slack accepts answers at a `response_url`
-TOLD_FOR = timedelta(days=1)  # drafts, and what is known of work that was done, aren't kept longer
+TOLD_FOR = timedelta(days=1)  # drafts and records of completed work aren't kept longer
 
 
 async def _asked(channel_id: str, at: datetime, _: BotError) -> Block:
@@ -287,7 +287,7 @@ class CrashRecovery:
         user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
         log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
         late = datetime.now(UTC) - job.age if job.age >= ANSWERABLE_FOR else None
-        await self._notify(asked, late)  # what can't be delivered is tried again
+        await self._notify(asked, late)  # undeliverable notices are retried
 
     async def _notify(self, asked: UnfinishedRequest, late: datetime | None) -> None:
         """`late` is when the request came, if that's too long ago to answer it where it was made."""

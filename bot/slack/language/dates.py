@@ -79,7 +79,7 @@ def day(text: str, today: Today, towards: Towards = "future") -> date:
 
 
 def spent_day(text: str, today: Today) -> date:
-    """The date on which time was spent: as `day`, but `mon`…`sun` is the latest one before today.
+    """Return the date on which time was spent, like `day`, but `mon`…`sun` is the latest one before today.
 
     Raises UserError as `day` does.
     """
@@ -202,7 +202,7 @@ def days(text: str, today: Today, towards: Towards) -> DateRange:
 
 
 def times(text: str, today: Today, zone: Callable[[], tzinfo], towards: Towards) -> TimeRange:
-    """As `days`, from the first second of the first day to the last second of the last one in `zone`.
+    """Return the range of `days` from its first to its last second in `zone`.
 
     Raises UserError as `days` does.
     """
@@ -303,7 +303,7 @@ def _calendar_day(typed: str, today: Today, direction: int) -> date | None:
 
 
 def _compact(typed: str) -> str:
-    """`in 3 days` as `+3d`, `2 weeks ago` as `-2w`; anything else as it is."""
+    """Return `+3d` for `in 3 days`, `-2w` for `2 weeks ago`, and anything else unchanged."""
     match = _IN_WORDS.fullmatch(typed)
     if match is None or (match[1] and match[4]):
         return typed

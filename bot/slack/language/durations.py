@@ -82,10 +82,10 @@ def _from_to(typed: str) -> Decimal | None:
 
 
 def without_spans(text: str) -> str:
-    """The text with spans such as `9-11:30` as hours."""
+    """Return the text with spans such as `9-11:30` converted to hours."""
     return _FROM_TO.sub(lambda found: f"{span}h" if (span := _from_to(found[0])) else found[0], text)
 
 
 def without_and(text: str) -> str:
-    """The text with a duration such as `2 hours and 15 minutes` as `2h 15m`."""
+    """Return the text with `2h 15m` for a duration such as `2 hours and 15 minutes`."""
     return _HOURS_AND.sub(r"\1h \2m", text)

@@ -173,7 +173,7 @@ class Marks:
 
 
 def plain(word: Word) -> str | None:
-    """The word as tables have it; None if it is quoted or mentions somebody."""
+    """Return the word in the tables' spelling; None if it is quoted or mentions somebody."""
     if any(atom.quoted or atom.user for atom in word.atoms):
         return None
     return word.text.casefold().replace("’", "'").rstrip(END) or word.text
@@ -213,7 +213,7 @@ def _date(typed: str, read: Callable[[str], object]) -> str | None:
         read(typed)
     except dates.NotADate:
         return None
-    except UserError:  # a date that isn't certain is told where the option is read
+    except UserError:  # the option's reader reports an ambiguous date
         pass
     return typed
 

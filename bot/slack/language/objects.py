@@ -1,4 +1,4 @@
-"""What `add`, `create` and `new` are said of: a new issue, or another thing that the bot knows."""
+"""The objects of `add`, `create` and `new`: a new issue, or another thing that the bot knows."""
 
 import re
 
@@ -35,5 +35,5 @@ _TO_ONE = re.compile(
 
 
 def is_subject(text: str) -> bool:
-    """Whether what follows a general verb is a new issue's subject, and no other thing that the bot knows."""
+    """Whether the text after a general verb is a new issue's subject, and names no other thing."""
     return _ISSUE.match(text) is not None or not (_OTHER.match(text) or _TO_ONE.search(text))

@@ -18,7 +18,7 @@ _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31})([:=])(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4  # how many more words a date may have: `created:7 days ago .. today`.
-PROBLEMS = 5  # how many problems are told at once; what else is wrong comes after those are mended
+PROBLEMS = 5  # how many problems one message reports
 _SHORT = 3  # how many characters of `priority:` are enough
 _ALIASES = {
     **dict.fromkeys(("by", "from", "reporter"), "author"),
@@ -93,7 +93,7 @@ class Parsed:
     problems: tuple[UserError, ...] = ()
     left: tuple[str, ...] = ()  # options that the command doesn't have, as typed
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Phrases that were understood, as typed, each with the keys of the options that it stands for."""
+    """The phrases that were read, as typed, each with the keys of its options."""
     alone: tuple[str, ...] = ()
     """Those of them that are only a person's name."""
     unknown: tuple[tuple[str, Word, Value], ...] = ()
@@ -102,7 +102,7 @@ class Parsed:
 
     @property
     def text(self) -> str:
-        """The words as typed, without quotes around all of it or around what looks like an option."""
+        """The words as typed, without quotes around the whole text or around text like an option."""
         if len(self.words) == 1 and self.words[0].quoted:
             return self.words[0].text
         shown = (w.text if w.quoted and _OPTION.match(w.text) else w.source for w in self.words)
@@ -121,9 +121,9 @@ class Parsed:
         return replace(self, words=self.words[:at] + self.words[at + count :])
 
     def with_fields(self, fields: Collection[Ref] = (), problem: UserError | None = None) -> "Parsed":
-        """The same with unknown keys as the names of custom `fields`, or else as the nearest option.
+        """Return the same with unknown keys read as custom `fields`, or else as the nearest option.
 
-        Past `PROBLEMS` of a kind, they aren't told, and nothing is guessed. `problem` is why there are no
+        After `PROBLEMS` of a kind, the rest is neither reported nor guessed. `problem` is why there are no
         fields.
         """
         if not self.unknown:

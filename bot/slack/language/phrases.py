@@ -1,6 +1,6 @@
 """Phrases: what words mean without a colon, as options of the same command (docs/commands.md).
 
-`reading` reads by these tables what is typed after every command, in a mention and in a direct message.
+`reading` uses these tables for the text of every command, mention and direct message.
 """
 
 from typing import Literal
@@ -21,7 +21,7 @@ CLEARABLE = (
     ("due", "due|deadline date?"),
     ("estimate", "estimate|estimated time|hours?"),
 )
-"""The fields that an issue may lack, and what they are called."""
+"""The fields that an issue may lack, and their names in phrases."""
 SET = (("status", "status|state"), ("priority", "priority|prio"), ("tracker", "tracker|type"), *CLEARABLE)
 AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
@@ -208,14 +208,13 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("set|change|update|edit the? subject|title|name to|as|= {rest}", "subject:{rest}", CHANGE),
     ("subject|title {title}", "subject:{title}", CHANGE),
 )
-"""What is said, the options that it stands for, and where.
+"""Phrases, the options that they stand for, and where they count.
 
-What is said has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a name
-that the person may use, and `{person!}` also one that nobody has, which is told then. `{value}` takes what
-follows up to the next phrase, `{rest}` all of it, and `{title}` too if it begins as a title does. `~`: only
-if no text is left; `,`: only after a comma or the like, or before a new issue's colon; `:`: only there.
-`!{tracker}` stands for all others of its kind.
-What means nothing stays text.
+A phrase has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a known name,
+`{person!}` also an unknown one, which is then reported. `{value}` takes the words up to the next phrase,
+`{rest}` all of them, and `{title}` all if they begin like a title. `~`: only if no text is left; `,`: only
+after a comma or the like, or before a new issue's colon; `:`: only there. `!{tracker}` stands for all others
+of its kind. Other words stay text.
 """
 FILLERS = frozenset(
     {
@@ -250,14 +249,14 @@ VERBS = frozenset(
 )
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
-"""Fillers that stand for what is searched, wherever they are."""
+"""Fillers that stand for the issues to search, anywhere in the text."""
 TALK = frozenset(
     {
         *("please", "pls", "plz", "asap", "thanks", "thank", "thx", "hey", "hi", "hello", "kindly", "bot"),
         *("ok", "okay", "btw"),
     }
 )
-"""What means nothing before or after what is asked for."""
+"""Words that mean nothing before or after a request."""
 NEGATIONS = frozenset(
     {
         *("not", "no", "never", "don't", "dont", "doesn't", "isn't", "aren't", "wasn't", "won't", "can't"),

@@ -24,7 +24,7 @@ def is_question(words: Iterable[Word]) -> bool:
 
 
 def asks(text: str) -> bool:
-    """As `is_question`, for text in which quotes mean nothing."""
+    """Whether a text is a question, for text in which quotes mean nothing."""
     return any(map(_asks, text.split()))
 
 

@@ -1,4 +1,4 @@
-"""Reads a command's words by its table (`phrases`): what each phrase means, and what is left as text."""
+"""Reads a command's words by its table (`phrases`): the options of each phrase, and the remaining text."""
 
 import re
 from collections import defaultdict
@@ -155,7 +155,7 @@ class Reader:
                 continue
             slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
             taken = self._slot(slot, at, leads=at > start)
-            if taken is None and sure and self.where != "new":  # an unknown name is told as one
+            if taken is None and sure and self.where != "new":  # an unknown name is reported
                 taken = self._run(at) if self.where == "change" else (Value(self.words[at].atoms), 1)
             if taken is None:
                 return None
@@ -260,7 +260,7 @@ class HalfPhrase(UserError):
 
 
 def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
-    """The search with its phrases as options; what is left is text.
+    """Return the search with its phrases as options; the remaining words are text.
 
     An option that was typed as one stays as it is.
     """
@@ -328,7 +328,7 @@ def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Par
 def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """A new issue's text with the phrases at its end as options, and those before a colon at its front.
 
-    At least one word stays. What a word before phrases governs stays, too, and all of a question.
+    At least one word stays. Phrases governed by a word before them stay, too, and so does all of a question.
     """
     before, rest = _front(parsed.words)
     reader = Reader("new", before, vocabulary, today, front=True)
@@ -353,7 +353,7 @@ def _front(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 
 
 def _bare(word: Word) -> Word:
-    """The word without the brackets and the colon around what is said in front of a subject."""
+    """Return the word without the brackets and the colon of a phrase before a subject."""
     if any(atom.quoted or atom.user for atom in word.atoms):
         return word
     text = word.source.strip("[]():")
@@ -398,7 +398,7 @@ def without_comma(word: Word) -> Word:
 def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """A change to an issue with its phrases as options, `step` for closing or opening it.
 
-    What is left is no change, without what means nothing beside one.
+    The remaining words are no change; fillers are dropped.
     """
     reader, typed = Reader("change", parsed.words, vocabulary, today), parsed.options.keys()
     found = [one for one in reader.phrases() if not typed & one.options.keys()]
@@ -421,7 +421,7 @@ def _negated(phrase: Phrase, plain: Sequence[str | None]) -> bool:
 
 
 def _addressed(phrase: Phrase, plain: Sequence[str | None]) -> bool:
-    """Whether a person is only spoken to, as in `thanks ben`."""
+    """Whether the text only addresses a person, as in `thanks ben`."""
     return phrase.alone and "to" in phrase.options and phrase.at > 0 and plain[phrase.at - 1] in TALK
 
 

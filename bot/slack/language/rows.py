@@ -1,4 +1,4 @@
-"""A command's table: rows of what is typed, each with what it means. The first row that fits counts."""
+"""A command's table: rows of typed patterns and their meanings. The first row that fits counts."""
 
 import re
 from collections.abc import Callable

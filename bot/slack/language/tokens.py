@@ -173,7 +173,7 @@ def _quoted(text: str, at: int) -> str:
 
 
 def _plain(text: str, *, labels: bool = False) -> str:
-    """The text with its entities as what they stand for."""
+    """Return the text with its entities replaced by the text they stand for."""
     parts = _ENTITY.split(text)
     shown = (_entity(part, labels=labels).text if n % 2 else decode(part) for n, part in enumerate(parts))
     return "".join(shown)

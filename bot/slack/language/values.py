@@ -149,12 +149,12 @@ def issue_number(text: str) -> int | None:
 
 
 def with_percents(line: str, number: int) -> str:
-    """The line with `50 %` as one word, unless that is the number of the issue."""
+    """Return the line with `50 %` as one word, unless 50 is the number of the issue."""
     return re.sub(rf"(?<!\b{number}) %", "%", line)
 
 
 def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, ...]]:
-    """The issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
+    """Return the issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
     apart = [part for word in words for part in _parts(word)]
     at = next((n for n, word in enumerate(apart) if issue_number(word.text)), len(apart))
     found: list[int] = []
@@ -169,7 +169,7 @@ def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, 
 
 
 def _parts(word: Word) -> Iterator[Word]:
-    """The numbers in `290,308`; any other word as it is."""
+    """Return the numbers in `290,308`; any other word unchanged."""
     parts = [part for part in word.source.split(",") if part]
     several = not word.quoted and len(parts) > 1 and all(map(issue_number, parts))
     yield from (Word((Atom(part),), part) for part in parts) if several else (word,)

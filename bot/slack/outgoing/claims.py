@@ -18,7 +18,7 @@ DOUBLE_CLICK = timedelta(seconds=5)
 async def claimed(
     jobs: Jobs, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
 ) -> AsyncIterator[Job]:
-    """As `Jobs.hold`. Raises `done` if the work is done, and InProgress while it is being done."""
+    """Hold a job (`Jobs.hold`). Raises `done` if the work is done, and InProgress while it is in progress."""
     async with jobs.hold(key, unknown=unknown) as claim:
         if not claim.won:
             raise done if claim.done else InProgress

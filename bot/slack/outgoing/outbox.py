@@ -1,4 +1,4 @@
-"""The one way to write to Slack what nobody waits for: digests, followed issues, direct messages, notices.
+"""The one way to write to Slack in the background: digests, followed issues, direct messages, notices.
 
 A write waits for its turn, and after a 429 as long as Slack asks for. Right before it, the channel is
 checked again: people outside the company may have joined. A write whose outcome is unknown isn't repeated:
@@ -76,7 +76,7 @@ class Post:
 
 
 class Outbox:
-    """Writes in the background. What it knows of a workspace's channels is kept for `Delays.channels`.
+    """Writes in the background. Facts about a workspace's channels are cached for `Delays.channels`.
 
     `longest_post`: the most seconds from the start of a write's turn to the end of its request.
     """

@@ -18,7 +18,7 @@ class Posted:
 
 @dataclass(frozen=True)
 class PostRefused:
-    """Nothing was posted, and a retry won't help. `status`: what the channel has become, if that is why."""
+    """Nothing was posted, and a retry won't help. `status`: the channel's new status, if that is why."""
 
     status: ChannelStatus | None = None
 

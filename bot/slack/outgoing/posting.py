@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
 RESPONSE_URL_SECONDS = 10
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
-"""What a call to Slack raises if it is refused or the connection breaks."""
+"""The errors of a call to Slack that is refused or whose connection breaks."""
 MENU_OPTIONS = 5
 LOOK_BACK = 100  # how many seconds and messages back an answer is looked for that Slack didn't confirm
 LONGEST_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on its last way
@@ -75,7 +75,7 @@ NOT_ANNOUNCED = {
 
 
 def not_posted(why: Announced) -> str:
-    """Why an answer was not posted for others as well, or may not have been."""
+    """Why a reply wasn't announced, or may not have been."""
     if why is Announced.UNSURE:
         return "Slack didn't confirm the post. Check the channel before you share this again."
     return f"I didn't post this because {NOT_ANNOUNCED[why]}."
@@ -158,11 +158,11 @@ def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
 async def privately(
     slack: AsyncWebClient, place: Place, user_id: str, message: Message, *, replace: bool = False
 ) -> None:
-    """Answer one user: where they asked, or else in their direct messages with the bot.
+    """Reply to one user: where they asked, or else in their direct messages with the bot.
 
-    Tries the next way if one fails, even though the message may have arrived: hearing twice beats not
-    hearing. The last way waits out a rate limit. `replace` replaces the private message whose button was
-    pressed. Raises NotDelivered.
+    Tries the next way if one fails, even though the message may have arrived: two replies are better than
+    none. The last way waits out a rate limit. `replace` replaces the private message whose button the user
+    chose. Raises NotDelivered.
     """
     arguments = message.as_arguments()
     # Slack shows ephemeral messages only in active threads, as one is where the user has just written.
@@ -251,7 +251,7 @@ async def dismiss(slack: AsyncWebClient, place: Place) -> None:
 
 
 async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
-    """Delete the public message whose button was pressed; returns whether it is gone.
+    """Delete the public message whose button the user chose; returns whether it is gone.
 
     Where the bot isn't a member, deletes it through the response URL that it was posted with.
     """

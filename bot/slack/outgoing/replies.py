@@ -65,7 +65,7 @@ async def _no_feed(_reply: "Reply", _issue: Issue, _message: Message, _may_post:
 
 @dataclass
 class Platform:
-    """What every reply needs, built once. `file_hosts` are where Slack keeps files."""
+    """The parts of every reply, built once. `file_hosts` are where Slack keeps files."""
 
     wording: Wording
     audiences: Audiences
@@ -128,7 +128,7 @@ class Reply:
     give_back: bool = field(default=True, init=False)
     """Whether an error quotes the typed command; not if it may contain a key."""
     recovery: Callable[[BotError], Awaitable[Block | None]] | None = field(default=None, init=False)
-    """Makes the buttons below an error, such as *Open form* with what was typed."""
+    """Makes the buttons below an error, such as *Open form* with the user's text."""
     progress: Callable[[], str] | None = field(default=None, init=False)
     """How far a form's work is, in mrkdwn, if its handler can tell."""
 
@@ -144,12 +144,12 @@ class Reply:
 
     @property
     def form_needs_press(self) -> bool:
-        """Whether no form can open until the user presses a button, as after a message."""
+        """Whether no form can open until the user chooses a button, as after a message."""
         return self.interaction.place.said_there and not (self.interaction.trigger_id or self.view_id)
 
     @property
     def in_form(self) -> bool:
-        """Whether a button in a form was pressed, so that the answer belongs in a form too."""
+        """Whether the user chose a button in a form, so that the reply belongs in a form too."""
         return isinstance(self.interaction, ButtonPress) and self.interaction.modal is not None
 
     def acknowledge(self, **body: object) -> bool:
@@ -198,7 +198,7 @@ class Reply:
         return self.at(replace(self.place, thread_ts=thread))
 
     async def privately(self, message: Message, *, replace: bool = False) -> None:
-        """Answer only the user; `replace` replaces the message whose button was pressed.
+        """Reply only to the user; `replace` replaces the message whose button they chose.
 
         Raises NotDelivered.
         """
@@ -206,21 +206,21 @@ class Reply:
         await posting.privately(self.slack, self.place, self.owner.user_id, message, replace=replace)
 
     async def privately_or_later(self, message: Message) -> None:
-        """As `privately`; if no way works now, in a direct message later."""
+        """Reply privately; if no way works now, in a direct message later."""
         try:
             await self.privately(message)
         except NotDelivered:
             await self.platform.posts.tell(self.owner, message)
 
     async def announce(self, message: Message, may_post: MayPost) -> Announced:
-        """Post where the user asked, unless outsiders read it or may; the user can delete the post.
+        """Post where the user asked, unless outsiders can or may read it; the user can delete the post.
 
-        `may_post`, asked right before the post, tells whether others there may see what it says.
+        `may_post`, called right before the post, returns whether others there can see its content.
         """
         return (await self.post(message, may_post))[0]
 
     async def post(self, message: Message, may_post: MayPost) -> tuple[Announced, str | None]:
-        """As `announce`, with the post's `ts` if Slack returns it."""
+        """Announce, and return the post's `ts` if Slack returns it."""
         self.answered.set()
         if why_not := await self.why_not_post():
             return why_not, None
@@ -253,7 +253,7 @@ class Reply:
             await self._open(self.slack.views_open, view, for_anyone=for_anyone)
 
     async def shown(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> bool:
-        """As `show`; returns whether Slack accepted it."""
+        """Show a form; returns whether Slack accepted it."""
         try:
             await self.show(view, over=over, for_anyone=for_anyone)
         except FormNotShown as error:
@@ -262,7 +262,7 @@ class Reply:
         return True
 
     async def open(self, view: JSON, *, for_anyone: bool = False) -> None:
-        """As `show`, on top of the form whose button was pressed, if any."""
+        """Show a form on top of the form whose button the user chose, if any."""
         if self.in_form:
             await self._open(self.slack.views_push, view, for_anyone=for_anyone)
         else:
@@ -271,12 +271,12 @@ class Reply:
     # What was typed
 
     async def save(self, draft: S) -> S:
-        """The draft as its button carries it, saved for this user."""
+        """Save a draft for this user, and return its button's form of it."""
         content = draft.model_dump(mode="json", exclude_defaults=True)
         return draft.model_copy(update={"id": await self.platform.store.saved_input.put(self.owner, content)})
 
     async def try_save(self, draft: S) -> S | None:
-        """As `save`, for what is offered once the work is done; None if the database fails."""
+        """Save a draft to offer after the work is done; None if the database fails."""
         try:
             return await self.save(draft)
         except Exception:
@@ -300,7 +300,7 @@ class Reply:
     async def offer(
         self, draft: SavedDraft, error: BotError, text: str = "Open form", *, more: Sequence[Element] = ()
     ) -> Block | None:
-        """The button that opens a form with what was typed and what is wrong; None if that contains a key.
+        """Return the button that opens a form with the user's text and its problems; None for an API key.
 
         Before it, the one that runs a command with the name that a misspelled one probably means; after it,
         `more`.
@@ -338,7 +338,7 @@ class Reply:
         return button(label, await self.save(again), style="primary")
 
     async def correction(self, error: BotError) -> Block | None:
-        """As `corrected`, in a row of its own."""
+        """Return the buttons of `corrected`, in a row of their own."""
         again = await self.corrected(error)
         return actions([again]) if again else None
 

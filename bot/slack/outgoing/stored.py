@@ -60,7 +60,7 @@ class StoredPosts:
         self, job: Job, post: Post, ready: Ready, *, sending: Callable[[], object] = lambda: None
     ) -> outcomes.Outcome | Later | None:
         """Post a job's message, unless an earlier attempt did. If that stays unknown for a day, it is
-        posted with MAY_BE_REPEATED. Otherwise as `post`.
+        posted with MAY_BE_REPEATED. Otherwise like `post`.
         """
         found = await self.look_up(job, post)
         if isinstance(found, outcomes.Posted | Later):

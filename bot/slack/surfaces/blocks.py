@@ -126,7 +126,7 @@ def button(
     style: str | None = None,
     confirm: JSON | None = None,
 ) -> Element:
-    """A button; Slack sends back what it carries when it is pressed."""
+    """A button; Slack sends back what it carries when a user chooses it."""
     named = {"type": "button", "text": plain(text, 75), "action_id": carries.action}
     return filled(named, value=carries.pack() or None, url=url, style=style, confirm=confirm)
 
@@ -139,7 +139,7 @@ ROW = 5  # how many buttons a row has at most
 
 
 def rows(buttons: Iterable[Element], block_id: str | None = None) -> list[Block]:
-    """The buttons in rows of five at most, in each of which an action occurs once, as Slack demands.
+    """Return the buttons in rows of at most five, where each action occurs once, as Slack requires.
 
     The first row has the `block_id`.
     """

@@ -48,7 +48,7 @@ class Button(BaseModel):
         return packed
 
     def as_option(self) -> str:
-        """As `pack`, with the action's name, for an option of an overflow menu."""
+        """Pack with the action's name, for an option of an overflow menu."""
         packed = f"{self.action} {self.pack()}"
         if len(packed) > OPTION_VALUE:
             raise ValueError(f"{self.action} carries {len(packed)} characters in a menu")

@@ -1,7 +1,7 @@
-"""What users typed, saved until a button gives it back: for a form, or a request that resumes.
+"""Users' input, saved until a button gives it back: for a form, or a request that resumes.
 
 `Reply.save` saves a draft, `Reply.offer` makes the button below an error, and the handler of a press gets the
-draft back. What is saved has no tokens and no triggers.
+draft back. A saved draft has no tokens and no triggers.
 """
 
 from datetime import timedelta
@@ -57,7 +57,7 @@ class ResumeRequest(SavedDraft):
 
 
 class ReopenForm(SavedDraft):
-    """Shows a form again that was closed before its result arrived; `claim` is that of its submission."""
+    """Shows a form again that was closed before its result arrived; `claim` is its submission's claim."""
 
     action = "form.reopen"
     view: dict[str, Any]

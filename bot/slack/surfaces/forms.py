@@ -1,7 +1,7 @@
 """Form inputs, and reading back what a user entered.
 
 A field's `block_id` is its name, or `name:tag` to make a refresh forget its value (trackers differ between
-projects): Slack keeps what was entered as long as block and action IDs stay the same.
+projects): Slack keeps the input as long as block and action IDs stay the same.
 """
 
 import re
@@ -28,7 +28,7 @@ class FormResult:
     """The result of a submitted form: errors at its fields, another view, or neither, which closes the form.
 
     `said` is the error text, if any; `view` is then the form as it was filled in. `message` says the same as
-    `view` in case the form was closed meanwhile. `then` runs once Slack has the result, for instance to
+    `view` in case the user has closed the form. `then` runs once Slack has the result, for instance to
     announce an issue; `resume` is a saved payload to resume after that.
     """
 
@@ -252,7 +252,7 @@ class Values:
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
     def changed(self, name: str, shown: object) -> bool:
-        """Whether a field holds anything else than what it showed first: `shown` is of `shown_in`."""
+        """Whether a field's value differs from the one it showed first; `shown` is from `shown_in`."""
         state = self._blocks.get(name, {})
         known = shown if isinstance(shown, dict) else {}
         return _mark(next((state[key] for key in SHOWN if state.get(key)), None)) != known.get(name)
@@ -293,7 +293,7 @@ SHOWN = ("value", "selected_option", "selected_options", "selected_date", "selec
 def shown_in(view: JSON) -> dict[str, str]:
     """A short mark of what each field shows, by name, to keep in the form's metadata.
 
-    What comes back as it was shown is neither read nor sent: the form may show values that it doesn't take.
+    Unchanged values are neither read nor sent: the form may show values that it doesn't accept.
     """
     inputs = [block for block in view["blocks"] if block["type"] == "input"]
     return {

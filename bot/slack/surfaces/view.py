@@ -63,7 +63,7 @@ class View:
 
 
 class Metadata(BaseModel):
-    """What every form may keep: the place where its result is announced, which dispatch reads."""
+    """The metadata of every form: the place where its result is announced, which dispatch reads."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
     place: dict[str, Any] = {}

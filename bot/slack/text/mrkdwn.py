@@ -60,7 +60,7 @@ def decode(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """As `escape`, and without formatting, quotes or emoji: it can't pass for the bot's own words.
+    """Escape a text and disable formatting, quotes and emoji, so that it can't pass for the bot's own words.
 
     Slack has no escape for marks. It reads them only at the edge of a word, so a word joiner on both sides
     disables them. Between two letters or two spaces they mean nothing and need no joiners.
@@ -78,13 +78,13 @@ def _unmarked(match: re.Match[str]) -> str:
 
 
 def line(text: str, most: int = _LINE) -> str:
-    """As `literal`, on one line of at most `most` characters."""
+    """Return a text like `literal`, on one line of at most `most` characters."""
     shown = " ".join(clean(text[: most * 2]).split())
     return literal(shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…")
 
 
 def prose(text: str) -> str:
-    """A sentence that may contain other people's words: as `literal`, but text in backticks stays code."""
+    """Return a sentence with other people's words like `literal`, but text in backticks stays code."""
     shown = ""
     at = 0
     for match in _CODE.finditer(text):

@@ -263,7 +263,7 @@ def entity_text(inside: str, name_of: Callable[[str], str]) -> str:
 
 
 def _address(inside: str) -> str:
-    """An entity as it reads in code, still escaped."""
+    """Return an entity as in code, still escaped."""
     target, _, label = inside.partition("|")
     if target.startswith(("@", "#", "!")):
         return target[0].replace("!", "@") + (label.lstrip("@#") or target[1:])

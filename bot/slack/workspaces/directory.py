@@ -79,7 +79,7 @@ class Profiles:
             return Profile(user_id, "Someone", await self._zone(team_id, user_id))
 
     async def _zone(self, team_id: str, user_id: str, told: object = None) -> ZoneInfo | NoZone:
-        """The zone that Slack told, which is stored; else the stored one."""
+        """Return the zone from Slack, and store it; else the stored one."""
         if zone := _zone_named(told):
             await self._links.keep_zone(team_id, user_id, zone.key)
         return zone or _zone_named(await self._links.zone(team_id, user_id)) or NoZone.UNKNOWN

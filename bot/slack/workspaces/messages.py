@@ -30,7 +30,7 @@ class InWords:
 
 
 async def names_of(reply: Reply, mentioned: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The names by ID of what is mentioned, a `user` or `channel` and its ID each; up to `MAX`."""
+    """Return the names of up to `MAX` mentions by ID; each mention is a `user` or `channel` and its ID."""
 
     async def name(kind: str, mentioned_id: str) -> str:
         if kind == "user":

@@ -1,4 +1,4 @@
-"""Reads threads a page at a time, as far as Slack gives them (docs/slack.md, Rates)."""
+"""Reads threads a page at a time, as far as Slack's limits allow (docs/slack.md, Rates)."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ class Thread:
         self._cursor: str | None = None
 
     async def read(self, seconds: float) -> None:
-        """Read what Slack gives within `seconds`. Raises SLACK_FAILED if that is nothing."""
+        """Read the pages that Slack sends within `seconds`. Raises SLACK_FAILED if it sends none."""
         give_up = time.monotonic() + seconds
         while not self.complete and len(self.messages) < MAX_MESSAGES:
             try:
