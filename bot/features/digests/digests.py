@@ -115,7 +115,8 @@ class Digests:
             plan = await self.plans.of(session, project, wanted)
             await self._check(session, plan)
             start = await DigestReader(self._client, session, now).start_of(plan)
-        adding = f"digest:add:{hashlib.sha256(repr((channel, plan)).encode()).hexdigest()}"
+        what = (channel, plan.project_id if plan.live else plan)
+        adding = f"digest:add:{hashlib.sha256(repr(what).encode()).hexdigest()}"
         async with self._store.jobs.hold(adding, kept=timedelta(0)) as claim:
             if not claim.won:
                 raise being_added()
@@ -300,9 +301,7 @@ class Digests:
     async def restore(self, digest: Digest) -> Digest:
         """Restore a removed digest. Raises UserError."""
         await self._require_new(Channel(digest.owner.team_id, digest.channel_id), digest.plan)
-        next_due = None
-        if not digest.paused:
-            next_due = _times(digest.plan, await self._store.processes.now())[0]
+        next_due = None if digest.paused else _times(digest.plan, await self._store.processes.now())[0]
         if not await self._store.digests.restore(digest, next_due):
             raise being_added()
         return await self._reloaded(digest)
