@@ -1,11 +1,15 @@
 """What live feeds read: whatever is deleted or announced, each of their issues once, by few requests."""
 
+import asyncio
+
 import pytest
 
+from bot.errors import UserError
 from bot.sandbox.tracker.data import Issue
-from tests.features.digests.newsroom import HOUR, Digests
-from tests.features.digests.test_live import add_feed, minute, posts
+from tests.features.digests.newsroom import ANA, HOUR, Digests
+from tests.features.digests.test_live import add_feed, feed_of, minute, place, posts
 from tests.features.digests.test_subprojects import add_subproject
+from tests.support.digesting import wanted
 
 WAITING = "query:2"
 """A saved query that a new issue isn't in, until it waits for feedback."""
@@ -83,3 +87,14 @@ async def test_feeds_with_filters_cost_one_list_a_minute_too(digests: Digests) -
     await minute(digests)
 
     assert digests.service.heal().count("GET /issues.json") == 1
+
+
+async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
+    where, plans = await place(digests), [wanted("webshop", "live", empty=empty) for empty in (True, False)]
+
+    added = await asyncio.gather(
+        *(digests.office.digests.add(ANA, where, plan) for plan in plans), return_exceptions=True
+    )
+
+    assert sum(isinstance(one, UserError) for one in added) == 1
+    assert (await feed_of(digests)).plan.live
