@@ -1,4 +1,4 @@
-"""What features are built from."""
+"""The objects that features are built from."""
 
 from dataclasses import dataclass, fields
 

@@ -17,7 +17,7 @@ from bot.slack.language.reading import identifiers, needs, search, subject
 from bot.slack.outgoing.replies import Reply
 
 T = TypeVar("T")
-MANY = 2_000  # how many names are looked through at once
+MANY = 2_000  # how many names are searched in the event loop
 EVERY_PROJECT = ("all", "any", "*")
 
 
@@ -51,7 +51,7 @@ async def vocabulary_for(
 
 
 async def read_with(vocabulary: Vocabulary, read: Callable[[], T]) -> T:
-    """What `read` returns; in a thread if there are many names, so that nobody else waits."""
+    """Return the result of `read`; in a thread if there are many names, so that nobody else waits."""
     many = sum(map(len, vocabulary.names.values())) > MANY
     return await asyncio.to_thread(read) if many else read()
 

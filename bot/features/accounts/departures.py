@@ -1,4 +1,4 @@
-"""Users who left and workspaces that removed the app: what runs for them stops, and their data is deleted."""
+"""Stops background work and deletes data of users who left and of workspaces that removed the app."""
 
 import asyncio
 import time
@@ -66,7 +66,7 @@ class Departures:
             log.exception("deactivated user not handled", action="account.not_deactivated", user=user_id)
 
     async def left(self, owner: Owner) -> None:
-        """Stop the user's digests and follows, and delete their key; the digests' channels are told."""
+        """Stop the user's digests and follows, delete their key, and notify the digests' channels."""
         digests = await self.parts.store.digests.stop_all(owner, Pause.LEFT)
         followed = await self.parts.store.followed.of(owner)
         await self.parts.store.followed.end(followed)

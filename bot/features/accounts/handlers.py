@@ -81,7 +81,7 @@ class AccountHandlers:
         return sent if isinstance(sent, Later) else None
 
     async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> JSON | None:
-        """Open the form, which resumes the saved request; resume it at once if the user has linked since."""
+        """Open the form, which resumes the saved request; resume it now if the user has linked since."""
         saved_id = press.button.saved or None
         link = await self.accounts.linked_as(reply.owner) if saved_id else None
         if saved_id and link and not link.refusals:
@@ -116,7 +116,7 @@ class AccountHandlers:
     async def submit_link(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Verify and store the key, then resume the saved request.
 
-        Asks first if the account's email isn't the user's in Slack; the key is saved encrypted meanwhile.
+        Asks first if the account's email isn't the user's in Slack; until then, the key is saved encrypted.
         """
         key = (forms.Values(form.view.json).text(views.KEY) or "").strip()
         if not key.isascii() or not key.isprintable() or " " in key or not key:

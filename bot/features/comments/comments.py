@@ -39,8 +39,8 @@ class AddedAlready(UserError):
 class Comment:
     """A comment in the service's text format.
 
-    `permalink` is the message that it adds, if any. `after` is that of an earlier attempt's
-    `CommentUnconfirmed`, `since` the time of one that was lost in a crash: then the comment is looked up
+    `permalink` is the message that it adds, if any. With `after`, from an earlier attempt's
+    `CommentUnconfirmed`, or `since`, the time of one that was lost in a crash, the comment is looked up
     before it is sent.
     """
 

@@ -93,7 +93,7 @@ class CommentHandlers:
         await self._open(reply, CommentMetadata(issue=press.button.issue, place=reply.place.as_json()))
 
     async def open_saved(self, press: ButtonPress[OpenComment], reply: Reply) -> None:
-        """*Open form*: the form with what was typed, and what was wrong."""
+        """*Open form*: show the form with the user's text and its problems."""
         await reply.open(loading(views.TITLE))
         saved = press.button
         place = (await self.jobs.message(reply, saved.files)).place if saved.files else reply.place.as_json()
@@ -231,7 +231,7 @@ class CommentHandlers:
         adds_message: bool,
         permalink: str | None,
     ) -> FormResult:
-        """The answer: in the thread of an added message if everyone may see it there, and to the user."""
+        """Reply to the user, and in the thread of an added message if everyone there can see the comment."""
         number, wording, seen = done.issue.id, reply.wording, exposure_of(done.issue)
         files = await self.jobs.results(reply, number, batch) if batch.files else None
         if not reply.place.channel_id:

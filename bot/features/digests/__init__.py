@@ -1,1 +1,1 @@
-"""Digests: posts of what is new, due, stale or closed in a project, and messages about one's own issues."""
+"""Digests: posts of a project's new, due, stale, closed or changed issues, and messages about one's own."""

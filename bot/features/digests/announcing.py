@@ -1,4 +1,4 @@
-"""Announces what a user created where a live feed would post it: the announcement is the feed's post."""
+"""Announces a created issue where a live feed would post it: the announcement becomes the feed's post."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -88,8 +88,8 @@ class FeedAnnouncer:
         return None
 
     async def _passes(self, feed: Digest, issue: Issue) -> bool:
-        """Whether a feed posts the issue. The service is asked about subprojects, custom fields and saved
-        queries; one that can't be asked counts as a yes, so that the issue isn't posted twice.
+        """Whether a feed posts the issue. Asks the service about subprojects, custom fields and saved
+        queries. Without a response, returns True, so that the issue isn't posted twice.
         """
         plan = feed.plan
         if not plans.passes(plan, issue):

@@ -56,8 +56,8 @@ class PreviewForm(Button):
 
 
 class DigestButton(Button):
-    """`owner` is the digest's owner whom the confirmation named; `personal` is what kind it is; `agreed` is
-    the project that isn't public which the user agrees to show.
+    """`owner` is the digest's owner whom the confirmation named; `agreed` is the non-public project that the
+    user agrees to show.
     """
 
     digest: Number

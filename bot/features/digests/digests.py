@@ -215,7 +215,7 @@ class Digests:
         return Preview(plan, issues, len(due) if plan.empty else len(posts), more, now)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
-        """The channel's digests; everyone in it may see them."""
+        """Return the channel's digests; everyone in it can see them."""
         return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
     async def one(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
@@ -290,7 +290,7 @@ class Digests:
         await self._store.digests.remove(digest)
 
     async def removed(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
-        """A digest removed within the last day, if the user may act on it. Raises as `one` does."""
+        """A digest removed within the last day, if the user may act on it. Raises the errors of `one`."""
         digest = await self._store.digests.removed(user.team_id, digest_id)
         unknown = UserError(
             "Digest {digest} can't be restored anymore. Type `{/digest}` to see this channel's digests.",

@@ -1,4 +1,4 @@
-"""One due time of a digest, and what is posted then."""
+"""One due time of a digest, and its post."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -74,7 +74,7 @@ class Edition:
 
 
 Ready = Callable[[], Awaitable[Edition | None]]
-"""What a digest posts now, marked as sending; None if it must not be posted."""
+"""Returns the edition to post now, and marks it as sending; None if nothing must be posted."""
 
 
 def due_run(run: DigestRun, now: datetime) -> DigestRun:
@@ -93,7 +93,7 @@ def next_due(digest: Digest, now: datetime) -> datetime:
 
 
 def edition(run: DigestRun, content: Content, now: datetime) -> Edition:
-    """What a run posts at `now` if its issues are new."""
+    """Return a run's edition at `now` if its issues are new."""
     digest, issues = run.digest, content.issues
     schedule, zone = schedules.parse(digest.plan.schedule), digest.plan.zone
     moments = [at for issue in issues if (at := plans.happened(digest.plan.kind, issue))]

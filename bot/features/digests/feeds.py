@@ -1,7 +1,7 @@
 """Runs live feeds: digests that are due every minute, whose new issues get posts of their own.
 
-One list finds what is new and what changed, for all of an owner's feeds of a project. Each such issue becomes
-a job, in the transaction that moves the feed on: `FollowedReads` posts it, or shows its changes.
+One list finds new and changed issues for all of an owner's feeds of a project. Each of these issues becomes
+a job, in the transaction that advances the feed: `FollowedReads` posts it, or shows its changes.
 """
 
 import asyncio

@@ -169,10 +169,10 @@ class DigestHandlers:
     async def run(
         self, reply: Reply, act: Act, digest_id: int, agreed: str = "", exposed: int | None = None
     ) -> tuple[Message, Digest | None]:
-        """Act on a digest; the result as a message, and the digest if its owner is to be told then.
+        """Act on a digest; returns the result as a message, and the digest if its owner must be notified.
 
         Someone else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed`
-        is the project that isn't public which the user agrees to show.
+        is the non-public project that the user agrees to show.
         """
         user, wording = reply.owner, reply.wording
         digest = await channels.find_digest(reply, self.digests, digest_id)
@@ -235,7 +235,7 @@ class DigestHandlers:
     ) -> None:
         """Add a digest straight from a command, and confirm its settings privately.
 
-        An error offers the form, filled from what was `typed`; without a project, the user is asked for it.
+        After an error, offers the form, filled in from the `typed` text; without a project, asks for it.
         """
         reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
         if request.problems:
@@ -447,7 +447,7 @@ async def _in_own_zone(plan: Plan, reply: Reply) -> Plan:
 
 
 def _ephemeral(reply: Reply) -> bool:
-    """Whether the pressed button is in a message that only this user sees."""
+    """Whether the chosen button is in a message that only this user sees."""
     return isinstance(reply.interaction, ButtonPress) and reply.interaction.ephemeral
 
 

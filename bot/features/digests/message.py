@@ -1,7 +1,7 @@
-"""A digest's message: its issues, grouped, oldest first; and how each kind of digest is worded.
+"""A digest's message: its issues, grouped, oldest first; and the wording of each kind of digest.
 
 As many issues as fit get a row with a menu, and a button leads to the service's list for the rest. A posted
-digest stays as it is: it says what was true at its time.
+digest doesn't change: it shows the issues at its time.
 """
 
 import math
@@ -266,7 +266,7 @@ def explained(plan: Plan) -> str:
 
 
 def summary(digest: Digest, issues: Sequence[Issue], now: datetime) -> str:
-    """What a digest's message is about: `5 new issues`."""
+    """The subject of a digest's message: `5 new issues`."""
     plan, count = digest.plan, len(issues)
     match plan.kind:
         case "new":

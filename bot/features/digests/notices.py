@@ -1,6 +1,6 @@
 """Notices that digests stopped or are overdue, for their owners and channels: one message for each reader.
 
-Each reader's notices are one job until the message is being sent; what happens after that is another job.
+Each reader's notices are one job until the message is being sent; later notices are another job.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class DigestNotices:
     wording: Wording
 
     async def send(self, job: Job) -> Later | None:
-        """Send what is pending for one reader. A channel that is gone or shared outside gets no notice."""
+        """Send one reader's pending notices. A channel that is gone or shared outside gets none."""
         pending = PendingNotice.model_validate(job.content)
         owner = Owner.named(pending.owner)
 

@@ -69,7 +69,7 @@ OTHERS = 0
 
 @dataclass(frozen=True, kw_only=True)
 class WantedPlan:
-    """A plan that a user asks for: `plan`, but with these names as typed in place of its project and choices.
+    """A plan as typed: `plan`, with typed names instead of its project and choices.
 
     An ID is typed as `#5`; a kind that is typed without names has no choices.
     """
@@ -105,9 +105,9 @@ class Plans:
         wanted: WantedPlan,
         problems: list[UserError] | None = None,
     ) -> Plan:
-        """The wanted plan, of a project. With `problems`, names that can't be resolved are left out, and why
-        is appended there. Choices that the plan has already stay as they are, even if the project lacks them
-        by now. Raises UserError, ServiceError.
+        """Return the wanted plan of a project. With `problems`, leaves out names that it can't resolve, and
+        appends the errors there. Choices that the plan has already stay, even if the project lacks them by
+        now. Raises UserError, ServiceError.
         """
         project_id = project.id if project else 0
         new = {one.id: one.value for one in wanted.plan.custom_fields if not one.name}

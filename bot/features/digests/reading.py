@@ -62,8 +62,8 @@ News = tuple[list[Issue], datetime | None]
 class Content:
     """What a digest lists, in order, and its project's current name.
 
-    `more`: there may be more issues. `covered_to` and `covered` are how far the issues go, and those not to
-    be listed again. `seen` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
+    `more`: there may be more issues. `covered_to` is how far the issues go, `covered` the ones not to list
+    again. `seen` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
     issues in a live feed's project that changed lately, `changes` what changed in the issues, in a digest of
     changes. `read_at` is the monotonic time when it was read.
     """
@@ -82,7 +82,7 @@ class Content:
 
 @dataclass(frozen=True)
 class DigestReader:
-    """Reads what digests list with one user's key, as it is `now`. Its methods raise ServiceError.
+    """Reads the issues that digests list with one user's key, at the time `now`.
 
     Issues in `hidden` are left out of channels.
     """
@@ -171,14 +171,14 @@ class DigestReader:
             issues=tuple(listed),
             more=more,
             # Not past now: an issue dated in the future would make all others until then look old.
-            # What wasn't read is covered as well, although the next read overlaps this one.
+            # Unread issues are covered as well, although the next read overlaps this one.
             covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
             covered=tuple(Covered(number, at) for number, at in times if at),
             updated=tuple(rows) if digest.plan.live else (),
         )
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
-        """What of a digest's content may still be posted, or why nothing may. Asks PAGES_AT_ONCE at once."""
+        """Return the part of a digest's content that is still public, or why there is none."""
         numbers = [issue.id for issue in content.issues]
         lists = [
             replace(plans.filters_of(digest.plan, self.now), issue_ids=tuple(numbers[start : start + PAGE]))

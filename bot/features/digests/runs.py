@@ -253,7 +253,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         return content
 
     async def _listed_again(self, run: DigestRun, content: Content) -> Content | Outcome:
-        """As `_listed`, of what of it is still public.
+        """Return `_listed` without issues that are no longer public.
 
         Reads little, since the channel's turn has come: the key isn't verified, and shows what everyone can
         see if it no longer works.
@@ -321,7 +321,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
 
 def _progress_of(job: Job, digest: Digest, now: datetime) -> DigestProgress:
-    """What a digest's job says; if no key decrypts it, that nothing is due before the next due time."""
+    """Return the job's progress; if no key decrypts it, nothing is due before the next due time."""
     try:
         return DigestProgress.model_validate(job.content)
     except ValidationError:
@@ -341,7 +341,7 @@ def _sent_of(job: Job) -> SentDigest | None:
 
 
 def _sending(run: DigestRun, content: Content) -> object:
-    """What the job says of a message that is about to be posted."""
+    """Return the job's record of a message that is about to be posted."""
     sent = SentDigest(
         due_at=run.due_at,
         missed=run.missed,

@@ -125,7 +125,7 @@ def starts(word: str) -> bool:
 
 
 def changed(text: str, schedule: str) -> Schedule:
-    """The schedule `text` at another time, as in `10am`, or another one. Raises ScheduleError."""
+    """Return the schedule at another time, such as `10am`, or another schedule. Raises ScheduleError."""
     kind, *rest = schedule.split()
     days = rest[:1] if kind == "weekly" else []
     kept = [" ".join([kind, *days, text])] if kind in ("daily", "weekdays", "weekly") else []

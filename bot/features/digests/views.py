@@ -72,8 +72,8 @@ REASONS: Mapping[Pause, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Action:
-    """One thing to do with a digest: its button's label, what the confirmation asks (`{it}` is the digest)
-    and says will happen, and what the owner's notice says was done.
+    """An action on a digest: its button's label, the confirmation's question and consequence (`{it}` is the
+    digest), and the owner's notice.
     """
 
     label: str

@@ -38,7 +38,7 @@ class NotAChange(UserError):
 
 
 class Unchangeable(UserError):
-    """What only the service can do with an issue; `verb` is what the bot can do in its place, if anything."""
+    """A request that only the service's pages support; `verb` is the bot's alternative, if any."""
 
     says = "I can't change who can see an issue. To do that, open #{number} in {service}."
     verb: ClassVar[str] = ""
@@ -60,7 +60,7 @@ CANNOT = {"delete": Undeletable, "private": Unchangeable, "watch": Unwatchable}
 
 @dataclass(frozen=True)
 class TypedChange:
-    """What was typed about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
+    """The text about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
 
     number: int
     line: str
@@ -70,7 +70,7 @@ class TypedChange:
 
     @property
     def comment(self) -> str:
-        """All that was typed, as a comment."""
+        """All of the text, as a comment."""
         return "\n".join(filter(None, [" ".join(word.source for word in self.parsed.words), self.below]))
 
 

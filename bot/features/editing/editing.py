@@ -1,4 +1,4 @@
-"""Changes issues: reads what an issue is now, sends only what differs, and tells what came of it."""
+"""Changes issues: reads the issue, sends only the differences, and returns the result."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -53,8 +53,8 @@ class Step(StrEnum):
 class Edit(Draft):
     """Changes to an issue; fields that aren't in it keep their values.
 
-    `cleared` are the names of fields to empty, as in `held`, and `guessed` the fields whose names were typed
-    without their option.
+    `cleared` has the names of fields to empty, as in `held`, `guessed` the fields that were typed without
+    their option.
     """
 
     cleared: tuple[str, ...] = ()
@@ -271,8 +271,8 @@ class Edited:
 class EditConflict(UserError):
     """Somebody else changed the same fields after the form was opened.
 
-    `editable` is the issue as it is now, and `wanted` is what the user wants; `fields` are those that differ,
-    with the value of the other user and that of this one.
+    `editable` is the current issue, and `wanted` has this user's values; `fields` are the conflicting ones,
+    with the values of both users.
     """
 
     says = "Someone else changed {labels} while you were editing. Check below, then save again."

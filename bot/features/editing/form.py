@@ -46,7 +46,7 @@ def edit_form(
 ) -> JSON:
     """The form with the issue's values, and over them the wanted ones.
 
-    `said` and `notes` are what is wrong, and `wrong` names the fields that it is about.
+    `said` and `notes` are the problems, and `wrong` names their fields.
     """
     issue, catalog = editable.issue, editable.catalog
     values: dict[str, ResolvedValue | None] = {
@@ -85,7 +85,7 @@ def edit_form(
 
 
 def _description(text: str, url: str, service: str) -> Block:
-    """The description as it is stored; where it is, if it is too long for Slack."""
+    """Return the stored description, or a hint if it's too long for Slack."""
     if len(text) > forms.TEXT:
         return context(f"The description is too long to edit here. {link(url, f'Edit it in {service}')}")
     return forms.field(
@@ -108,10 +108,10 @@ def _tag(editable: Editable) -> str:
 
 
 def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
-    """What the user changed in the form; `opened` are the marks of the issue that it was opened with.
+    """Return the user's changes in the form; `opened` are the marks of the issue that it was opened with.
 
-    What comes back as the issue has it isn't read: the form may show values that it doesn't take. Raises what
-    `entered` raises.
+    Unchanged values aren't read: the form may show values that it doesn't accept. Raises the errors of
+    `entered`.
     """
     values = forms.Values(view)
     changed = {name for name in field_inputs.names_in(view) if values.changed(name, opened)}

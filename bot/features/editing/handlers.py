@@ -186,7 +186,7 @@ class EditHandlers:
             await self._show(reply, edited)
             return
         await self._tell(reply, edited)
-        with suppress(BotError):  # the change is told already
+        with suppress(BotError):  # the user has the reply already
             await self.cards.show(reply, number, again=True)
 
     async def _show(self, reply: Reply, edited: Edited) -> None:
@@ -252,7 +252,7 @@ class EditHandlers:
         await reply.show(view)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Save what was changed in the form, unless somebody else changed the same fields meanwhile."""
+        """Save the changes in the form, unless somebody else changed the same fields in the meantime."""
         metadata = EditMetadata.of(form.view)
         edit = edit_form.submitted(form.view.json, metadata.opened, (await reply.profile()).locale)
         try:
@@ -273,7 +273,7 @@ class EditHandlers:
         return FormResult(view=forms.said(f"#{edited.issue.id}", blocks), then=tell)
 
     def _conflict(self, reply: Reply, error: EditConflict) -> FormResult:
-        """The form with the issue as it is now, and what the user entered over it."""
+        """Return the form with the current issue and the user's input over it."""
         said = reply.wording.sentence(error)
         view = edit_form.edit_form(
             error.editable,

@@ -39,7 +39,7 @@ class UndoExpired(UserError):
 
 
 class UndoChange(SavedDraft):
-    """Restores the values before a change, `back`; `after` are the `marks` of those that it made."""
+    """Restores the values before a change, `back`; `after` has the `marks` of the changed values."""
 
     action = "issue.undo"
     gone = UndoExpired

@@ -103,7 +103,7 @@ class EmojiHandlers:
         return channel.get("is_member") is not False
 
     async def reacted(self, event: Event, reply: Reply) -> None:
-        """Create an issue if this is the channel's emoji; whatever is wrong, the person is told privately."""
+        """Create an issue if this is the channel's emoji; the person gets any error privately."""
         item = event.event["item"]
         if item.get("type") != "message" or not (item.get("channel") and item.get("ts")):
             return
@@ -168,8 +168,8 @@ class EmojiHandlers:
     async def _others(
         self, author: Reply, source: Source, message: JSON, since: datetime, number: int | None
     ) -> Created | None:
-        """What another person's interrupted attempt made, which is looked up with their key: the issue
-        `number`, if that was recorded. Raises MayExist if it can't be looked up.
+        """Look up, with their key, the issue of another person's interrupted attempt: `number`, if it was
+        recorded. Raises MayExist if that fails.
         """
         try:
             if number:
@@ -192,7 +192,7 @@ class EmojiHandlers:
     async def _created(
         self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None
     ) -> tuple[Created, Batch]:
-        """As the message shortcut does. Raises BotError if there is no issue."""
+        """Create an issue like the message shortcut. Raises BotError if there is no issue."""
         draft, channel = await self._draft(reply, source, message)
         batch = new_batch(tried_at)
         if message.get("files"):

@@ -1,4 +1,4 @@
-"""What the commands and the reactions are answered with."""
+"""Replies to the commands and the reactions."""
 
 from bot.access.projects import KnownProject
 from bot.features.accounts.views import LINK, LinkAccount
@@ -9,7 +9,7 @@ from bot.slack.text.wording import Wording
 
 
 def turned_on(emoji: str, project: KnownProject | None, wording: Wording, *, bot_is_member: bool) -> Message:
-    """The emoji that creates issues in this channel, and what is still missing for that."""
+    """The emoji that creates issues in this channel, and the missing requirements."""
     command = wording.command("tracker")
     where = f"in {bold(project.name)}" if project else "in this channel's project"
     said = f"React with :{emoji}: to a message here to create an issue from it {where}."

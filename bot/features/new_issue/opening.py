@@ -126,7 +126,7 @@ class FormOpening:
         metadata: NewIssueMetadata = NewIssueMetadata(),  # noqa: B008 - it is frozen
         shown: FormState = FormState(),  # noqa: B008 - it is frozen
     ) -> None:
-        """Open the form at once, then fill it with its choices."""
+        """Open the form right away, then fill in its choices."""
         if not reply.view_id:
             await reply.show(loading(TITLE))
         form = secrets.token_urlsafe(8)

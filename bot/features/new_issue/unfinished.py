@@ -76,7 +76,7 @@ class UnfinishedForms:
             await self._change(owner, kept, at)
 
     async def created(self, owner: Owner, view: View) -> None:
-        """Forget what a form held, since its issue is created; nothing that it held is kept later."""
+        """Forget a form's content, because its issue is created; nothing of it is kept later."""
         form = NewIssueMetadata.of(view).form
 
         def sent(before: UnfinishedForm | None) -> UnfinishedForm:
@@ -123,7 +123,7 @@ def _read(kept: dict[str, Any] | None) -> UnfinishedForm | None:
 
 
 def _offered(kept: UnfinishedForm | None, form: str) -> UnfinishedForm | None:
-    """What a form can continue of what is kept."""
+    """Return the kept form that a new one can continue."""
     found = kept.before if kept and kept.form == form else kept
     if found is None or found.at < time.time() - LIFETIME.total_seconds():
         return None
@@ -173,7 +173,7 @@ def _text(part: Any) -> str:  # noqa: ANN401 - JSON of any shape
 
 
 def with_offer(view: JSON, offered: list[Block]) -> JSON:
-    """The form with these blocks at the top, below what is wrong with it, in place of its own offer."""
+    """Return the form with these blocks at the top, below its errors, instead of its own offer."""
     blocks = [block for block in view["blocks"] if block.get("block_id") not in (OFFER, CHOICES)]
     at = sum(block.get("block_id") == forms.BANNER for block in blocks[:1])
     return view | {"blocks": [*blocks[:at], *offered, *blocks[at:]][: forms.LIST]}

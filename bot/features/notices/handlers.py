@@ -32,7 +32,7 @@ class NoticeHandlers:
         )
 
     async def show(self, reply: Reply) -> None:
-        """`/tracker notify`: what the user is told of. Raises NotLinked."""
+        """`/tracker notify`: show the user's topics. Raises NotLinked."""
         await self.command(reply, "")
 
     async def command(self, reply: Reply, text: str) -> None:
@@ -84,7 +84,7 @@ class NoticeHandlers:
             ) from None
 
     async def _choose(self, reply: Reply, topics: Collection[Topic]) -> None:
-        """Tell the user of these topics from now on. What happened while one was off isn't told."""
+        """Notify the user of these topics from now on, but not of what happened while one was off."""
         owner, now = reply.owner, await self.notices.topics(reply.owner)
         if new := set(topics) - now.keys():
             async with self.parts.accounts.reading(owner) as session:

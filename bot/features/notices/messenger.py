@@ -1,6 +1,6 @@
 """Sends a direct message about what others did to a user's issue, read with the user's own key.
 
-Each part of it, an entry of the issue's history, is told once, even if both the bot and `reads` notice it.
+Each entry of the issue's history is in one message only, even if both the bot and `reads` notice it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 TOLD = "assigned"
-"""The kind of job that tells a user of an issue. Each part that was told is a job that is done."""
+"""The kind of job that notifies a user of an issue. Each part that was sent is a job that is done."""
 MARK = "issuebot_assigned"
 
 
@@ -83,12 +83,12 @@ class Told:
         return Post(owner=self.owner, channel_id=self.owner.user_id, mark=mark)
 
     def part(self, key: str) -> str:
-        """The job that is done once this part is told."""
+        """Return the key of the job that is done once this part is sent."""
         return f"{_job_key(self.notice)}:{key}"
 
 
 class NoticeMessages(DueReads[Told, IssueNews]):
-    """Sends messages, each read with its receiver's key, unless they are unwanted, or told already."""
+    """Sends messages, each read with its receiver's key, unless they are turned off or sent already."""
 
     name = "assigned"
     readers = 8
@@ -142,7 +142,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         return IssueNews(issue, news, session.user_id, names)
 
     async def post(self, item: Told, content: IssueNews) -> Outcome:
-        """Send the message about what isn't told already."""
+        """Send the message, without the parts that were sent already."""
         keys = content.news.keys
         told = [key for key in keys if await self._posts.jobs.is_done(item.part(key))]
         content = replace(content, news=content.news.without(told))

@@ -24,7 +24,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Act:
-    """An entry of the history: the changes of it that are told, and whether its comment is."""
+    """An entry of the history: the changes to report, and whether to include its comment."""
 
     entry: Journal
     changes: tuple[Change, ...] = ()
@@ -33,7 +33,7 @@ class Act:
 
 @dataclass(frozen=True)
 class News:
-    """What is told of an issue: its latest assignment if it is new, and what else others did, in order."""
+    """The news of an issue: its latest assignment if it is new, and others' other actions, in order."""
 
     assignment: Assignment | None = None
     acts: tuple[Act, ...] = ()
@@ -51,7 +51,7 @@ class News:
 
 @dataclass(frozen=True)
 class IssueNews:
-    """An issue as the user `me` of the service sees it, what is told of it, and the names of values."""
+    """An issue as the user `me` of the service sees it, its news, and the names of values."""
 
     issue: Issue
     news: News

@@ -69,13 +69,13 @@ class AssigneeProgress(BaseModel):
     latest: datetime | None = None
 
     def since_of(self, number: int) -> datetime | None:
-        """From when on what happens to this issue is news: after the last update that was found."""
+        """Return the time after which changes to this issue are news: its last known update."""
         return self.seen[number] + SECOND if number in self.seen else self.since
 
 
 @dataclass(frozen=True)
 class Assignee:
-    """A user whose turn it is; `reported` is whether they are told of the issues that they reported."""
+    """A user whose turn it is; `reported` is whether they are notified of issues that they reported."""
 
     job: Job
     owner: Owner
@@ -92,7 +92,7 @@ class AssigneeChanges:
 
 
 class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
-    """`telling` makes the statement that lets a user be told of an issue, if others did something to it."""
+    """`telling` makes the statement that adds the job to notify a user of an issue."""
 
     name = "assignee"
     readers = 4
@@ -149,7 +149,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         return AssigneeChanges(fresh, read)
 
     async def post(self, item: Assignee, content: AssigneeChanges) -> Outcome:
-        """Let the user be told of what changed."""
+        """Add the jobs that notify the user of the changes."""
         at, since = await self._next_turn(item.owner), item.progress.since_of
         notices = [Notice(item.owner, None, number, since(number)) for number in content.changed]
         # In a thread, since encrypting what a thousand jobs say takes a while.

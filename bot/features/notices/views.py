@@ -1,4 +1,4 @@
-"""Direct messages about what others did to a user's issue, and what users choose to be told of."""
+"""Direct messages about what others did to a user's issue, and the choice of topics."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
@@ -35,7 +35,7 @@ CHOICES = {
 
 
 class ChooseTopics(Button):
-    """Checkboxes: all the topics that the user wants to be told of."""
+    """Checkboxes: all topics that the user has turned on."""
 
     action = "notice.topics"
     topics: str = ""

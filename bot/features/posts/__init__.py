@@ -12,7 +12,7 @@ from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
 async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:
     """Delete a post. Everyone in the channel sees its menu, so this checks who caused the post.
 
-    The post itself says who, whatever the press carries. Raises UserError if it stays.
+    The post itself says who, because the button's content can be forged. Raises UserError if it stays.
     """
     by = poster_of(press.message)
     if by is None:

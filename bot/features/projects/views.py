@@ -55,7 +55,7 @@ def projects(found: Sequence[KnownProject], text: str, wording: Wording) -> Mess
 
 
 def candidates(said: str, found: Sequence[Ref], action: type[MakeDefault | ShowProject]) -> Message:
-    """A sentence that no project could be chosen, and a choice of those that may be meant."""
+    """A sentence that no project matches, and a choice of similar ones."""
     one = found[0] if len(found) == 1 else None
     offered = button(one.name, action(project=one.id)) if one else _choice(found, action)
     return Message(prose(said), (section(prose(said)), actions([offered])))
@@ -105,7 +105,7 @@ def default_cleared(channel: Channel) -> Message:
 
 
 def _choice(found: Sequence[KnownProject | Ref], action: type[MakeDefault | ShowProject]) -> Element:
-    """A select that acts on the chosen project as a button would."""
+    """A select that acts on the chosen project like a button."""
     options = [(action(project=one.id).pack(), one.name) for one in found[: forms.LIST]]
     return forms.choice(action.action, options, None, "Choose a project")
 

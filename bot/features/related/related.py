@@ -1,7 +1,7 @@
 """Finds the issues that a message may be about, with the requesting user's key.
 
-The service searches subjects for all words of a query at once, so each of the message's most telling words is
-searched for by itself, all beside each other. The fewer issues have a word, the more it counts.
+The service finds only subjects with all words of a query, so the bot searches for each of the message's most
+distinctive words separately and concurrently. The fewer issues have a word, the more it counts.
 """
 
 import asyncio

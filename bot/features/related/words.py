@@ -1,4 +1,4 @@
-"""The words of a text that tell what it is about, and how well an issue fits them.
+"""The distinctive words of a text, and how well an issue matches them.
 
 Common words are dropped. A code or an identifier (`KeyError`, `SPRING10`) tells more than a name (`Safari`),
 a name more than another word, and a long word more than a short one. Words are compared by their stems, so
@@ -55,7 +55,7 @@ class WordKind(IntEnum):
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """The stems of the words that tell what a text is about, the most telling first: up to `MAX`."""
+    """Return the stems of a text's distinctive words, the most distinctive first: up to `MAX`."""
     found: dict[str, tuple[WordKind, int]] = {}
     for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
         for n, word in enumerate(_WORD.findall(sentence)):

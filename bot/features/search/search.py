@@ -1,6 +1,6 @@
-"""A search as a user typed it, the changes to it that buttons offer, and what it finds.
+"""A search as a user typed it, the changes to it that buttons offer, and its results.
 
-Names are resolved to IDs, and searches that would give more are looked for.
+Resolves names to IDs, and looks for searches with more results.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Query:
     custom_fields: Mapping[int, str] = field(default_factory=dict)
     everything: str = field(default="", compare=False)  # all words, also those of phrases
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
-    """Phrases in the text, as typed, and the filters that each stands for."""
+    """The phrases in the text, as typed, and the filters of each."""
     alone: tuple[str, ...] = field(default=(), compare=False)  # the person's name that stands alone
     counted: bool = False  # whether how many there are is asked
     most: int = field(default=PAGE, compare=False)  # how many are wanted at once
@@ -130,7 +130,7 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A query with its names resolved: its filters, and what their values are called, by filter.
+    """A query with its names resolved: its filters, and the names of their values, by filter.
 
     `me` is the ID of the user that `me` stands for.
     """
@@ -280,7 +280,7 @@ class Search:
         name: str,
         typed: Sequence[Who],
     ) -> list[tuple[int | str, str]]:
-        """The values of the filter `name`: the ID of each, and what it is called."""
+        """Return the values of the filter `name`: the ID and the name of each."""
         if name == "subprojects" and project:
             within = [await self._subproject(session, project, str(one)) for one in typed]
             return [(subproject.id, subproject.name) for subproject in within]

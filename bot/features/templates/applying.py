@@ -57,7 +57,7 @@ class Outline:
 
 
 def key(text: str) -> str:
-    """The letters and digits of a text, to compare it whatever its case and markup."""
+    """Return the letters and digits of a text, to compare it regardless of case and markup."""
     return _MARKUP.sub("", text.casefold())
 
 

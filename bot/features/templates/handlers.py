@@ -108,7 +108,7 @@ class TemplateHandlers:
         await self._edit(reply, press.button.template)
 
     async def _edit(self, reply: Reply, template_id: int) -> None:
-        """Show the form with what is stored."""
+        """Show the form with the stored template."""
         async with self.accounts.reading(reply.owner) as session:
             project, template = await self.templates.one(session, template_id)
             description = await _rich(reply, template.content.description)
@@ -153,7 +153,7 @@ class TemplateHandlers:
         return [issue_option(issue) for issue in found if copyable(issue, project_id)]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Save the template, and show the list with it; what wasn't changed stays as it is stored."""
+        """Save the template, and show the list with it; unchanged fields stay as stored."""
         metadata, entered = TemplateMetadata.of(form.view), views.entered_in(form.view.json)
         here = (reply.place.channel_id or "") if entered.here else ""
         description = await _text(reply, entered.description)
@@ -200,7 +200,7 @@ async def _rich(reply: Reply, text: str | None) -> JSON | None:
 
 
 def _fingerprint(text: str) -> str:
-    """What tells whether a description was changed, whatever its markup."""
+    """Return a hash that changes with a description's text, but not with its markup."""
     return _hashed(key(text))
 
 

@@ -133,7 +133,7 @@ class Templates:
     async def save_issue(
         self, owner: Owner, number: int, name: str, text_format: str
     ) -> tuple[KnownProject, Template]:
-        """Add a template that is made from an issue, to the issue's project; raises as `save` does."""
+        """Add a template that is made from an issue, to the issue's project; raises the errors of `save`."""
         async with self.access.accounts.reading(owner) as session:
             project = (await self.issues.one(session, number)).project
             issue = await self.to_copy(session, project or Ref(id=0), number)

@@ -42,7 +42,7 @@ class WhoLogged(UserError):
 
 @dataclass(frozen=True)
 class Misread:
-    """A text that can't be logged as typed: what is wrong, and a draft of what was understood."""
+    """A text that can't be logged as typed: the error, and a draft with the rest."""
 
     draft: TimeDraft
     error: UserError
@@ -50,7 +50,7 @@ class Misread:
 
 TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | Help
 """A draft opens the form."""
-Read = tuple[TimeDraft, UserError | None]  # what was understood, and what is wrong with the rest
+Read = tuple[TimeDraft, UserError | None]  # the draft, and the error in the rest
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
@@ -112,7 +112,7 @@ _MORE_DAYS = shapes(
 
 @dataclass(frozen=True)
 class TypedTime:
-    """What follows `/timelog`, as a text and in words."""
+    """The text after `/timelog`, and its words."""
 
     text: str
     parsed: Parsed
@@ -129,7 +129,7 @@ class TypedTime:
 
     @property
     def asked(self) -> Parsed:
-        """The same without what only says that time is logged."""
+        """The same without words that only say that time is logged."""
         words = self.parsed.words
         at = next((n for n, word in enumerate(words) if not _LOG.take(plain(word) or "")), 0)
         return self.parsed.after(at)
@@ -182,7 +182,7 @@ def timelog_command(
 
 
 def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: Typist) -> UserError | None:
-    """Why what is left may be more than a comment: another day, another person, or more of the same."""
+    """Why the remaining text may be more than a comment: another day, another person, or more time."""
     if request.quoted:
         return None
     if not request.comment:
@@ -222,7 +222,7 @@ def _time(parsed: Parsed, typist: Typist) -> Read:
         except UserError as error:
             wrong = error
     said = None
-    with suppress(UserError):  # a date at the end is told where it is read
+    with suppress(UserError):  # the date's reader reports it
         said = None if on or not parsed.words[1:] else dates.said_day(parsed.words, typist.today)
     if said and said.at == 0 and parsed.words[said.count :]:
         draft, parsed = draft.model_copy(update={"spent_on": said.day}), parsed.after(said.count)
@@ -233,7 +233,7 @@ def _time(parsed: Parsed, typist: Typist) -> Read:
 
 
 def _shaped(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
-    """What the numbers among the words are: the issue and the duration; the rest is the comment."""
+    """Find the issue and the duration among the words' numbers; the rest is the comment."""
     found = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
     slots = found[1].groupdict() if found else {}
     comment = _within(parsed, found[1], "comment", "rest") if found else parsed
@@ -303,7 +303,7 @@ def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) ->
 
 
 def _day_of(rest: Parsed, draft: TimeDraft, today: Today) -> tuple[Parsed, date | None, UserError | None]:
-    """The comment, the day that it names, if any, and what is wrong with that."""
+    """Return the comment, the day that it names, if any, and that day's error."""
     if draft.spent_on is not None:
         return rest, None, None
     try:

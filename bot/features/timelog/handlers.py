@@ -213,7 +213,7 @@ class TimelogHandlers:
     async def open_form(
         self, reply: Reply, draft: TimeDraft, said: str | None = None, *, announce: bool = False
     ) -> None:
-        """Open the form at once, then fill it with the draft, and say what is wrong with it."""
+        """Open the form right away, then fill in the draft, and show its errors."""
         if not announce:  # it is open
             await reply.open(loading("Log time"))
         on = None
@@ -249,7 +249,7 @@ class TimelogHandlers:
         await reply.show(views.time_form(on, values, metadata.dump(), said))
 
     async def issue_chosen(self, press: ButtonPress[views.ChooseTimeIssue], reply: Reply) -> None:
-        """Another issue was chosen in the form: offer its activities and keep what was typed.
+        """Offer the activities of the issue that was chosen in the form, and keep the user's input.
 
         Only the last choice counts, whatever order the lookups end in.
         """
@@ -423,7 +423,7 @@ def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
 async def _entered(
     form: FormSubmission, reply: Reply, metadata: TimeMetadata, shown: Mapping[str, str] | None = None
 ) -> TimeChange:
-    """What is in the fields that both forms have, without what is as it was `shown`.
+    """Return the values of the fields that both forms have, without unchanged ones (`shown`).
 
     Raises WrongField for an unreadable duration.
     """

@@ -40,7 +40,7 @@ ROUNDING = Decimal("0.011")
 
 
 class TimeDraft(BaseModel):
-    """What is known of time to log on an issue, or else on a project; names or ids as typed. `or_on` is a day
+    """A draft of time to log on an issue, or else on a project; names or IDs as typed. `or_on` is a day
     in the comment that counts beside an activity, and `or_comment` is the rest.
     """
 
@@ -134,8 +134,8 @@ class Logged:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeChange:
-    """What is changed in an entry, None for what isn't; `agreed` is how many minutes on that day the user has
-    confirmed.
+    """The changes to an entry, None for unchanged fields; `agreed` is how many minutes on that day the user
+    has confirmed.
     """
 
     hours: Decimal | None = None
@@ -177,7 +177,7 @@ class Timelog:
             return await self._on(session, draft)
 
     async def target_of(self, owner: Owner, entry: Entry) -> Loggable:
-        """What an entry is on, as the user sees it now."""
+        """The issue or project of an entry, as the user sees it now."""
         project = None if entry.issue_id else f"#{entry.project_id}"
         draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
         async with self.access.accounts.reading(owner) as session:
@@ -292,7 +292,7 @@ class Timelog:
         return entry
 
     async def changeable(self, owner: Owner, entry_id: int | None) -> tuple[Entry, tuple[Ref, ...]]:
-        """As `one`, with the activities that it can have."""
+        """Return the entry of `one`, with the activities that it can have."""
         async with self.access.accounts.reading(owner) as session:
             entry = await self.one(owner, entry_id)
             project = await self.access.projects.detailed(session, entry.project_id)
@@ -437,7 +437,7 @@ def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:
 
 
 def _spent(on: Loggable, wanted: TimeToLog, activity: Ref | None, made: TimeEntry | None) -> Spent:
-    """The time in whole minutes, as the service recorded it; as requested if its answer leaves it out."""
+    """The time in whole minutes, as the service recorded it; as requested if its response leaves it out."""
     hours, spent_on = wanted.hours, wanted.spent_on
     if made is not None:
         hours = made.hours if made.hours is not None else hours

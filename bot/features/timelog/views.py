@@ -123,7 +123,7 @@ class LogMetadata(TimeMetadata):
 
 @dataclass(frozen=True)
 class EnteredTime:
-    """What is in the form's fields: the activity by name or id, None for an empty field."""
+    """The values of the form's fields: the activity by name or ID, None for an empty field."""
 
     day: date | None
     hours: str | None = None
@@ -229,7 +229,7 @@ def summary(
 
 
 def deleted(entry: Entry, totals: tuple[int, int] | None, wording: Wording, note: str) -> Message:
-    """The answer once an entry is deleted; `note` as in `summary`."""
+    """The reply once an entry is deleted; `note` as in `summary`."""
     text = f"Deleted {_long(entry.minutes)} on {_what(entry, wording)}."
     return Message(text, (section(text), *_totals(totals, note)))
 
@@ -268,7 +268,7 @@ def delete_button(entry: Entry, wording: Wording) -> Element:
 
 
 def stale_post(channel_id: str) -> str:
-    """That a channel's post still shows the time as it was, for `summary`."""
+    """The note for `summary` that a channel's post still shows the old time."""
     return f"I couldn't update the post in <#{channel_id}>. Delete it there if it's wrong."
 
 
@@ -299,7 +299,7 @@ def long_day(error: LongDay, today: date | None, anyway: LogTimeAnyway) -> Messa
 
 
 def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
-    """The question before time is logged for a day in the future, with what is logged for each answer."""
+    """The question before time is logged for a day in the future, with the time of each choice."""
     text = f"{day(ahead.time.spent_on)} is in the future. Log {format_hours(ahead.time.hours)} for that day?"
     below = [button("Log anyway", ahead, style="primary")]
     if today:

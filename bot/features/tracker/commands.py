@@ -24,7 +24,7 @@ Act = Enum(
 
 @dataclass(frozen=True)
 class TrackerRequest:
-    """What to do, with the text after the words that say so, or `who` or which Slack user that is."""
+    """An action, with the text after its words, `who`, or the Slack user it is about."""
 
     act: Act
     text: str = ""
