@@ -146,7 +146,7 @@ SETTLED = {
     FileState.ATTACHING: State.UNKNOWN,
     FileState.UNSURE: State.UNKNOWN,
 }
-"""What becomes of the claim on a file in this state; the other claims are freed."""
+"""Return the claim's state for a file in this state; other claims are freed."""
 
 
 class CantAttach(errors.UserError):
@@ -180,7 +180,7 @@ class Files:
 
     @asynccontextmanager
     async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
-        """Hold the waiting files for this issue; afterwards free those that are certainly not attached.
+        """Hold the waiting files for this issue; afterward free those that are certainly not attached.
 
         Files that are on the issue already, or that another request attaches, end at once. Raises
         ServiceError.

@@ -135,7 +135,7 @@ class FileHandlers:
         return await self._attach(reply, number, batch, job)
 
     async def retry_pressed(self, press: ButtonPress[RetryFiles], reply: Reply) -> None:
-        """The button *Retry*: attach the failed files, only once even if it is pressed again."""
+        """*Retry*: attach the failed files, only once even if the user chooses it again."""
         job_id = press.button.job
         job = await self.jobs.load(reply, job_id)
         in_form = reply.in_form
@@ -189,7 +189,7 @@ class FileHandlers:
         return result
 
     async def _announce(self, reply: Reply, number: int, count: int, message: JSON) -> None:
-        """Tell the message's thread what was attached if everyone may see that; else the user alone why not.
+        """Announce the files in the message's thread if everyone can see them; else say why not to the user.
 
         The upload may have taken minutes, so who may see the issue is read again.
         """

@@ -101,7 +101,7 @@ class FileJobs:
             raise ActionExpired from None
 
     async def message(self, reply: Reply, job_id: str) -> Job:
-        """As `load`, for a job with a message. Raises ActionExpired for any other."""
+        """Load a job with a message. Raises ActionExpired for any other."""
         job = await self.load(reply, job_id)
         if "ts" not in job.message:
             raise ActionExpired

@@ -154,7 +154,7 @@ def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | N
 
 
 def announced(issue: Issue, count: int, wording: Wording, by: str, permalink: str | None) -> str:
-    """What is said, as mrkdwn, about files of a message that `by` attached to an issue."""
+    """Return the announcement, as mrkdwn, of a message's files that `by` attached to an issue."""
     message = link(permalink, "this message") if permalink else "this message"
     return f"{line(by)} attached {counted(count, 'file')} from {message} to {title(issue, wording)}"
 

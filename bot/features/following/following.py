@@ -1,4 +1,4 @@
-"""Reads an issue as the post that follows it shows it, and starts and stops following issues."""
+"""Reads issues for the posts that follow them, and starts and stops following."""
 
 import asyncio
 import hashlib
@@ -111,7 +111,7 @@ class Following:
         return any(status.id == issue.status.id and status.is_closed for status in statuses)
 
     async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> Seen:
-        """As `seen`; raises UserError, too: a channel can't follow a private issue."""
+        """Return the issue of `seen`. Raises UserError for a private one, which a channel can't follow."""
         seen = await self.seen(owner, number)
         if seen.issue.is_private and not thread.direct:
             raise UserError(
@@ -206,7 +206,7 @@ class Following:
         return True
 
     async def _in_thread(self, thread: ThreadPlace, number: int) -> Followed | None:
-        """What follows the issue there. A new post is in Slack a moment before it is in the database."""
+        """Return the stored post that follows the issue there. Slack shows a new post before it is stored."""
         for pause in (0, *self.access.delays.lookups):
             await asyncio.sleep(pause)
             if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
@@ -214,7 +214,7 @@ class Following:
         return None
 
     async def make_room(self, owner: Owner, gone: Followed | None = None) -> None:
-        """End what is `gone` from Slack. Raises TooManyFollowed if the user can't follow another issue."""
+        """Stop following posts that are `gone` from Slack. Raises TooManyFollowed at the user's limit."""
         await self.followed.end([gone] if gone else [])
         if await self.followed.count(owner) >= MAX_FOLLOWED:
             raise TooManyFollowed

@@ -76,7 +76,7 @@ class FollowHandlers:
         agreed: int | None = None,
         press: ButtonPress[FollowIssue] | None = None,
     ) -> None:
-        """`/issue 42 follow`: in the thread, or where that was said, else in a direct message.
+        """`/issue 42 follow`: follow in the thread of the command or mention, else in a direct message.
 
         `press` is that of the post to keep up to date, if it isn't a new one.
         """
@@ -189,7 +189,7 @@ async def _place_of(reply: Reply, thread: str | None = None) -> ThreadPlace:
 
 
 def _thread_of(reply: Reply, message: JSON) -> ThreadPlace:
-    """The thread of the post whose menu was pressed, or below it. Raises ActionExpired if there's none."""
+    """Return the post's thread, or the one below it. Raises ActionExpired if there's none."""
     channel, ts = reply.place.channel_id, reply.place.thread_ts or message.get("ts")
     if not channel or not ts:
         raise ActionExpired

@@ -82,7 +82,7 @@ class ThreadLine:
         return cls(**sending) if sending else None
 
     def recorded(self, followed: Followed, ts: str) -> dict[str, Any]:
-        """What is recorded once it is added, with this `ts`."""
+        """Return the values to store once it is added, with this `ts`."""
         known: dict[str, Any] = (
             {"closed": self.closed} if self.comment is None else {"quoted_to": self.comment}
         )

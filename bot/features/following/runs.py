@@ -201,7 +201,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         }
 
     async def post(self, item: ChangedIssue, content: Look) -> Outcome:
-        """Show an issue as it is now, or stop following it."""
+        """Update an issue's post, or stop following the issue."""
         one, seen = item.followed, content.seen
         status = await self.poster.channel_status(one.owner, one.channel_id)
         if status is ChannelStatus.UNKNOWN:

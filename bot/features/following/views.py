@@ -15,7 +15,7 @@ from bot.store.followed import Followed
 
 DETAILS = 4
 TOLD = {field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")}
-"""The changes that are told: not everyone who sees the issue may see what others show."""
+"""The changes to report: not everyone who sees the issue can see the others."""
 
 
 def post(
@@ -28,7 +28,7 @@ def post(
     quotes: bool = False,
     feed: bool = False,
 ) -> Message:
-    """The post that `by` caused, as the issue is now; `follow` is in its menu.
+    """Return the post that `by` caused, with the current issue; `follow` is in its menu.
 
     `quotes` is whether comments are included. A `direct` one is the user's own, and a `feed`'s in no thread.
     """
@@ -58,7 +58,7 @@ def _who(entry: Journal) -> str:
 
 
 def _did(issue: Issue, entry: Journal) -> list[str]:
-    """What an entry of the history changed, as mrkdwn; values only where the issue still has them."""
+    """Return an entry's changes as mrkdwn, with values only where the issue still has them."""
     told = [detail for detail in entry.details if detail.property == "attr" and detail.name in TOLD]
     changes = [_changed(issue, detail) for detail in told[:DETAILS]]
     return [*changes, "commented"] if entry.notes.strip() else changes
@@ -94,7 +94,7 @@ def question(seen: Seen, wording: Wording, thread: str) -> Message:
 
 
 def followed(it: Followed, *, already: bool) -> Message:
-    """Says what is followed, with *Stop following*."""
+    """Names the followed issue, with *Stop following*."""
     now = "already following" if already else "now following"
     text = f"You're {now} #{it.issue_id} in a direct message. I'll keep that post up to date."
     if not it.direct:
@@ -104,7 +104,7 @@ def followed(it: Followed, *, already: bool) -> Message:
 
 
 def stopped(post: JSON, stop: StopFollowing) -> Message:
-    """A post that was kept up to date, as it is, with *Follow* in its menu."""
+    """Return a post that is no longer updated, with *Follow* in its menu."""
     text = issues.FOLLOW if "thread_ts" in post else "Follow"
     follow = menu_option(text, FollowIssue(issue=stop.issue, created=stop.created))
     new: dict[str, JSON | None] = {stop.as_option(): follow}

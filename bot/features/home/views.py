@@ -44,7 +44,7 @@ class StoredItems:
     created: tuple[CreatedIssue, ...]
     entries: tuple[Entry, ...]
     digests: tuple[Digest, ...]
-    topics: Collection[Topic]  # what they are told of
+    topics: Collection[Topic]  # the topics they are notified of
 
 
 def home(

@@ -206,7 +206,7 @@ def _number(text: str | None) -> int:
 
 
 def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> OneIssue | OnIssues | None:
-    """What is done with an issue whose number comes first or second, or which a question is about."""
+    """Return the request about an issue whose number comes first or second, or in a question."""
     found = _ABOUT.take(_text(parsed))
     if found is None or found[0] is Act.SEARCH:
         return None

@@ -1,4 +1,4 @@
-"""The changes in an issue's history that are told, and the names of their values."""
+"""The changes in an issue's history to report, and the names of their values."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -12,7 +12,7 @@ from bot.service.models import Change, Issue
 
 ASSIGNEE = FIELDS["to"]
 TOLD: Mapping[str, Field] = {FIELDS[key].sent: FIELDS[key] for key in ("status", "to", "priority", "due")}
-"""The fields whose changes are told, by their names in the history."""
+"""The fields whose changes are reported, by their names in the history."""
 LISTED: Mapping[str, Part] = {
     FIELDS["status"].sent: "statuses",
     FIELDS["priority"].sent: "priorities",

@@ -116,7 +116,7 @@ class IssueCreator:
     async def find(
         self, owner: Owner, draft: fields.Draft, channel: Channel | None, since: datetime, source: Source
     ) -> Created | None:
-        """What `owner` created from this draft since then, if the answer was lost; looks with their key.
+        """Look, with their key, for the issue that `owner` created from this draft since then.
 
         Raises UserError, NotLinked, and ServiceError.
         """
@@ -177,7 +177,7 @@ class IssueCreator:
         return created
 
     async def _refused(self, error: Refused, meant: Meant) -> fields.IssueRefused | WrongField:
-        """The refusal with what it is about; remembers the custom fields that were left empty."""
+        """Return the refusal with its fields; remembers the custom fields that were left empty."""
         owner, project, values = meant.session.owner, meant.project, meant.values
         refused = await explained(self.access, owner, error, project.id, values.get("to"))
         custom = {

@@ -123,7 +123,7 @@ def names_in(view: JSON) -> frozenset[str]:
 def entered(
     values: forms.Values, field: Field, locale: str, written: Written | None = None
 ) -> Value | bool | None:
-    """What a field of a submitted form holds, choices by ID. `locale` is the user's.
+    """Return the value of a submitted form's field, choices by ID. `locale` is the user's.
 
     Raises WrongField for a duration that can't be read, ActionExpired for a value that the form didn't offer.
     """
@@ -185,7 +185,7 @@ def hidden_fields(keys: Collection[str], issue: Issue) -> list[str]:
 
 
 class OptionReader:
-    """Reads the options of a command. What can't be read is in `problems`; durations are in `unread`, too."""
+    """Reads the options of a command. Errors are in `problems`; unreadable durations also in `unread`."""
 
     def __init__(self, parsed: Parsed, typist: Typist) -> None:
         self.problems: list[UserError] = list(parsed.problems)

@@ -82,7 +82,7 @@ class Field:
         return catalog.lists[self.choices] if self.choices else ()
 
     def offered(self, catalog: Catalog) -> tuple[Ref, ...]:
-        """As `known`, for a select."""
+        """Return `known` for a select."""
         known, people = self.known(catalog), self.kind in (Kind.PERSON, Kind.PEOPLE)
         return with_me(known, catalog.me) if people else known
 
@@ -226,7 +226,7 @@ class NotUnderstood(UserError):
 
 
 class IssueRefused(Refused):
-    """The service refused the issue; `fields` are those that its messages name, as the form names them."""
+    """The service refused the issue; `fields` are the form's names of the fields in its messages."""
 
     def __init__(self, refused: Refused, fields: tuple[str, ...]) -> None:
         super().__init__(refused.method, refused.path, refused.status or 0, refused.errors)

@@ -90,7 +90,7 @@ class IssueHandlers:
             await reply.privately(await self._card(reply, shown, asks_first=True))
 
     async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
-        """Post an issue in the conversation, as seen with the user's key.
+        """Post an issue in the conversation, read with the user's key.
 
         Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
         show. Raises UserError.
@@ -183,7 +183,7 @@ class IssueHandlers:
 
     @staticmethod
     async def _expected(reply: Reply, made: Created) -> Announced | None:
-        """Whether a created issue will be announced, as far as that is known; None for a private one."""
+        """Whether a created issue will probably be announced; None for a private one."""
         if made.private:
             return None
         if reply.place.direct:

@@ -146,7 +146,7 @@ class Issues:
     async def detailed(
         self, session: Session, number: int, include: Collection[IssueDetailInclude] = ()
     ) -> Issue:
-        """One issue with its details; as `one`, if the service doesn't tell them."""
+        """Return one issue with its details; like `one`, if the service doesn't return them."""
         return await self._detailed_or(session, number, include, lambda: self.one(session, number))
 
     async def require_unchanged(self, session: Session, number: int, since: datetime) -> None:
@@ -172,7 +172,7 @@ class Issues:
         include: Collection[IssueDetailInclude],
         read: Callable[[], Awaitable[T]],
     ) -> Issue | T:
-        """One issue with its details, or what `read` returns if the service doesn't tell them.
+        """Return one issue with its details, or the result of `read` if the service doesn't return them.
 
         It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
         refused one request.
@@ -195,7 +195,7 @@ class Issues:
         )
 
     async def _project_of(self, session: Session, issue: Issue) -> KnownProject | None:
-        """The issue's project as of the last minute; None if it can't be read."""
+        """Return the issue's project, at most a minute old; None if it can't be read."""
         with suppress(ServiceError):
             return await self.access.projects.by_id(session, issue.project.id) if issue.project else None
         return None
@@ -390,7 +390,7 @@ def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:
 
 
 def marks(issue: Issue) -> dict[str, str]:
-    """A mark of each value as the form shows it, by the form's names, to notice that somebody changed it."""
+    """Return a mark of each value by the form's names, to notice that somebody changed it."""
     fields = {field.name: mark(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
     return fields | {f"cf_{field.id}": mark(*texts(field)) for field in issue.custom_fields}
 

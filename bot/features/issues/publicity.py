@@ -1,4 +1,4 @@
-"""Decides what may be posted: whether everyone can see it in the service, and who agreed to more.
+"""Decides about posts: whether everyone can see the issue in the service, and who agreed to show more.
 
 The answers that decide about a post are read for it, never taken from a cache. What the service doesn't say,
 or can't be asked, counts as private.
@@ -39,7 +39,7 @@ def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
 
 
 async def visible_project(client: Client, session: Session, number: int) -> Project | None:
-    """A project as it is now; None if the user can't see it.
+    """Return a project's current state; None if the user can't see it.
 
     One of several servers may refuse everything for a while, so a refusal counts only if the list of projects
     lacks the project, too.
@@ -76,11 +76,11 @@ class Exposure:
 
     @property
     def hidden(self) -> bool:
-        """Whether not everyone can see it, as far as its project was read."""
+        """Whether it isn't public, as far as its project was read."""
         return self.read_at > -math.inf and not self.may_show()
 
     def about(self, issue: Issue) -> "Exposure":
-        """That of an issue which was just read or made; keeps what was read of its project."""
+        """Return the exposure of an issue that was just read or created; keeps its project if it was read."""
         now = exposure_of(issue)
         if now.project_id != self.project_id:
             return now
@@ -118,7 +118,7 @@ class Publicity:
         return replace(seen, project=project, read_at=read_at)
 
     async def may_post(self, owner: Owner, seen: Exposure, agreed: int | None = None) -> bool:
-        """Whether a channel may be shown it, asked right before the post; reads again what is too old."""
+        """Whether a channel may see it, called right before the post; reads again whatever is too old."""
         oldest = time.monotonic() - self.access.timings.fresh
         if min(seen.issue_at, seen.read_at) >= oldest or not seen.may_show(seen.project_id):
             return seen.may_show(agreed)
@@ -131,12 +131,12 @@ class Publicity:
             return (await self._again(session, seen, seen.issue.id)).may_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
-        except Exception:  # what would be announced is done by now
+        except Exception:  # the work is done by now, only its announcement isn't
             log.exception("publicity not read", action="publicity.not_read")
         return False
 
     async def _again(self, session: Session, seen: Exposure, number: int) -> Exposure:
-        """Its issue and its project as they are now, read at once: a post's turn has come."""
+        """Return its current issue and project, read concurrently: the post's turn has come."""
         reading = self.issues.detailed(session, number)
         issue, now = await asyncio.gather(reading, self.read(session, seen))
         if (moved := exposure_of(issue)).project_id != seen.project_id:
@@ -160,7 +160,7 @@ class Publicity:
         return [each for each in read if each.may_show()]
 
     async def read_or_hidden(self, session: Session, seen: Exposure) -> Exposure:
-        """As `read`; an exposure that shows nothing if the project can't be read."""
+        """Return the result of `read`, or an exposure that shows nothing if the project can't be read."""
         with suppress(ServiceError):
             return await self.read(session, seen)
         return replace(seen, project=None, read_at=time.monotonic())

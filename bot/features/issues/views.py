@@ -190,7 +190,7 @@ def posted(
 
 
 def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Message:
-    """The post of something else that was done about an issue, in a thread, as mrkdwn, with its menu."""
+    """Return the post of another action on an issue, in a thread, as mrkdwn, with its menu."""
     return Message(text, (section(text, post_menu(issue.id, wording, thread=thread)),))
 
 

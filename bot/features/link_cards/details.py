@@ -56,7 +56,7 @@ class LinkDetails:
             return (await self.issues.detailed(session, number, DETAILS[:1])).public_comments
 
     async def commentable(self, owner: Owner, number: int) -> tuple[tuple[Journal, ...] | None, bool]:
-        """As `comments`, and whether the user may add one, which an unknown permission allows to try."""
+        """Return `comments`, and whether the user can add one; with an unknown permission, they can try."""
         async with self.access.accounts.reading(owner) as session:
             issue = await Issues(self.access).detailed(session, number, DETAILS[:1])
             may = not self.access.client.optional.is_missing(UPDATE_ISSUE)

@@ -141,7 +141,7 @@ class LinkHandlers:
         await reply.slack.entity_presentDetails(trigger_id=about["trigger_id"], **answer)
 
     async def _details(self, reply: Reply, number: int, done: Edited | None = None) -> JSON:
-        """The details, or why they can't be shown; after an edit, at least the issue as it was saved."""
+        """Return the details, or why they can't be shown; after an edit, at least the saved issue."""
         try:
             shown = await self.details.read(reply.owner, number)
         except BotError as error:
@@ -230,7 +230,7 @@ class LinkHandlers:
         return True
 
     async def edited(self, form: DetailsEdit, reply: Reply) -> None:
-        """Save an edit of the details, and show them again, or what is wrong, at its field if it has one."""
+        """Save an edit of the details, and show them again, or the error, at its field if it has one."""
         reply.answered.set()  # the details themselves show that they are being saved
         done: Edited | None = None
         title, said, status = "Not saved", "", "edit_error"

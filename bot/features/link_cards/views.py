@@ -150,8 +150,8 @@ def refused(title: str, sentence: str, status: str = "custom") -> JSON:
 
 
 def conflicting(error: EditConflict, *, shown: bool) -> str:
-    """What others changed, and what to do: the details still show the old values. `shown` is whether Slack
-    said what these are.
+    """Return the others' changes and the next step: the details still show the old values. `shown` is whether
+    Slack sent these.
     """
     now = stripped(conflict(error.fields)["text"]["text"])
     said = "Slack didn't say which values you saw, so I saved nothing."
@@ -161,7 +161,7 @@ def conflicting(error: EditConflict, *, shown: bool) -> str:
 
 
 def not_saved(edited: Edited, style: Wording) -> str:
-    """What the service didn't take of an edit, and why if that is known, in plain text."""
+    """Return the values that the service didn't accept, and why if that is known, in plain text."""
     lead = f"{style.service} didn't save everything. " if edited.changed else ""
     missed = (service_change(change, escape(style.service)) for change in edited.not_taken)
     said = [lead + stripped(" ".join(missed)), *map(style.sentence, edited.left)]
@@ -192,8 +192,8 @@ def editable(fields: JSON, shown: Details) -> JSON:
 
 
 def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
-    """What the user changed in the details, and the marks of the fields as they were shown, empty without
-    one: what isn't known to have been shown counts as changed by others.
+    """Return the user's changes in the details, and the marks of the fields when they were shown, empty if
+    unknown: a field without a mark counts as changed by others.
 
     Raises ActionExpired for a value that the details didn't offer.
     """

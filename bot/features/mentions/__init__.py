@@ -1,1 +1,1 @@
-"""Mentions of the bot and direct messages to it, read as commands are."""
+"""Mentions of the bot and direct messages to it, read like commands."""

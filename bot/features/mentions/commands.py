@@ -220,7 +220,7 @@ class _Said:
 
 
 def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread: bool = False) -> Meant:
-    """What a message means, without the bot's mention; `base_url` is the service's."""
+    """Return the meaning of a message, without the bot's mention; `base_url` is the service's."""
     if not text:
         return Nothing()
     if not any(character.isalnum() for character in without_emoji(text)):
@@ -253,7 +253,7 @@ def _added(said: _Said, today: Today) -> Run | None:
 
 
 def _about(said: _Said, today: Today) -> Run | None:
-    """What a message is about by its first word or number."""
+    """Return the meaning of a message by its first word or number."""
     if time := said.run(_TIME):
         return time
     if spent := _SPENT.take(said.text, partial(_number, base_url=said.base_url)):
@@ -302,7 +302,7 @@ def _only_search_phrases(text: str, today: Today) -> bool:
 
 
 def _of_thread(said: _Said) -> OfThread | IssueOfThread | None:
-    """What is done with the issue that a thread is about, or with the thread's first message."""
+    """Return the action on the issue that a thread is about, or on the thread's first message."""
     typed = said.rest.lower().rstrip(".!").split()
     if any(_number(one, said.base_url) for one in (said.word, *typed)):
         return None

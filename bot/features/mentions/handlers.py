@@ -1,4 +1,4 @@
-"""Answers messages to the bot: the command that one means runs next, as if it had been typed."""
+"""Replies to messages to the bot: runs the command that a message means, as if the user had typed it."""
 
 import re
 from contextlib import suppress
@@ -120,7 +120,7 @@ class MentionHandlers:
         return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:
-        """Ask what a message means; its text is saved with the buttons, and its files."""
+        """Ask what a message means; saves its text with the buttons, and its files."""
         create: CreateFromMessage | OpenDraftThere
         if message.event.get("files"):
             cleaned = message.event | {"text": message.text}
@@ -150,7 +150,7 @@ class MentionHandlers:
         await reply.privately(views.unclear(said, unclear.subject, create, search, leads, certain=certain))
 
     async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
-        """What can be done with the thread, as which its first message is saved, if the bot can read it."""
+        """Offer actions on the thread; saves its first message for them, if the bot can read it."""
         thread = str(reply.place.thread_ts)
         read = await self.issues.thread(reply, thread)
         about = await self.issues.about(reply, message.event, read)
@@ -170,7 +170,7 @@ class MentionHandlers:
 
 
 def _payload(reply: Reply, command: str, text: str) -> JSON:
-    """A command as Slack would send it from where the message is."""
+    """Return a command's payload, as if Slack had sent it from the message's place."""
     place = reply.place
     return {
         "command": reply.wording.command(command),
@@ -182,7 +182,7 @@ def _payload(reply: Reply, command: str, text: str) -> JSON:
 
 
 async def _with_names(reply: Reply, text: str) -> str:
-    """The text with the names of whom it mentions beside their IDs, as in a command."""
+    """Return the text with the names of mentioned people beside their IDs, as in a command."""
     mentioned = dict.fromkeys((_KINDS[kind], found) for kind, found in _UNNAMED.findall(text))
     names = await names_of(reply, mentioned) if mentioned else {}
 

@@ -77,7 +77,7 @@ def wordless() -> Message:
 
 
 def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:
-    """What can be done with a thread, saved as `job`, which may be about an issue."""
+    """Offers actions on a thread, saved as `job`, which may be about an issue."""
     about = f"This thread is about {title(issue, wording)}." if issue else ""
     said = f"{about} What should I do with it?".strip() if issue else "What should I do with this thread?"
     rows: list[Sequence[Element]] = [

@@ -1,4 +1,4 @@
-"""Fills in the form for a new issue: from a draft as it opens, and from what was entered as it changes."""
+"""Fills in the form for a new issue: from a draft when it opens, and from the input when it changes."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class FormFilling:
     async def opened(
         self, reply: Reply, draft: Draft, *, metadata: NewIssueMetadata, shown: FormState
     ) -> JSON:
-        """The form as it opens, for the draft's project, the channel's, or the only one."""
+        """Return the form to open, for the draft's project, the channel's, or the only one."""
         async with self.accounts.reading(reply.owner) as session:
             project = None
             try:
@@ -195,7 +195,7 @@ class FormFilling:
         )
 
     async def _waiting(self, reply: Reply, draft: Draft) -> str | None:
-        """The ID of what is saved until a project is chosen, since only then its fields appear."""
+        """Return the ID of the values saved until the user chooses a project, which shows the fields."""
         waiting = draft.described("").model_dump(
             mode="json", exclude_defaults=True, exclude={"subject", "project"}
         )

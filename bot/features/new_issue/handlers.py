@@ -1,4 +1,4 @@
-"""Answers the form for a new issue: its selects, each change, what is typed, and its submission."""
+"""Handles the form for a new issue: its selects, each change, typing, and its submission."""
 
 import math
 from collections.abc import Sequence
@@ -145,7 +145,7 @@ class CreateFormHandlers:
         await self.unfinished.keep(reply.owner, view, press.pressed_at)
 
     async def continue_pressed(self, press: ButtonPress[buttons.ContinueDraft], reply: Reply) -> None:
-        """*Continue draft*: the form as it was, with today's choices; it offers what was typed meanwhile."""
+        """*Continue draft*: show the earlier form with current choices; it offers the replaced input."""
         opened = press.form
         metadata = NewIssueMetadata.of(opened)
         found = await self.unfinished.offered(reply.owner, metadata.form)
@@ -242,7 +242,7 @@ class CreateFormHandlers:
         return forms.said("Created", [*blocks, *files])
 
     async def _again(self, reply: Reply, view: View, shown: FormState) -> FormResult:
-        """The submitted form with all entered values, and what is wrong."""
+        """Return the submitted form with all values, and its errors."""
         return FormResult(view=await self.filling.refreshed(reply, view, None, shown), said=shown.said)
 
 

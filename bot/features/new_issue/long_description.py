@@ -19,7 +19,7 @@ EXCERPT = 150
 async def started(
     saved: SavedInput, owner: Owner, draft: Draft, metadata: NewIssueMetadata
 ) -> tuple[str, NewIssueMetadata]:
-    """What the input starts with, and the form's metadata with the rest, if there is any."""
+    """Return the input's initial text, and the form's metadata with the rest, if there is any."""
     start, rest = split(draft.description)
     if rest:
         metadata = metadata.model_copy(update={"rest": await saved.put(owner, {FIELD: rest})})

@@ -62,7 +62,7 @@ class ThreadInclusion:
         self.saved, self.delays = parts.store.saved_input, parts.delays
 
     async def offer(self, reply: Reply, message: JSON, description: str, *, checked: bool) -> str | None:
-        """Save what a form for a message offers: its thread. Returns the ID; None if it is in none.
+        """Save the message's thread for a form. Returns the ID; None if it has no thread.
 
         The form starts with the `description`.
         """

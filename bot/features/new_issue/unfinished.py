@@ -105,7 +105,7 @@ class UnfinishedForms:
         change: Callable[[UnfinishedForm | None], UnfinishedForm | None],
         at: float | None = None,
     ) -> None:
-        """Keep what becomes of what was kept before that time, now by default."""
+        """Replace the form that was kept before that time, by default now."""
         now = time.time()
         then = datetime.fromtimestamp(min(at or now, now), UTC)
 

@@ -40,7 +40,7 @@ class AssignmentMessenger:
         self.parts, self.issues = parts, parts.shared(Issues)
 
     async def changed(self, by: Owner, issue: Issue) -> None:
-        """As `assigned`, for an issue that was changed."""
+        """Notify the new assignee of a changed issue; see `assigned`."""
         await self.assigned(by, issue, await self.issues.assignee_to_mention(by, issue))
 
     async def assigned(self, by: Owner, issue: Issue, assignee: str | None) -> None:
@@ -163,7 +163,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         return [self._posts.jobs.putting_done(item.part(key)) for key in keys]
 
     async def _message(self, item: Told, content: IssueNews) -> Message | None:
-        """None if there is nothing to tell, as when a change was taken back."""
+        """Return the message; None if there is nothing to say, as when a change was reverted."""
         to, by, assignment = item.owner, item.notice.by, content.news.assignment
         slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
         profiles, wording = self.parts.platform.profiles, self.parts.platform.wording

@@ -71,8 +71,8 @@ def assignment_of(issue: Issue) -> Assignment | None:
 
 
 def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> News:
-    """What others did since then, for each topic that is told, while the issue was assigned to the user `me`
-    or had been reported by them.
+    """Return others' actions since then, for each topic that is on, while the issue was assigned to the user
+    `me` or reported by them.
     """
     acts, assignee = [], str(issue.assigned_to.id) if issue.assigned_to else ""
     reported = issue.author is not None and issue.author.id == me

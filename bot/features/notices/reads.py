@@ -1,4 +1,4 @@
-"""Finds which of the issues that are assigned to users, or that they reported, changed, with each one's key.
+"""Finds changes in the issues that users reported or are assigned to, with each user's key.
 
 A user's turn is one request for each hundred of their issues that changed since the last one. Each that
 wasn't found then is a job, which reads it to learn who did what, and when. What is found moves on by the
