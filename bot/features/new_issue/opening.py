@@ -159,7 +159,7 @@ class FormOpening:
 
 
 async def draft_from_message(reply: Reply, message: JSON) -> Draft:
-    """Return a message as a draft: its first line is the subject, the text with its source the description."""
+    """Return a message as a draft: its first line is the subject, its text with a link the description."""
     said = await in_words(reply, message)
     description = f"{said.text}\n\n– {said.source}".lstrip()
     return Draft(subject=shortened(said.first_line.rstrip("."), SUBJECT), values={"desc": description})
