@@ -106,7 +106,7 @@ class Accounts:
 
         Exiting raises KeyRejected if the key no longer works, so that an anonymous visitor's view is never
         returned as the user's own. A write that depends on these reads comes right after the block. In the
-        `background`, where nobody waits, the key is checked only on exit, which takes fewer requests, and
+        `background`, the key is checked only on exit, which takes fewer requests, and
         KeySuspended is raised instead.
         """
         link = await (self.background_link(owner) if background else self.store.links.required(owner))

@@ -1,7 +1,7 @@
 """The reading loop: groups due jobs by owner, reads the service with each owner's key, posts, and settles.
 
 Digests, followed issues, assignments, and the lists that find changes are such jobs. A job that fails stays
-due, and its progress moves on only over what was read.
+due, and its progress advances only over issues that were read.
 """
 
 import asyncio

@@ -190,8 +190,8 @@ def feed_end(digest_id: int) -> Statement:
 
 
 def feed_read_with(digest_id: int, *, paused: bool, **values: object) -> Sequence[Statement]:
-    """The statements by which a live feed's posts are read with other values, and one that was `paused` drops
-    what it hasn't posted.
+    """The statements that update a live feed's posts with other values; one that was `paused` drops the
+    issues that it hasn't posted.
     """
     its, row = FollowedIssueRow.digest_id == digest_id, FollowedIssueRow
     unposted = sa.delete(row).where(its, row.ts == "")

@@ -81,7 +81,7 @@ class CommentHandlers:
         return await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
 
     async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
-        """The buttons below an error: the form with what was typed, or the issue."""
+        """Return the buttons below an error: the form with the user's text, or the issue."""
         if isinstance(error, UpdatesUnsupported):
             return open_buttons(number, reply.wording)
         after = error.after if isinstance(error, comments.CommentUnconfirmed) else None
@@ -165,7 +165,7 @@ class CommentHandlers:
     # Submitting
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        """Add the comment, with the message's files; on failure the form keeps what was typed."""
+        """Add the comment, with the message's files; on failure the form keeps the user's text."""
         metadata, values = CommentMetadata.of(form.view), forms.Values(form.view.json)
         number = metadata.issue or values.number("issue")
         if number is None:

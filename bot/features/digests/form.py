@@ -238,7 +238,7 @@ async def read(access: Parts, reply: Reply, view: View, before: Plan | None = No
 
 
 def submitted_change(view: View, before: Plan) -> WantedPlan:
-    """As `submitted`, of a digest that has the plan `before`; fields that weren't changed are as there."""
+    """Return the plan of `submitted`, with unchanged fields from the digest's plan `before`."""
     wanted, values, shown = submitted(view.json), forms.Values(view.json), DigestMetadata.of(view).shown
     plan, changed = wanted.plan, partial(values.changed, shown=shown)
     lists = plan if changed("kind") else before

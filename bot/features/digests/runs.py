@@ -283,7 +283,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         return replace(run, digest=replace(run.digest, plan=plan))
 
     def _finished(self, run: DigestRun, result: RunResult, sent: Content | SentDigest) -> Again:
-        """Finish a run that covers what was `sent`, and make the digest's next due time its job."""
+        """Finish a run that covers the `sent` issues, and make the digest's next due time its job."""
         digest, now = run.digest, self._clock.now()
         covered_to = max(filter(None, (digest.covered_to, sent.covered_to)), default=None)
         on_time = now - run.due_at < timedelta(minutes=1) and not run.missed

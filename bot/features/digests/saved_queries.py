@@ -14,7 +14,7 @@ MAX_PAGES = 10
 
 
 class Read(Protocol):
-    """What was read of a list; there may be `more`."""
+    """The part of a list that was read; there may be `more`."""
 
     @property
     def issues(self) -> tuple[Issue, ...]: ...

@@ -28,7 +28,7 @@ NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a fie
 
 
 class NotAChange(UserError):
-    """What was typed about an issue changes nothing; it may be a comment."""
+    """The text about an issue changes nothing; it may be a comment."""
 
     says = (
         "I don't understand “{text}”. Type what to change, such as `close`, `to:me`, or `due:friday`, or "

@@ -208,7 +208,7 @@ class Wanted:
 
     @property
     def by_name(self) -> dict[str, ResolvedValue | None]:
-        """The values as `held` has those of an issue."""
+        """Return the values in the format of `held`."""
         return {**self.values, **{f"cf_{one.id}": _text(one) for one in self.custom}}
 
     @property

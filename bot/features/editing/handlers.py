@@ -81,7 +81,7 @@ class EditHandlers:
     async def change(
         self, reply: Reply, number: int, text: str, *, tried_at: datetime | None = None
     ) -> Edited:
-        """Change an issue by what was typed, unless an earlier attempt at `tried_at` may have done it.
+        """Change an issue as typed, unless an earlier attempt at `tried_at` may have done it.
 
         Raises NotUnderstood, UserError, and what `Editing.apply` raises.
         """
@@ -122,9 +122,9 @@ class EditHandlers:
     async def _way_on(
         self, reply: Reply, number: int, edit: Edit | None, error: BotError, *, comment: str = ""
     ) -> Block | None:
-        """The buttons below an error: the form with what was understood, or else the issue.
+        """Return the buttons below an error: the form filled in, or else the issue.
 
-        What was typed may be a `comment` where it isn't a change.
+        Offers to add the text as a `comment` if it isn't a change.
         """
         if isinstance(error, NotLinked | KeyInRequest | IssueNotFound):
             return None

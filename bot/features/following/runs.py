@@ -149,7 +149,7 @@ Step = ChangedIssue | outcomes.PostRefused | Later | None
 
 @dataclass(frozen=True)
 class Look:
-    """What was read of an issue, None if it isn't visible."""
+    """An issue as read, None if it isn't visible."""
 
     seen: Seen | None
 

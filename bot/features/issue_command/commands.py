@@ -128,7 +128,7 @@ class CreateIssue:
 
 @dataclass(frozen=True)
 class OpenForm:
-    """`/issue`, or `/issue new` without a subject: the create form with what was typed."""
+    """`/issue`, or `/issue new` without a subject: the create form with the user's text."""
 
     draft: Draft = field(default_factory=Draft)
 
@@ -246,7 +246,7 @@ def new_issue(
 
 
 def several_subjects(typed: TypedIssue) -> tuple[str, ...]:
-    """The subjects in `3 tickets: a, b, c`; none if that isn't what was typed."""
+    """The subjects in `3 tickets: a, b, c`; none for other texts."""
     said = [word.text.lower() for word in typed.parsed.words[:2]]
     if typed.below or said[1:2] not in ([f"{noun}:"] for noun in NOUNS_OF_SEVERAL):
         return ()

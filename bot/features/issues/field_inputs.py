@@ -107,7 +107,7 @@ def focus(blocks: Sequence[Block], name: str | None) -> None:
 
 
 def custom_values(custom: CustomField, typed: str) -> list[JSON]:
-    """Options for a custom field: matching known values, and what was typed, since there may be others."""
+    """Options for a custom field: matching known values, and the typed one, because there may be others."""
     typed = typed.strip()
     found = [value for value in custom.values if typed.casefold() in value.casefold()]
     if typed and typed == carried(typed) and custom.known(typed) not in found:

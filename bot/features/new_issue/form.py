@@ -220,7 +220,7 @@ def _similar(issue: Issue, wording: Wording) -> str:
 
 
 def with_notes(view: JSON, blocks: list[Block]) -> JSON:
-    """A payload's form with other notes below its subject; what was typed stays."""
+    """Return a payload's form with other notes below its subject, and the user's input."""
     kept = [block for block in view["blocks"] if block.get("block_id") != KNOWN]
     names = [str(block.get("block_id")).partition(":")[0] for block in kept]
     below = names.index("subject") + 1 if "subject" in names else len(kept)

@@ -31,8 +31,8 @@ KEY_LEFT_OUT = "I didn't keep what looks like an API key. If it isn't one, type 
 
 
 class UnfinishedForm(BaseModel):
-    """What a form held `at` a time; `before` is what it offered to continue, and `sent` the last form whose
-    issue was created. `said` is what the user has to know of what isn't kept.
+    """A form's input `at` a time; `before` is the input that it offered to continue, and `sent` the last form
+    whose issue was created. `said` tells the user what isn't kept.
     """
 
     form: str = ""
@@ -96,7 +96,7 @@ class UnfinishedForms:
         await self._change(owner, own)
 
     async def put(self, owner: Owner, form: UnfinishedForm) -> None:
-        """Keep a form in place of what was kept."""
+        """Keep a form in place of the earlier one."""
         await self._change(owner, lambda _: form.model_copy(update={"sent": ""}))
 
     async def _change(
@@ -132,7 +132,7 @@ def _offered(kept: UnfinishedForm | None, form: str) -> UnfinishedForm | None:
 
 @contextmanager
 def _logged() -> Iterator[None]:
-    """Logs errors: nobody waits for a draft to be kept or forgotten."""
+    """Log errors: keeping or forgetting a draft runs in the background."""
     try:
         yield
     except Exception:

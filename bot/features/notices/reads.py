@@ -34,8 +34,8 @@ SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one m
 
 @dataclass(frozen=True)
 class Notice:
-    """What `to` is to be told of an issue: what others have done since then, and if it isn't None, that `by`
-    assigned it to them with the bot.
+    """A notice for `to` about an issue: others' actions since then; if `by` isn't None, they assigned it with
+    the bot.
     """
 
     to: Owner

@@ -114,7 +114,7 @@ class SearchWords(ResultsPage):
 
 
 class SearchInstead(ResultsPage):
-    """Searches for what was typed after another command."""
+    """Searches for the text after another command."""
 
     action = "search.instead"
 
@@ -195,7 +195,7 @@ def results(
 
 
 def _form_of(searched: Resolved) -> OpenSearchForm:
-    """The form with what it has of a search."""
+    """Return the form, filled in from a search."""
     query, project = searched.query, searched.project
     return OpenSearchForm(
         text=query.text[:TEXT],

@@ -160,7 +160,7 @@ class TimelogHandlers:
         await self.open_form(reply, press.button.time, press.button.said)
 
     async def log_anyway_pressed(self, press: ButtonPress[views.LogTimeAnyway], reply: Reply) -> None:
-        """*Log anyway*, *Log for today*: log what was typed, once, and delete the question."""
+        """*Log anyway*, *Log for today*: log the time once, and delete the question."""
         logged_already = UserError("You've already logged this time.")
         async with claimed(self.once, f"time:{press.button.id}", logged_already) as claim:
             logged = await self._log(reply, press.button.time, look=claim.tried_at is not None)

@@ -60,7 +60,7 @@ _DAYS_OF_WORK = "`yesterday`, `last friday`, or `2026-07-01`"
 
 
 class NotADate(UserError):
-    """What was typed names no day; `examples` do."""
+    """The text names no day; `examples` do."""
 
     says = "“{typed}” isn't a date. Try {examples}."
     typed: str

@@ -159,7 +159,7 @@ class Marks:
         return self._texts[kind]
 
     def _begins(self, kind: str, typed: str) -> bool:
-        """Whether a name, or one of its words, begins with what was typed."""
+        """Whether a name, or one of its words, begins with the typed text."""
         end = " " if self.in_full or len(typed) < ENOUGH else ""
         governs = self.in_full and typed in GOVERNING  # `in the office`, but `for will` may name somebody
         return len(typed) > 1 and not governs and f" {typed}{end}" in self._text(kind)

@@ -1,4 +1,4 @@
-"""Outcomes of writes that nobody waits for, and of looking them up later."""
+"""Outcomes of background writes, and of looking them up later."""
 
 from dataclasses import dataclass
 from enum import Enum
