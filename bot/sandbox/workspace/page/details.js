@@ -12,6 +12,7 @@ const LABELS = {
 
 let shown = null;
 let draft = null;
+let sent = false;
 
 export function openDetails(message, url) {
   return post("details", { channel: message.channel, ts: message.ts, url });
@@ -65,16 +66,16 @@ function buttons({ primary_actions: first = [], overflow_actions: others = [] } 
 /** Where a comment is typed, as far as the app lets this user; what wasn't posted stays typed. */
 function composer({ can_post: allowed, comment_error: error }) {
   if (!allowed) return null;
-  let typed = draft;
-  const editor = richTextEditor({ "aria-label": "Comment", "data-placeholder": "Write a comment" }, draft, (value) => { typed = value; });
+  const editor = richTextEditor({ "aria-label": "Comment", "data-placeholder": "Write a comment" }, draft, (value) => { draft = value; });
   const send = (event) => {
     event.preventDefault();
-    draft = typed;
-    if (typed) post("details", { comment: typed });
+    if (!draft) return;
+    sent = true;
+    post("details", { comment: draft });
   };
   return h("form", { class: "text", on: { submit: send } }, editor.node,
     error ? h("span", { class: "field-error", role: "alert" }, error) : null,
-    h("button", { type: "submit", class: "button" }, "Post comment"));
+    h("div", { class: "actions" }, h("button", { type: "submit", class: "button" }, "Post comment")));
 }
 
 function comments(details) {
@@ -123,13 +124,19 @@ export function showDetails() {
     if (shown) hideDialog(shown.overlay);
     shown = null;
     draft = null;
+    sent = false;
     return;
   }
   shown = shown || { ...titledDialog(close), sig: "" };
   const sig = JSON.stringify(details);
   if (sig === shown.sig) return;
-  if (details.comments && !details.comment_error && details.comments.length > shown.count) draft = null;
-  shown.count = (details.comments || []).length;
+  if (details.comment_error) sent = false;
+  const [newest] = (details.comments || []).map((comment) => JSON.stringify(comment));
+  if (sent && newest !== shown.newest) {
+    draft = null;
+    sent = false;
+  }
+  shown.newest = newest;
   shown.sig = sig;
   shown.title.textContent = heading(details);
   shown.body.replaceChildren(...content(details).filter(Boolean).map((part) => h("div", { class: "block" }, part)));
