@@ -109,6 +109,27 @@ async def test_link_shows_a_card_and_private_details(sandbox: Sandbox, ana: Visi
     await expect(details).to_be_hidden()
 
 
+async def test_comment_in_details_stays_typed_until_it_is_posted(sandbox: Sandbox, ana: Visitor) -> None:
+    issue = sandbox.tracker.data.issues[12]
+    await ana.go_to("# webshop")
+    await ana.send(f"Look here: {sandbox.service_url.rstrip('/')}/issues/{issue.id}")
+    await ana.message("Look here").get_by_role("button", name="View details").click()
+    details = ana.page.get_by_role("dialog")
+    await details.get_by_role("button", name="Comments (").click()
+    await details.get_by_label("Comment").fill("Postcards, too")
+
+    await details.get_by_label("Due date").fill("2000-01-01")
+    await details.get_by_role("button", name="Save").click()
+    await expect(details.get_by_role("alert")).to_be_visible()
+    await expect(details.get_by_label("Comment")).to_have_text("Postcards, too")
+    await details.get_by_role("button", name="Post comment").click()
+
+    await expect(details.get_by_label("Comment")).to_have_text("")
+    await expect(details).to_contain_text("Postcards, too")
+    assert [note.text for note in issue.notes].count("Postcards, too") == 1
+    await ana.page.keyboard.press("Escape")
+
+
 async def test_home_tab_shows_own_issues_and_opens_forms(ana: Visitor) -> None:
     await ana.go_to("Issue Bot")
     home = ana.page.get_by_role("tabpanel", name="Home")
