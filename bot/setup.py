@@ -53,15 +53,18 @@ NAME = Question("SERVICE_NAME", "", "What people call the tracker")
 BOT_TOKEN = Question(
     "SLACK_BOT_TOKEN",
     "--slack-bot-token",
-    "The bot token (xoxb-…) lets the bot read and post. In your app's settings, choose Install App,\n"
-    "install it, and copy the Bot User OAuth Token",
+    "The bot token (xoxb-…) lets the bot read and post.\n"
+    "In your app's settings, choose Install App, install it, and copy the Bot User OAuth Token.\n"
+    "Paste it here (it isn't shown)",
     secret=True,
 )
 APP_TOKEN = Question(
     "SLACK_APP_TOKEN",
     "--slack-app-token",
-    "The app-level token (xapp-…) lets the bot connect to Slack without a public URL. Choose Basic\n"
-    "Information, then App-Level Tokens, generate one with the scope connections:write, and copy it",
+    "The app-level token (xapp-…) lets the bot connect to Slack without a public URL.\n"
+    "Choose Basic Information, then App-Level Tokens.\n"
+    "Generate one with the scope connections:write, and copy it.\n"
+    "Paste it here (it isn't shown)",
     secret=True,
 )
 
@@ -190,9 +193,12 @@ class Setup:
             "w", prefix="issuebot-manifest-", suffix=".yml", delete=False, encoding="utf-8"
         ) as file:
             file.write(text)
-        paste = f"choose From a manifest, pick your workspace, and paste the content of {file.name}"
+        paste = (
+            f"open {NEW_APP.partition('&')[0]}, choose From a manifest, pick your workspace, "
+            f"and paste the content of {file.name}"
+        )
         if len(link) > LONGEST_LINK:
-            typer.echo(f"\nCreate the Slack app: open {NEW_APP.partition('&')[0]}, {paste}.")
+            typer.echo(f"\nCreate the Slack app: {paste}.")
         else:
             typer.echo(f"\nCreate the Slack app with this link:\n\n{link}\n\nIf it doesn't work, {paste}.")
 
