@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
+from aiohttp import web
 from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Installation
 from sqlalchemy import text
@@ -31,23 +32,28 @@ from bot.access.accounts import Accounts
 from bot.access.projects import Projects
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowerReads
+from bot.sandbox.loopback import Handler
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.server import Tracker
+from bot.sandbox.workspace.model import Channel
 from bot.service.client import Client
 from bot.store.database import Database
 from bot.store.digests import DIGEST, Start
 from bot.store.followed import FOLLOWER
+from bot.store.notices import Topic
 from bot.store.owner import Owner
-from bot.store.plans import Plan
+from bot.store.plans import LIVE, Plan
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
-from bot.timings import Delays
+from bot.timings import DEFAULT, Delays
 from bot.worker import Worker
 from tests.benchmarks.companies import company, reported
+from tests.benchmarks.service import LATENCY
 from tests.benchmarks.sides import scene, share
-from tests.benchmarks.slack import TOKEN
+from tests.benchmarks.slack import TEAM, TOKEN
 from tests.features.following.threads import follow
+from tests.support.bot_process import Apart, apart
 
 RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)
 SECONDS_AT_A_RATE = 5
@@ -60,6 +66,7 @@ INSTALLED: dict[str, Any] = {
     "bot_user_id": "U2", "bot_scopes": "commands",
 }  # fmt: skip # a row of Slack's answer
 FOLLOWED_EACH = 50
+FEEDS, FEED_PROJECTS = 50, 5
 FIRST = Owner(None, "T0FIRST", "U0FIRST")
 """The owner of the rows that all others are copied from."""
 
@@ -278,6 +285,56 @@ async def followed(directory: Path, most: int) -> None:
             say(f"  {count:,} of {len(people)} people", *figures)
 
 
+class SlowTracker(Tracker):
+    """Answers every request 50 ms later, and counts them."""
+
+    requests = 0
+
+    def app(self) -> web.Application:
+        app = super().app()
+        app.middlewares.insert(0, self._late)
+        return app
+
+    @web.middleware
+    async def _late(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self.requests += 1
+        await asyncio.sleep(LATENCY)
+        return await handler(request)
+
+
+async def notices(directory: Path, most: int) -> None:
+    """Measures people who are notified of everything, and live feeds with as many owners, for an interval in
+    which nothing changes.
+    """
+    say("people notified of everything, and live feeds", "requests a minute", "CPU a minute", "memory")
+    people, now = min(most, 1000), datetime.now(UTC).replace(microsecond=0)
+    data = company(people, FEED_PROJECTS)
+    for number in range(people):
+        reported(data, number + 1, number % FEED_PROJECTS + 1, "It is broken", now - timedelta(days=1))
+    tracker = SlowTracker(data)
+    office = Apart(directory, tracker=tracker)
+    async with apart(office) as bot:
+        state, store = office.workspace.state, office.store
+        owners = [Owner(None, TEAM, f"U{number}") for number in range(1, people + 1)]
+        for number, owner in enumerate(owners, 1):
+            await store.links.put(owner, SecretStr(f"key-{number}"), number, f"User {number}", now)
+            await store.notices.switch(owner, tuple(Topic), now)
+        for number, owner in enumerate(owners[:FEEDS]):
+            channel = f"C{number:09}"
+            state.add_channel(Channel(channel, channel.lower(), "channel", {state.app.bot_user_id}))
+            project = number % FEED_PROJECTS + 1
+            plan = Plan(project_id=project, project=f"Project {project}", schedule=LIVE, zone="UTC")
+            start = Start(covered_to=now)
+            await store.digests.add(owner, "User", channel, plan, next_due=now, start=start, now=now)
+        while await store.jobs.due():  # the first turns
+            await asyncio.sleep(1)
+        requests, spent, minutes = tracker.requests, bot.cpu_seconds(), DEFAULT.notice_every / 60
+        await asyncio.sleep(DEFAULT.notice_every)
+        requests, spent = tracker.requests - requests, bot.cpu_seconds() - spent
+        figures = f"{requests / minutes:.0f}", f"{spent / minutes:.1f} s", f"{bot.megabytes():.0f} MB"
+        say(f"  {people:,} and {min(people, FEEDS)}", *figures)
+
+
 async def workspaces(directory: Path, most: int) -> None:
     """Measures finding a workspace's token, which every payload requires."""
     say("workspaces", "find a token")
@@ -311,7 +368,7 @@ async def _shown(projects: Projects, name: str, _: int) -> object:
 
 
 PARTS: dict[str, Callable[[Path, int], Any]] = {
-    part.__name__: part for part in (core, users, digests, followed, workspaces, projects)
+    part.__name__: part for part in (core, users, digests, followed, notices, workspaces, projects)
 }
 
 
