@@ -168,7 +168,7 @@ class Forbidden(ServiceError):
 
 
 class SwitchedOff(ServiceError):
-    """403 for `/users/current`: the service's REST API is turned off (docs/service.md, Answers)."""
+    """403 for `/users/current`: the service's REST API is turned off (docs/service.md, Responses)."""
 
 
 class NotFound(ServiceError):

@@ -142,10 +142,10 @@ def write(operation: str, method: Literal["POST", "PUT", "PATCH"], path: str, wh
 
 
 def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str | None) -> Answer:
-    """Return the answer to a call; `defect` says why the body is incomplete, empty if it isn't.
+    """Return the response to a call; `defect` says why the body is incomplete, empty if it isn't.
 
-    An update is answered by any 2xx without content (docs/service.md, Answers), or with JSON. HTML comes from
-    a proxy and confirms nothing. Raises the ServiceError that the status or the body stands for.
+    An update returns any 2xx without content (docs/service.md, Responses), or with JSON. HTML comes from a
+    proxy and confirms nothing. Raises the ServiceError that the status or the body stands for.
     """
     _check_status(call, status, body, retry_after)
     if defect:

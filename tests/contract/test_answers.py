@@ -1,4 +1,4 @@
-"""Responses on the wire, read without the client (docs/service.md, Answers)."""
+"""Responses on the wire, read without the client (docs/service.md, Responses)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Who may see and do what: one table for both services (docs/service.md, Answers)."""
+"""Who may see and do what: one table for both services (docs/service.md, Responses)."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
