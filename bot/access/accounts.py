@@ -64,7 +64,8 @@ class Accounts:
     async def link(self, owner: Owner, key: SecretStr, user: User) -> None:
         since = None
         with suppress(errors.ServiceError):  # otherwise it starts with the first read
-            since = await changes_end(self.client, key, await self.store.processes.now())
+            now = await self.store.processes.now()
+            since = await changes_end(self.client, key, now, reported=True)
         await self.store.links.put(owner, key, user.id, full_name(user), since)
 
     async def linked_as(self, owner: Owner) -> Link | None:

@@ -178,9 +178,15 @@ class Jobs:
 
     def canceling(self, *keys: str) -> Statement:
         """The statement that ends jobs, held or not, except those whose outcome is unknown."""
+        return self._canceling(and_(JobRow.key.in_(keys), JobRow.kind.is_not(None)))
+
+    def canceling_all(self, kind: str, prefix: str) -> Statement:
+        """As `canceling`, for the jobs of a kind whose keys start with `prefix`."""
+        return self._canceling(and_(JobRow.kind == kind, JobRow.key.startswith(prefix, autoescape=True)))
+
+    def _canceling(self, which: ColumnElement[bool]) -> Statement:
         canceled = {"state": State.DONE, "holder": None, "due_at": None, "encrypted": None}
-        mine = and_(JobRow.key.in_(keys), JobRow.kind.is_not(None), JobRow.tried_at.is_(None))
-        return update(JobRow).where(mine).values(canceled)
+        return update(JobRow).where(which, JobRow.tried_at.is_(None)).values(canceled)
 
     async def put_held(self, kind: str, key: str, content: object) -> bool:
         """Add a job that this process does itself; if it crashes, another process's worker takes the job.

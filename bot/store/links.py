@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, Executable, Insert, and_, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Executable, and_, delete, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
 from bot.store.database import Database
@@ -104,18 +104,24 @@ class Links:
     async def put(
         self, owner: Owner, key: SecretStr, user_id: int, name: str, assigned_since: datetime | None = None
     ) -> None:
-        """`assigned_since` is from when the user is notified of assignments, by the service's clock; None for
-        from the first read.
+        """`assigned_since` is from when the user is notified of their issues, by the service's clock; None
+        for from the first read. A renewed key of the same account goes on from where the old one stopped;
+        messages that wait for another account aren't sent.
         """
+        same = await self.user_id(owner) == user_id
+        progress = await self.notices.progress(owner) if same else None
         values = self._values(owner, key, user_id, name)
-        await self._add(owner, self.database.upsert(LinkRow, owner.columns, values), assigned_since)
+        also = [self.notices.starting(owner, assigned_since, progress=progress)]
+        if not same:
+            also.append(self.notices.canceling(owner))
+        link = self.database.upsert(LinkRow, owner.columns, values)
+        await self._change(link.returning(LinkRow.user_id), also)
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
         row = owner.columns | self._values(owner, key, user_id, name)
-        return await self._add(
-            owner, self.database.insert(LinkRow).values(row).on_conflict_do_nothing(), None
-        )
+        added = self.database.insert(LinkRow).values(row).on_conflict_do_nothing()
+        return await self._change(added.returning(LinkRow.user_id), [self.notices.starting(owner, None)])
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
@@ -143,11 +149,6 @@ class Links:
     async def accepted(self, link: Link) -> None:
         """Record that the service accepts a link's key again."""
         await self.database.execute(update(LinkRow).where(_same_key(link)).values(_refusal_columns(None)))
-
-    async def _add(self, owner: Owner, link: Insert, assigned_since: datetime | None) -> bool:
-        """Add a link, and the job that reads the user's assigned issues; returns whether it was added."""
-        starting = self.notices.starting(owner, assigned_since)
-        return await self._change(link.returning(LinkRow.user_id), [starting])
 
     async def _change(self, change: Executable, also: Sequence[Executable]) -> bool:
         """Change a row, and execute `also` in the same transaction; returns whether there was such a row."""

@@ -15,6 +15,8 @@ from bot.store.tables import MutedIssueRow, NoticeSwitchRow
 
 ASSIGNEE = "assignee"
 """The kind of job that reads changes of a user's issues; its content says up to when they are handled."""
+TOLD = "assigned"
+"""The kind of job that notifies a user of an issue. Each part that was sent is a job that is done."""
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -77,12 +79,18 @@ class Notices:
         """The content of the job that reads the user's issues; None if it isn't running."""
         return await self.jobs.content(_key(owner))
 
-    def starting(self, owner: Owner, since: datetime | None, *, replaces: bool = True) -> Statement:
-        """The statement that starts reading a user's issues, for changes after a time of the service's clock;
-        None for after the first read.
+    def starting(
+        self, owner: Owner, since: datetime | None, *, progress: object = None, replaces: bool = True
+    ) -> Statement:
+        """The statement that starts reading a user's issues, on from `progress` if it is given, or else for
+        changes after a time of the service's clock; None for after the first read.
         """
-        content = {"since": since and since.isoformat()}
+        content = progress or {"since": since and since.isoformat()}
         return self.jobs.putting(ASSIGNEE, _key(owner), content, replaces=replaces)
+
+    def canceling(self, owner: Owner) -> Statement:
+        """The statement that ends the jobs of messages to the user that wait."""
+        return self.jobs.canceling_all(TOLD, f"{TOLD}:{owner.name}:")
 
 
 def _topics(connection: Connection, owner: Owner) -> Mapping[Topic, datetime]:

@@ -8,7 +8,7 @@ from bot.errors import ServiceError, UserError
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.notices import views
 from bot.features.notices.commands import notify_command
-from bot.features.notices.messenger import TOLD, AssignmentMessenger, NoticeMessages
+from bot.features.notices.messenger import AssignmentMessenger, NoticeMessages
 from bot.features.notices.reads import AssigneeReads
 from bot.features.notices.views import ChooseTopics, MuteIssue
 from bot.features.parts import Parts
@@ -17,7 +17,7 @@ from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
-from bot.store.notices import ASSIGNEE, Topic
+from bot.store.notices import ASSIGNEE, TOLD, Topic
 
 
 class NoticeHandlers:

@@ -25,13 +25,11 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outbox import Post
 from bot.slack.surfaces.blocks import Message
 from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome, Statement
-from bot.store.notices import Topic
+from bot.store.notices import TOLD, Topic
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
-TOLD = "assigned"
-"""The kind of job that notifies a user of an issue. Each part that was sent is a job that is done."""
 MARK = "issuebot_assigned"
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from bot.features.notices.messenger import TOLD
 from bot.sandbox.tracker.server import Tracker
 from bot.store.job import State
+from bot.store.notices import TOLD
 from bot.store.tables import JobRow
 from bot.timings import Timings
 from tests.support.office import Office

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import update
 
 from bot.app import Bot
-from bot.features.notices.messenger import TOLD
 from bot.sandbox.tracker.data import Detail, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
+from bot.store.notices import TOLD
 from bot.store.tables import JobRow
 from bot.store.vault import Vault
 from tests.features.notices.in_the_service.turns import ANA, BEN, TURN, Turns
@@ -80,6 +80,7 @@ async def test_own_changes_and_those_before_linking_are_not_told(
     turns.pass_time(-timedelta(hours=1))
     turns.change(before, ANA, assigned_to_id=BEN)
     turns.pass_time(timedelta(hours=1))
+    await ben.ask("/tracker unlink")
     await ben.command("/tracker link")
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
     await ben.form("Account linked")

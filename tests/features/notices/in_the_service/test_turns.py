@@ -20,6 +20,7 @@ from tests.support.reading import text_of
 from tests.support.wire import Wire
 from tests.support.work import run_due
 
+CHRIS = 3
 MANY = 20
 
 
@@ -29,6 +30,7 @@ async def test_an_assignment_after_linking_is_told_by_a_service_whose_clock_is_b
     before, after = office.public_issue(), office.public_issue(1)
     turns.pass_time(-timedelta(hours=2))
     turns.change(before, ANA, assigned_to_id=BEN)
+    await ben.ask("/tracker unlink")
     await ben.command("/tracker link")
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
     await ben.form("Account linked")
@@ -175,3 +177,48 @@ async def test_an_issue_that_is_never_answered_delays_no_other(
         await turns.next()
 
     assert [f"#{other.id} " in text_of(message) for message in await told(ben)] == [True]
+
+
+async def test_what_happens_until_a_key_is_renewed_is_told(office: Office, turns: Turns, ben: Person) -> None:
+    office.tracker.data.users[BEN].api_key = renewed = "9" * 40
+    turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
+    await turns.next()
+    assert await told(ben) == []
+
+    await ben.command("/tracker link")
+    await ben.submit(await ben.form("Link account"), {"API key": renewed})
+    await ben.form("Account linked")
+    await turns.next()
+
+    assert len(await told(ben)) == 1
+
+
+async def test_another_account_is_told_nothing_of_the_one_before(
+    office: Office, turns: Turns, ben: Person, wire: Wire
+) -> None:
+    await ben.ask("/tracker notify comments on")
+    issue = office.public_issue()
+    issue.author_id, issue.assigned_to_id = ANA, BEN
+    turns.change(issue, BEN, "My own.")
+    earlier = timedelta(minutes=3)
+    turns.change(office.public_issue(1), BEN, "Old news.", before=earlier, assigned_to_id=ANA)
+    turns.change(issue, CHRIS, "For Ben's account.")
+    wire.fail("503 before it", "GET /issues/", lasting=True)
+    await turns.next()
+    wire.heal()
+
+    await ben.command("/tracker link")
+    await ben.submit(await ben.form("Link account"), {"API key": KEYS["ana"]})
+    await ben.submit(await ben.form_saying("Link account", "anyway"), {})
+    await ben.form("Account linked")
+    for _ in range(2):
+        await turns.next()
+    assert not any("Mute this issue" in text_of(message) for message in await ben.direct())
+
+    turns.change(issue, BEN, "For Ana's account.")
+    await turns.next()
+    await office.idle()
+
+    [message] = [one for one in await ben.direct() if "Mute this issue" in text_of(one)]
+    assert "For Ana's account." in text_of(message)
+    assert "My own." not in text_of(message)
