@@ -208,11 +208,11 @@ class TooManyRequests(ServiceError):
 
 
 class ServiceBroken(ServiceError):
-    """5xx, or an answer that doesn't follow the interface."""
+    """5xx, or a response that doesn't follow the interface."""
 
 
 class AnswerTooLarge(ServiceBroken):
-    """The answer to a read exceeds the size limit."""
+    """The response to a read exceeds the size limit."""
 
 
 class Unreachable(ServiceError):

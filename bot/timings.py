@@ -32,7 +32,7 @@ class Timings:
     """The longest time from recording a send in the database to the end of the request that posts it."""
     look_up_after: float = 10.0  # the delay before the bot looks for a message whose post request failed
     fresh: float = 1.5
-    """How old an answer that decides about a post may be; Slack may make the post wait for three more."""
+    """How old a response that decides about a post may be; Slack may make the post wait for three more."""
     follow_every: float = 60.0  # the interval at which the issues that a user follows are read
     notice_every: float = 300.0
     """The interval at which the issues that are assigned to a user, or that they reported, are read."""

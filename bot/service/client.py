@@ -1,7 +1,7 @@
 """The service's client: one method per operation of its interface (docs/service.md, Operations).
 
 Every method takes the API key of the user it acts for and raises the ServiceErrors of `bot.errors`. The
-client stores no key. `protocol` builds requests and decodes answers; `transport` sends them.
+client stores no key. `protocol` builds requests and decodes responses; `transport` sends them.
 """
 
 import time
@@ -55,7 +55,7 @@ Exists = Callable[[], Awaitable[bool]]
 class Client:
     """A client for one service, whose `base_url` may have a path. Raises ValueError for an invalid one.
 
-    `on_answer` is called with each request's operation, status (None without an answer), and seconds.
+    `on_answer` is called with each request's operation, status (None without a response), and seconds.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Client:
         return self._transport.base_url
 
     async def reachable(self) -> bool:
-        """Return whether the service answers, without a key and within a few seconds."""
+        """Return whether the service responds, without a key and within a few seconds."""
         probe = await self.probe()
         return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
@@ -96,7 +96,7 @@ class Client:
     # Users
 
     async def create_user(self, key: SecretStr, user: inputs.NewUser) -> models.User:
-        """Create a user; requires an administrator's key. The answer may include the new user's key."""
+        """Create a user; requires an administrator's key. The response may include the new user's key."""
         call = write("create_user", "POST", "/users.json", user)
         return await self._transport.send(key, call, lambda answer: answer.one("user", models.User))
 
@@ -106,7 +106,7 @@ class Client:
         user_id: int | Literal["current"] = "current",
         include: Collection[UserInclude] = (),
     ) -> models.User:
-        """Return a user. `current` is the owner of the key; a successful answer proves that the key works."""
+        """Return a user. `current` is the owner of the key; success proves that the key works."""
         call = Call("get_user", "GET", f"/users/{user_id}.json", {"include": ",".join(sorted(include))})
         return await self._transport.send(key, call, lambda answer: answer.one("user", models.User))
 
@@ -116,7 +116,7 @@ class Client:
     # Issues
 
     async def create_issue(self, key: SecretStr, issue: inputs.NewIssue) -> models.Issue:
-        """Create an issue. The service silently ignores fields the user may not set: compare the answer."""
+        """Create an issue. The service silently ignores fields the user can't set: compare the response."""
         call = write("create_issue", "POST", ISSUES, issue)
         return await self._transport.send(key, call, lambda answer: answer.one("issue", models.Issue))
 
@@ -223,7 +223,7 @@ class Client:
 class OptionalOperations:
     """Operations that a service may not have (docs/service.md, Optional operations).
 
-    A read returns None if the endpoint is missing. That is remembered for some minutes, or until it answers,
+    A read returns None if the endpoint is missing. That is remembered for some minutes, or until it responds,
     if it is certain that the endpoint is missing, and not just this resource or this user's permission. It is
     asked twice before, since a proxy may have refused one request.
 
@@ -323,9 +323,7 @@ class OptionalOperations:
     async def _ask(
         self, key: SecretStr, call: Call, lasting: frozenset[int], read: Callable[[Answer], T]
     ) -> T | None:
-        """Return what `read` makes of the answer, or None for a status in NOT_HERE; remembers it for a status
-        in `lasting`.
-        """
+        """Return the result of `read`; None for a status in NOT_HERE, remembered if it's in `lasting`."""
         if self.is_missing(call.operation):
             return None
         for _ in range(2):

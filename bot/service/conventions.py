@@ -148,7 +148,7 @@ CLOCK_SKEW = timedelta(minutes=5)  # how far the service's clock may be behind t
 async def poll_until_found(find: Callable[[], Awaitable[T | None]], delays: Sequence[float]) -> T | None:
     """The first thing that `find` returns after one of the delays, in seconds; None if it finds nothing.
 
-    The service may be too slow to answer, so an error counts as nothing found.
+    The service may be too slow to respond, so an error counts as nothing found.
     """
     for wait in delays:
         await asyncio.sleep(wait)

@@ -1,7 +1,7 @@
 """The issue list's filters, as a validated value.
 
 A service silently ignores filters that it doesn't know or can't apply, and misreads some values
-(docs/service.md, Lists). Such filters raise ValueError here, and `mismatch` detects an answer in which the
+(docs/service.md, Lists). Such filters raise ValueError here, and `mismatch` detects a response in which the
 service ignored one anyway.
 """
 

@@ -1,4 +1,4 @@
-"""Builds requests to the service and reads its answers. Pure functions, no I/O.
+"""Builds requests to the service and reads its responses. Pure functions, no I/O.
 
 A `Call` is a request without host and key, an `Answer` the successful response to it; any other response
 raises the matching ServiceError.
@@ -63,7 +63,7 @@ class Call:
         return self.method != "GET"
 
     def error(self, if_read: type[ServiceError], detail: str, status: int | None = None) -> ServiceError:
-        """Return the error for a missing or unusable answer: a write may have been applied."""
+        """Return the error for a missing or unusable response: a write may have been applied."""
         return (OutcomeUnknown if self.writes else if_read)(self.method, self.path, status, detail)
 
 
@@ -107,7 +107,7 @@ class Answer:
 
 
 def done(_: Answer) -> None:
-    """Read nothing: an update's answer has no content."""
+    """Read nothing: an update's response has no content."""
 
 
 def item_path(collection: str, item: int | str, below: str = "") -> str:

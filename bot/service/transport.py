@@ -1,8 +1,8 @@
-"""Sends requests to the service and reads the answers. The only module that imports httpx.
+"""Sends requests to the service and reads the responses. The only module that imports httpx.
 
 There are limits for everything: waiting for a free connection, connecting, each read and write, the whole
-call, the size of the answer, and the number of attempts. Redirects aren't followed, because the key would go
-with them. No error raised here contains a request, a header, or a body, directly or as its cause or context.
+call, the size of the response, and the number of attempts. Redirects aren't followed, because the key would
+go with them. No error raised here contains a request, a header, or a body, not even as its cause or context.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on concurrent calls, concurrent uploads in all and per user, and the bytes of an answer."""
+    """Limits on concurrent calls, concurrent uploads in all and per user, and the bytes of a response."""
 
     calls: int = 50
     uploads: int = 20
@@ -111,7 +111,7 @@ def watched_reads(on_read: Callable[[], None]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Probe:
-    """How the service answers a request without a key."""
+    """The service's response to a request without a key."""
 
     status: int
     authenticate: str
@@ -187,7 +187,7 @@ class Transport:
         read: Callable[[protocol.Answer], T],
         source: UploadContent | None = None,
     ) -> T:
-        """Send the call with this key and return what `read` makes of the answer. Retries if that's safe.
+        """Send the call with this key and return the result of `read`. Retries if that's safe.
 
         Reads are retried after temporary failures, writes only if no connection was made. Raises a
         ServiceError, or KeyInRequest if the call itself contains the key. Errors of `source` pass through.
@@ -217,7 +217,7 @@ class Transport:
         raise call.error(errors.TimedOut, f"no response in {total:g} s")
 
     async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
-        """Return the answer to a request without a key, or None if there's none in time."""
+        """Return the response to a request without a key, or None if there's none in time."""
         request = self._request(protocol.Call("probe", "GET", path), {}, None)
         try:
             async with (

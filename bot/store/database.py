@@ -106,7 +106,7 @@ class Database:
         await self._driver.close()
 
     async def ping(self) -> None:
-        """Check that the database answers. Raises DatabaseUnavailableError."""
+        """Check that the database responds. Raises DatabaseUnavailableError."""
         with translated_errors():
             await self.read(lambda connection: connection.scalar(text("select 1")))
 

@@ -117,7 +117,7 @@ def unlink_question(wording: Wording, unlink: Element) -> Message:
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:
-    """The answer to `/tracker unlink`; `stopped` is how many digests it paused."""
+    """The reply to `/tracker unlink`; `stopped` is how many digests it paused."""
     said = "Your account is unlinked. I deleted my copy of your API key."
     if stopped:
         paused = "Your digest is paused." if stopped == 1 else f"Your {stopped} digests are paused."

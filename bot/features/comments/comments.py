@@ -1,6 +1,6 @@
 """Adds comments to issues: each once, together with its files, and never blindly again.
 
-An issue's history tells whether a comment arrived whose answer was lost, and whether a message was added
+An issue's history shows whether a comment without a response arrived, and whether a message was added
 before. A service that doesn't tell the history tells at least when the issue was last updated.
 """
 
@@ -20,7 +20,7 @@ from bot.store.owner import Owner
 
 
 class CommentUnconfirmed(UserError):
-    """The service didn't answer, and the issue doesn't show the comment, or can't be read.
+    """The service didn't respond, and the issue doesn't show the comment, or can't be read.
 
     `after` is the last entry of the issue's history before it; None if the service doesn't tell the history.
     """

@@ -74,7 +74,7 @@ class CommentHandlers:
         await reply.privately(views.commented(done, reply.wording, text))
 
     async def add(self, reply: Reply, number: int, text: str) -> comments.Commented:
-        """Add a comment that wasn't typed into a form, which the answer to an error opens. Raises as
+        """Add a comment that wasn't typed into a form, which the reply to an error opens. Raises as
         `Comments.add`.
         """
         reply.recovery = partial(self._way_on, reply, number, text)

@@ -77,14 +77,14 @@ def _issue(target: Target | None, wording: Wording, *, fixed: bool) -> Block:
 
 
 def commented(done: Commented, wording: Wording, text: str) -> Message:
-    """The private answer about a comment, with its first words."""
+    """The private reply about a comment, with its first words."""
     excerpt = shortened(" ".join(text.split()), EXCERPT)
     did = "Added a private note to" if done.private else "Commented on"
     return _answer(done, wording, f"{did} {title(done.issue, wording)}: “{line(excerpt)}”")
 
 
 def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
-    """The private answer about an added message; unless it was announced, with why. A warning says enough by
+    """The private reply about an added message; unless it was announced, with why. A warning says enough by
     itself.
     """
     issue = done.issue

@@ -94,7 +94,7 @@ class Digests:
 
     async def add(self, owner: Owner, channel: Channel, wanted: WantedPlan) -> Planned:
         """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
-        public agrees to show it, and the answer says so.
+        public agrees to show it, and the reply says so.
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """

@@ -82,7 +82,7 @@ class FileJobs:
         return Job(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
 
     async def save_message(self, reply: Reply, message: JSON) -> str:
-        """Save a message with its files, if any, and the place to answer; returns the job's id."""
+        """Save a message with its files, if any, and the place to reply; returns the job's id."""
         job = await self.from_message(reply, message) if message.get("files") else Job(files=())
         about = {"message": message_saveable(message), "place": reply.place.as_json()}
         return await self.save(reply, job.model_copy(update=about))
@@ -275,9 +275,9 @@ async def _fetch(
 
 
 def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
-    """Raises UserError unless the answer is the file.
+    """Raises UserError unless the response is the file.
 
-    Without permission, Slack answers 200 with an HTML page instead of the file (docs/slack.md, Files).
+    Without permission, Slack returns 200 with an HTML page instead of the file (docs/slack.md, Files).
     """
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
         raise UserError("Slack redirected the download, so I stopped. {how}", how=UPLOAD)

@@ -160,7 +160,7 @@ def announced(issue: Issue, count: int, wording: Wording, by: str, permalink: st
 
 
 def attached(issue: Issue, count: int, wording: Wording, announced: Announced | None) -> Message | None:
-    """The private answer to the user who attached a message's files, if that wasn't announced."""
+    """The private reply to the user who attached a message's files, if that wasn't announced."""
     text = f"Attached {counted(count, 'file')} to {title(issue, wording)}."
     answer = Message(text, (section(text),))
     explained = with_reason(answer, issue, announced)

@@ -1,4 +1,4 @@
-"""The Home tab, which is complete in every state, even before the service has answered."""
+"""The Home tab, which is complete in every state, even before the service has responded."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Handles `/issue`: each request goes to the feature that answers it."""
+"""Handles `/issue`: each request goes to its feature."""
 
 from collections.abc import Sequence
 from dataclasses import replace

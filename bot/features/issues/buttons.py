@@ -88,7 +88,7 @@ class FollowIssue(Button):
 
 
 class StopFollowing(Button):
-    """On the post that is kept up to date; on an answer about it, with its `channel` and `thread`."""
+    """On the post that is kept up to date; on a reply about it, with its `channel` and `thread`."""
 
     action = "issue.unfollow"
     issue: Number

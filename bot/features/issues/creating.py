@@ -1,4 +1,4 @@
-"""Creates an issue once, although the service may not answer."""
+"""Creates an issue once, although the service may not respond."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 Upload = Callable[[Session], Awaitable[tuple[UploadInput, ...]]]
 Similar = Callable[[Session, str, int], Coroutine[Any, Any, tuple[Issue, ...]]]
 MEANWHILE_SECONDS = 1.0
-"""How long the answer waits for what was asked beside the create."""
+"""How long the reply waits for requests beside the create."""
 UNREAD = Exposure(None, None)
 T = TypeVar("T")
 
@@ -192,7 +192,7 @@ class IssueCreator:
     async def _once(
         self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
     ) -> Issue:
-        """Create the issue. If the answer is lost, look for it. Raises OutcomeUnknown if it isn't found."""
+        """Create the issue. If the response is lost, look for it. Raises OutcomeUnknown if it isn't found."""
         if attempted_at:
             if found := await self._find_own(session, new, attempted_at):
                 return found

@@ -1,6 +1,6 @@
 """The optional fields of an issue, one row each, and a draft of their values with what it means.
 
-The command's options, the form, the request to the service, the check of its answer and the help all read
+The command's options, the form, the request to the service, the check of its response and the help all read
 this table. Project, subject and custom fields aren't in it.
 """
 
@@ -63,7 +63,7 @@ class Field:
     kind: Kind
     sent: str  # its name in a request, as in `service.inputs.NewIssue`
     answer: str | None = None
-    """Its name in `service.models.Issue`, if it can be changed later and the service's answer is checked.
+    """Its name in `service.models.Issue`, if it can be changed later and the service's response is checked.
 
     Privacy isn't here: `issues.Created.exposed` compares it.
     """
@@ -87,7 +87,7 @@ class Field:
         return with_me(known, catalog.me) if people else known
 
     def answered(self, issue: Issue) -> ResolvedValue | None:
-        """The value in the service's answer; None if it has none."""
+        """The value in the service's response; None if it has none."""
         value: ResolvedValue | Parent | None = getattr(issue, self.answer) if self.answer else None
         return value.id if isinstance(value, Parent) else None if value == "" else value
 

@@ -1,6 +1,6 @@
 """Reads and changes issues with the requesting user's key.
 
-The service may answer 200 and change nothing, or not answer a change that it made. So an issue is read again
+The service may return 200 and change nothing, or make a change without a response. So an issue is read again
 after each change, and a change is never sent twice.
 """
 
@@ -59,7 +59,7 @@ class UpdatesUnsupported(UserError):
 
 
 class UpdateUnconfirmed(UserError):
-    """The service didn't answer the change, and the issue doesn't show it."""
+    """The service didn't respond to the change, and the issue doesn't show it."""
 
     says = "{service} stopped responding, and #{number} doesn't show the change. Try again."
     number: int
@@ -213,10 +213,10 @@ class Issues:
     ) -> Issue:
         """Send `changes` once, and return the issue as read afterwards.
 
-        It is sent even if the endpoint was missing a moment ago, since a proxy may have answered then.
+        It is sent even if the endpoint was missing a moment ago, because a proxy may have responded then.
 
         `before` is the issue as just read. `arrived` tells whether an issue shows the change, which is asked
-        only if the service didn't answer. `read` reads more of the issue than its entry in the list.
+        only if the service didn't respond. `read` reads more of the issue than its entry in the list.
 
         Raises UpdatesUnsupported, IssueNotFound, UpdateUnconfirmed, Refused and the other ServiceErrors;
         OutcomeUnknown when the issue can't be read afterwards.

@@ -1,7 +1,7 @@
 """Decides about posts: whether everyone can see the issue in the service, and who agreed to show more.
 
-The answers that decide about a post are read for it, never taken from a cache. What the service doesn't say,
-or can't be asked, counts as private.
+Reads the responses that decide about a post for it, and never takes them from a cache. If the service doesn't
+say, or doesn't respond, an issue counts as private.
 """
 
 import asyncio

@@ -197,7 +197,7 @@ def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Messa
 def with_reason(
     answer: Message, issue: Issue, announced: Announced | None, *, private: bool = False
 ) -> Message:
-    """The private answer with why it wasn't announced, if it should have been. A button shares the issue if
+    """The private reply with why it wasn't announced, if it should have been. A button shares the issue if
     that is only a question of who may see its project.
 
     What wasn't tried is private itself, or its issue is, or was meant to be.

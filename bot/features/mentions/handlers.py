@@ -57,7 +57,7 @@ class MentionHandlers:
         )
 
     async def answer(self, message: UserMessage, reply: Reply) -> JSON | None:
-        """Returns the command that the message means, which runs next; answers any other message."""
+        """Returns the command that the message means, which runs next; replies to any other message."""
         reject_key(message.text)
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()

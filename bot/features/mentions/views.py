@@ -1,4 +1,4 @@
-"""The answers to messages that no command answers."""
+"""The replies to messages that mean no command."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -160,7 +160,7 @@ def _suggestion(view: JSON) -> str:
 
 
 def created(shown: Project, wording: Wording, *, offer: bool) -> Message:
-    """The answer after creation. `offer` adds a button that makes it the channel's project."""
+    """The reply after creation. `offer` adds a button that makes it the channel's project."""
     text = f"Created the project *{_link(shown, wording)}*."
     buttons = [_open_button(shown, wording)]
     if offer:

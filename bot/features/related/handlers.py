@@ -41,7 +41,7 @@ class RelatedHandlers:
         await self._show(reply, found, job_id, files=bool(message.get("files")))
 
     async def find_pressed(self, press: ButtonPress[FindRelated], reply: Reply) -> None:
-        """*Find related issues* below an answer: those that the saved message may be about."""
+        """*Find related issues* below a reply: those that the saved message may be about."""
         await reply.open(loading(views.TITLE))
         job = await self.jobs.message(reply, press.button.job)
         found = await self._find(reply, job.message)

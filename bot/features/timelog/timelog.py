@@ -266,7 +266,7 @@ class Timelog:
         return next((ref for ref in known if ref.name == name), None)
 
     async def _has_grown(self, session: Session, issue: Issue | None, hours: Decimal) -> bool:
-        """Whether the issue's spent hours show that a write with no answer was made."""
+        """Whether the issue's spent hours show that a write without a response was made."""
         if issue is None or (before := issue.spent_hours) is None:
             return False
         number = issue.id

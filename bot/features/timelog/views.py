@@ -309,7 +309,7 @@ def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
 
 
 def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
-    """The answer when it isn't known whether the time was logged."""
+    """The reply when it isn't known whether the time was logged."""
     text = f":warning: {prose(wording.sentence(error))}"
     comment = f" · {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
     there = wording.url(wanted.issue) if wanted.issue else wording.base_url

@@ -1,6 +1,6 @@
 """Shows the service's users, and creates and changes them for administrators.
 
-The service's answer to an administrator contains the user's API key (docs/service.md, Users). For a new
+The service's response to an administrator contains the user's API key (docs/service.md, Users). For a new
 account the bot uses it to link the Slack user. No key leaves this module otherwise.
 """
 

@@ -33,7 +33,7 @@ from bot.slack.workspaces.messages import names_in
 SECONDS = 50.0  # how long a step may work: Slack gives up after a minute
 AGAIN = "Check whether it went through before you run the workflow again."
 OVER = frozenset({"execution_not_in_running_state", "function_execution_not_found"})
-"""Slack's errors for an execution that was answered before, or ended."""
+"""Slack's errors for an execution that was completed before, or ended."""
 SUBJECT, SENTENCE = 255, 1000
 
 log = structlog.get_logger(__name__)

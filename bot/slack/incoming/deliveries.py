@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class UnfinishedRequest:
-    """A request in flight: the parts of Slack's payload that are needed to answer it.
+    """A request in flight: the parts of Slack's payload that are needed to reply to it.
 
     `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
     users from another company.

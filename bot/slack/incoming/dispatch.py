@@ -1,8 +1,8 @@
 """The path of every payload, once Bolt has found its workspace's token:
 
-    read → find the handler → claim → acknowledge → run → answer
+    read → find the handler → claim → acknowledge → run → reply
 
-A middleware that answers everything itself; Bolt's listeners aren't used. Errors, metrics, logs and "still
+A middleware that handles everything itself; Bolt's listeners aren't used. Errors, metrics, logs and "still
 working" notices are handled here and nowhere else.
 """
 
@@ -415,7 +415,7 @@ class Dispatch(AsyncMiddleware):
         await reply.show(closed.view)
 
     async def _notify_if_slow(self, reply: Reply) -> None:
-        """Notify a user who isn't in a form if there is no answer after a while."""
+        """Notify a user who isn't in a form if there is no reply after a while."""
         await asyncio.sleep(self.delays.still_working)
         if not (reply.answered.is_set() or reply.view_id or reply.place.home):
             said = sentence(f"{reply.wording.service} is slow right now. Still working on it…")

@@ -290,7 +290,7 @@ class CrashRecovery:
         await self._notify(asked, late)  # undeliverable notices are retried
 
     async def _notify(self, asked: UnfinishedRequest, late: datetime | None) -> None:
-        """`late` is when the request came, if that's too long ago to answer it where it was made."""
+        """`late` is when the request came, if that's too long ago to reply where it was made."""
         interaction = read(asked.payload)
         if interaction is None:
             return

@@ -58,7 +58,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Feature:
-    """Handlers by what they answer to: a command without slash and prefix, a callback ID, what a button
+    """Handlers by their trigger: a command without slash and prefix, a callback ID, what a button
     carries, the action ID of a select, or an event type.
     """
 

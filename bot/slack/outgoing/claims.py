@@ -1,4 +1,4 @@
-"""Claims of handlers, in words: each request that can't act gets an answer."""
+"""Claims of handlers, in words: each request that can't act gets a reply."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

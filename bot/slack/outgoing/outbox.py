@@ -169,7 +169,7 @@ class Outbox:
         return listed.get(channel_id) or await self._read_channel(owner, channel_id)
 
     async def slack_time(self, owner: Owner) -> datetime:
-        """Slack's clock, which sets messages' `ts`, by its last answer; this machine's if there's none."""
+        """Slack's clock, which sets messages' `ts`, by its last response; this machine's if there's none."""
         if self._slack_time is None:
             with suppress(*SLACK_FAILED):
                 self._save_time(await (await self._client(owner)).auth_test())

@@ -143,7 +143,7 @@ def retry_after(error: SlackApiError, otherwise: float) -> float | None:
 
 
 def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
-    """The response URL, if it belongs to Slack; a forged one would leak the answer.
+    """The response URL, if it belongs to Slack; a forged one would leak the reply.
 
     Parses it like the HTTP client does, so that the two can't disagree about the host.
     """

@@ -1,4 +1,4 @@
-"""Answers one interaction: privately, in the conversation, or in a form."""
+"""Replies to one interaction: privately, in the conversation, or in a form."""
 
 import asyncio
 import secrets
@@ -105,10 +105,10 @@ class Acknowledgement:
 
 @dataclass
 class Reply:
-    """The ways to answer the user who caused an interaction.
+    """The ways to reply to the user who caused an interaction.
 
     `view_id` is the form that this reply opened or that the interaction came from. `answered` is set once the
-    user has been answered; copies made by `at` share it.
+    user has a reply; copies made by `at` share it.
     """
 
     slack: AsyncWebClient
@@ -175,7 +175,7 @@ class Reply:
             log.exception("Home tab not refreshed", action="home.not_refreshed")
 
     async def profile(self, user_id: str | None = None) -> Profile:
-        """The profile of that Slack user, by default of the one who is answered."""
+        """The profile of that Slack user, by default of the one who gets the reply."""
         return await self.platform.profiles.of(self.slack, self.owner.team_id, user_id or self.owner.user_id)
 
     async def typist(self) -> Typist:

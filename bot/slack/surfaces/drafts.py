@@ -82,7 +82,7 @@ def saveable(payload: JSON) -> JSON:
 
 
 def event_saveable(event: JSON) -> JSON:
-    """The parts of an event that are needed to answer it, without keys and tokens."""
+    """The parts of an event that are needed to reply to it, without keys and tokens."""
     plain = {key: value for key, value in event.items() if key not in ("blocks", "attachments")}
     saved = message_saveable(plain) | {key: event[key] for key in SAVED_OF_EVENT if key in event}
     return saved | {"text": without_typed_key(str(event.get("text") or ""))}

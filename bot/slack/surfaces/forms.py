@@ -376,7 +376,7 @@ ALSO_CALLED = {"estimated hours": "estimated time", "parent issue": "parent task
 def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
     """The service's sentences by block ID if one starts with a field's label; else None.
 
-    Best effort: the service answers in the user's language. What can't be matched stands at the first field.
+    Best effort: the service responds in the user's language. Unmatched messages go to the first field.
     """
     inputs = [
         (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
