@@ -129,7 +129,7 @@ def texts(part: Any, inside: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(part, dict):
         kind, text = part.get("type"), part.get("text")
         if isinstance(text, str):
-            yield (kind or ("plain_text" if inside == "title" else "mrkdwn")), text
+            yield (kind or ("plain_text" if inside in ("title", "sender") else "mrkdwn")), text
         if kind in RICH_TARGETS:
             yield "target", f"{RICH_TARGETS[kind][0]}{part[RICH_TARGETS[kind][1]]}"
         for name, value in part.items():

@@ -18,14 +18,17 @@ _ENTITY = re.compile(f"<({_INSIDE})>")
 _CURLY = "“”„‟"
 _OPENER = re.compile(rf"(?:(?<=[\s:,=])|\A)(?:\"|«|[{_CURLY}])")
 _PART = re.compile(rf"(?P<space>\s+)|(?P<entity><{_INSIDE}>)|[^\s<\"«{_CURLY}]+|.")
-_CLOSING = {
-    opener: [re.compile(rf"((?:<{_INSIDE}>|[^<{one}]|<(?!{_INSIDE}>))*)[{one}]") for one in closers]
-    for opener, *closers in (
-        ('"', '"', f'"{_CURLY}'),  # keyboards curl quotes inconsistently: another kind may close one, too
-        ("«", "»"),
-        *((curly, _CURLY, f'"{_CURLY}') for curly in _CURLY),
-    )
-}
+
+
+def _until(closers: str) -> str:
+    return rf"((?:<{_INSIDE}>|[^<{closers}]|<(?!{_INSIDE}>))*)[{closers}]"
+
+
+# Keyboards curl quotes inconsistently, so another kind may close one, too.
+_EITHER = _until(f'"{_CURLY}')
+_QUOTED = re.compile(
+    rf"""\"(?:{_until('"')}|{_EITHER})|«{_until("»")}|[{_CURLY}](?:{_until(_CURLY)}|{_EITHER})"""
+)
 
 
 class UnclosedQuote(UserError):
@@ -166,10 +169,10 @@ def _add(atoms: list[Atom], plain: str) -> None:
 
 def _quoted(text: str, at: int) -> str:
     """What the quotes that open at `at` hold."""
-    for closing in _CLOSING[text[at]]:
-        if match := closing.match(text, at + 1):
-            return str(match[1])
-    raise UnclosedQuote
+    match = _QUOTED.match(text, at)
+    if match is None:
+        raise UnclosedQuote
+    return str(match[match.lastindex or 0])
 
 
 def _plain(text: str, *, labels: bool = False) -> str:
