@@ -89,7 +89,7 @@ KEPT = "Open form"
 PROMISED = "comes as soon as"
 GONE = "refuse:not_found"
 """Slack's error for a view that the user has closed."""
-SUPERSEDED = {("choose project", "refuse:hash_conflict"), ("choose tracker", "refuse:hash_conflict")}
+SUPERSEDED = {(f"choose {field}", "refuse:hash_conflict") for field in ("project", "template", "tracker")}
 """The user has chosen again in the meantime, and the view shows that choice's result."""
 IN_TIME = 15
 """Timeout in seconds: more than a slow machine needs, less than Slack's longest backoff."""

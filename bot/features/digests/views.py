@@ -399,7 +399,8 @@ def personal_listing(digest: Digest | None, wording: Wording, said: Message | No
             "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
             "changed since the last one. I send it only if there are any."
         )
-        set_up = button("Set up digest", buttons.SetUpPersonal(), style="primary")
+        style = None if said else "primary"
+        set_up = button("Set up digest", buttons.SetUpPersonal(), style=style)
         blocks = [section(text), context(about), actions([set_up])]
     else:
         text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
