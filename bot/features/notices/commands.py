@@ -1,5 +1,7 @@
 """What follows `/tracker notify` (docs/commands.md)."""
 
+from collections.abc import Mapping
+
 from bot.errors import UserError
 from bot.slack.language.values import unknown_word
 from bot.store.notices import Topic
@@ -13,18 +15,24 @@ _TOPICS = {
 _SWITCH = {"on": True, "off": False}
 
 
-def notify_command(text: str) -> tuple[Topic, bool] | None:
-    """The topic to turn on or off; None to show what is on. Raises UserError."""
-    topic: Topic | None = None
-    on: bool | None = None
-    for word in text.lower().split():
-        typed = word.rstrip("?!.,")
-        if typed in _TOPICS:
-            topic = _TOPICS[typed]
-        elif typed in _SWITCH:
-            on = _SWITCH[typed]
-        elif typed != "help":
+def notify_command(text: str) -> Mapping[Topic, bool]:
+    """The topics to turn on or off; none to show what is on. Raises UserError."""
+    words = [word.rstrip("?!.,") for word in text.lower().split()]
+    words = [typed for typed in words if typed not in {"help", "and"}]
+    for typed in words:
+        if typed not in _TOPICS and typed not in _SWITCH:
             raise unknown_word(typed, (*Topic, *_SWITCH), "tracker notify")
-    if topic is None and on is not None:
-        raise UserError("Say what: `{/tracker notify} comments {on}`.", on="on" if on else "off")
-    return None if topic is None or on is None else (topic, on)
+    switches = [typed for typed in words if typed in _SWITCH]
+    if len(switches) == 1:  # it may come first
+        words.append(words.pop(words.index(switches[0])))
+    chosen: dict[Topic, bool] = {}
+    waiting: list[Topic] = []
+    for typed in words:
+        if typed in _TOPICS:
+            waiting.append(_TOPICS[typed])
+            continue
+        if not waiting:
+            raise UserError("Say what: `{/tracker notify} comments {on}`.", on=typed)
+        chosen |= dict.fromkeys(waiting, _SWITCH[typed])
+        waiting = []
+    return chosen

@@ -40,9 +40,8 @@ class NoticeHandlers:
         chosen = notify_command(text)
         await self.parts.store.links.required(reply.owner)
         if chosen:
-            topic, on = chosen
-            now = (await self.notices.topics(reply.owner)).keys()
-            await self._choose(reply, now | {topic} if on else now - {topic})
+            now = {**dict.fromkeys(await self.notices.topics(reply.owner), True), **chosen}
+            await self._choose(reply, {topic for topic, on in now.items() if on})
         await self._answer(reply)
 
     async def chosen(self, press: ButtonPress[ChooseTopics], reply: Reply) -> None:
