@@ -35,12 +35,26 @@ async def test_topics_are_turned_on_and_off_by_command_and_on_home(office: Offic
 
 
 @pytest.mark.parametrize(
+    ("typed", "on"),
+    [
+        ("comments changes on", ["assigned", "comments", "changes"]),
+        ("on comments, and changes", ["assigned", "comments", "changes"]),
+        ("assigned off comments on", ["comments"]),
+        ("comments on changes off", ["assigned", "comments"]),
+    ],
+)
+async def test_several_topics_are_turned_on_and_off_at_once(ana: Person, typed: str, on: list[str]) -> None:
+    assert ticked(await ana.ask(f"/tracker notify {typed}")) == on
+
+
+@pytest.mark.parametrize(
     ("typed", "said"),
     [
         ("coments on", "Did you mean `/tracker notify comments`?"),
         ("comments onn", "Did you mean `/tracker notify on`?"),
         ("everything", "Try `/tracker notify help`."),
         ("off", "Say what: `/tracker notify comments off`."),
+        ("comments on off", "Say what: `/tracker notify comments off`."),
     ],
 )
 async def test_an_unknown_word_changes_nothing(ana: Person, typed: str, said: str) -> None:
