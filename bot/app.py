@@ -198,7 +198,7 @@ class Bot:
         if self._socket:
             await self._socket.close()
         cut_off = await self.in_flight.drain(max(0, deadline - time.monotonic()))
-        # Afterwards, since what people asked for starts work in the background.
+        # Afterwards, because what people asked for starts work in the background.
         left = max(0, deadline - time.monotonic())
         await self.worker.stop(left)
         await self.dispatch.completed.stop()

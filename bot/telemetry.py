@@ -134,7 +134,7 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
     """Redact the known secrets and everything that looks like a secret."""
     for secret in known:
         text = text.replace(secret, REDACTED)
-    for pattern in _PREFIXED:  # first, since the others' replacements would end these matches
+    for pattern in _PREFIXED:  # first, because the others' replacements would end these matches
         text = pattern.sub(rf"\1{REDACTED}", text)
     for pattern in _SECRETS:
         text = pattern.sub(REDACTED, text)

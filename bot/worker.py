@@ -115,7 +115,7 @@ class Worker:
         """Do jobs and settle them; after a cancellation, another process takes those that aren't settled."""
         left = {job.key: job for job in jobs}
         self._doing[kind] += len(left)
-        # Content that no key decrypts waits, since an operator may restore the key.
+        # Content that no key decrypts waits, because an operator may restore the key.
         readable = [job for job in jobs if job.content is not None or job.age >= TRIED_FOR]
 
         async def settle(job: Job, outcome: Outcome) -> None:

@@ -225,10 +225,10 @@ class OptionalOperations:
 
     A read returns None if the endpoint is missing. That is remembered for some minutes, or until it responds,
     if it is certain that the endpoint is missing, and not just this resource or this user's permission. It is
-    asked twice before, since a proxy may have refused one request.
+    asked twice before, because a proxy may have refused one request.
 
-    A change is told by `exists` whether what it can't find is there. Then it raises EndpointMissing, else
-    NotFound.
+    If a change returns 404, `exists` says whether the resource is there. If it is, the change raises
+    EndpointMissing, else NotFound.
     """
 
     def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:

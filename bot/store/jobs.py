@@ -109,7 +109,7 @@ class Jobs:
     async def settle(self, job: Job, state: State | None) -> None:
         """Record what became of the work: None frees the job, unless an earlier attempt may have done it.
 
-        Does nothing for a job that wasn't won. Never fails, since the work is over.
+        Does nothing for a job that wasn't won. Never fails, because the work is over.
         """
         if not job.won:
             return
@@ -270,7 +270,7 @@ class Jobs:
         """Record that a request begins that must not be repeated.
 
         It `began` by the clock of the system that receives it; `sending` describes it where the job's content
-        doesn't. Until the `lease` ends no other process takes the job, since the request may still arrive.
+        doesn't. Until the `lease` ends no other process takes the job, because the request may still arrive.
         Returns False if this process no longer holds the job.
         """
 

@@ -55,7 +55,7 @@ class Notices:
             self.database.upsert(NoticeSwitchRow, key | {"topic": topic}, {"since": since})
             for topic in topics
         ]
-        # A reading that isn't over goes on from where it is, since the other topics need that.
+        # A reading that isn't over goes on from where it is, because the other topics need that.
         statements = [*chosen, self.starting(owner, since, replaces=False)] if since else chosen
 
         def work(connection: Connection) -> None:

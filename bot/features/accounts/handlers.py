@@ -97,7 +97,7 @@ class AccountHandlers:
         return None
 
     async def ask_to_unlink(self, reply: Reply) -> None:
-        """`/tracker logout`: asks first, since people may expect less of it."""
+        """`/tracker logout`: asks first, because people may expect less of it."""
         await self.store.links.required(reply.owner)
         if unlink := await reply.running("Unlink account", "unlink"):
             await reply.privately(views.unlink_question(reply.wording, unlink))

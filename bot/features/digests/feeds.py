@@ -45,7 +45,7 @@ class FeedRuns(DigestRuns):
         if not (new or changed):
             return outcome
         posts = [followed_by(feed, issue) for issue in new]
-        # In a thread, since encrypting what hundreds of jobs say takes a while.
+        # In a thread, because encrypting what hundreds of jobs say takes a while.
         shown = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.changed(changed)])
         old = stored.dropping_old(feed.id, self._clock.now())
         return replace(outcome, also=(*outcome.also, *shown, old))

@@ -255,7 +255,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     async def _listed_again(self, run: DigestRun, content: Content) -> Content | Outcome:
         """Return `_listed` without issues that are no longer public.
 
-        Reads little, since the channel's turn has come: the key isn't verified, and shows what everyone can
+        Reads little, because the channel's turn has come: the key isn't verified, and shows what everyone can
         see if it no longer works.
         """
         try:

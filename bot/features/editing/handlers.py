@@ -295,7 +295,7 @@ def _may_be_comment(error: BotError) -> bool:
 
 
 async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:
-    """*Undo* for a change; none if there is no way back, or it can't be saved, since the change is made."""
+    """*Undo* for a change; none if there is no way back, or if saving fails: the change is made."""
     names = [] if edited.final else [change.name for change in edited.changed]
     if not names:
         return []

@@ -112,7 +112,7 @@ class BatchFile:
 class Batch:
     """Files that are attached together. `since` is the first attempt; `again` is set on later ones.
 
-    `in_order` uploads one after the other, since the service lists files in the order of their uploads.
+    `in_order` uploads one after the other, because the service lists files in the order of their uploads.
     """
 
     files: tuple[BatchFile, ...]

@@ -47,8 +47,8 @@ async def built(
 
 @dataclass(frozen=True)
 class ThreadLine:
-    """What is added to a thread: that the issue was closed or reopened, its changes up to the journal `told`,
-    or a comment; or a live feed's post itself, which has `shown`. See `Post.mark` and `FollowedIssueRow`.
+    """A line for a thread: that the issue was closed or reopened, changes up to the journal `told`, or a
+    comment. Or a live feed's post itself, which has `shown`. See `Post.mark` and `FollowedIssueRow`.
     """
 
     mark: str

@@ -122,7 +122,7 @@ class FollowerReads(DueReads[Follower, Changes]):
         now = await self.access.store.processes.now()
         read = FollowerProgress(covered_to=content.covered_to, reads=item.progress.reads + 1)
         at = now + timedelta(seconds=self.access.timings.follow_every)
-        # In a thread, since encrypting what hundreds of jobs say takes a while.
+        # In a thread, because encrypting what hundreds of jobs say takes a while.
         changed = await asyncio.to_thread(self._stored.changed, content.changed)
         return Again(at, read.model_dump(mode="json"), changed)
 

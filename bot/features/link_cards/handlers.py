@@ -66,7 +66,7 @@ class LinkHandlers:
     async def shared(self, event: Event, reply: Reply) -> None:
         """Unfurl posted links, except in drafts and in channels shared with other organizations.
 
-        Does nothing if the poster isn't linked, since they didn't ask for an unfurl.
+        Does nothing if the poster isn't linked, because they didn't ask for an unfurl.
         """
         about = event.event
         channel = about.get("channel")

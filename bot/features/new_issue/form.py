@@ -179,7 +179,7 @@ def submitted(view: JSON, written: field_inputs.Written, locale: str) -> Draft:
 
 
 def shown_again(view: JSON) -> Draft:
-    """The draft for another project: choices by name, since their IDs differ between projects.
+    """The draft for another project: choices by name, because their IDs differ between projects.
 
     Rich text isn't in it.
     """

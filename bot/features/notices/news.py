@@ -13,8 +13,8 @@ from bot.store.notices import Topic
 
 @dataclass(frozen=True)
 class Assignment:
-    """An assignment to the person who has the issue; `key` tells it from its others, `by` is who did it, as
-    far as the service tells.
+    """An assignment to the person who has the issue; `key` identifies it, `by` is the person who assigned it,
+    if the service says.
     """
 
     key: str

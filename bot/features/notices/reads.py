@@ -1,8 +1,8 @@
 """Finds changes in the issues that users reported or are assigned to, with each user's key.
 
-A user's turn is one request for each hundred of their issues that changed since the last one. Each that
-wasn't found then is a job, which reads it to learn who did what, and when. What is found moves on by the
-service's own clock.
+A user's turn is one request for each hundred of their issues that changed since the last turn. Each newly
+changed issue becomes a job, which reads it to learn who did what, and when. Progress is by the service's
+clock.
 """
 
 import asyncio
@@ -56,10 +56,10 @@ class Notice:
 
 
 class AssigneeProgress(BaseModel):
-    """`since` is up to when all changes are found, by the service's clock, None if they haven't been read
-    yet, and `seen` has the issues that were found since then, with their last updates. `verified_at` is when
-    the key was verified last. `pages`: how many pages of what changed since then are read, if more are left,
-    and `latest` is the last change on them.
+    """All changes up to `since` are found, by the service's clock; None before the first read. `seen` has the
+    issues that were found after it, with their last updates. `verified_at` is when the key was verified last.
+    `pages` is how many pages of changes after `since` were read, if more are left, and `latest` the last
+    change on them.
     """
 
     since: datetime | None = None
@@ -152,7 +152,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         """Add the jobs that notify the user of the changes."""
         at, since = await self._next_turn(item.owner), item.progress.since_of
         notices = [Notice(item.owner, None, number, since(number)) for number in content.changed]
-        # In a thread, since encrypting what a thousand jobs say takes a while.
+        # In a thread, because encrypting what a thousand jobs say takes a while.
         telling = await asyncio.to_thread(lambda: [*map(self._telling, notices)])
         return Again(at, content.progress.model_dump(mode="json"), telling)
 

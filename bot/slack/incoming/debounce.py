@@ -36,7 +36,7 @@ class Debouncer:
     async def wait(self, form: str, typed_at: float) -> bool:
         """Wait for a pause in typing; returns False if the user typed more in the meantime.
 
-        `typed_at` is Slack's time of the action, since actions may be handled out of order.
+        `typed_at` is Slack's time of the action, because actions may be handled out of order.
         """
         if not self.begin(form, typed_at):
             return False

@@ -204,7 +204,7 @@ async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> boo
 async def _directly(slack: AsyncWebClient, place: Place, message: Message) -> bool:
     """Post an ordinary message in the user's direct messages with the bot; returns whether it is there.
 
-    If Slack doesn't confirm it, looks for its first block's ID, since another try would show there, too.
+    If Slack doesn't confirm it, looks for its first block's ID, because another try would show there, too.
     """
     mark, channel = f"answer-{secrets.token_hex(8)}", place.channel_id or ""
     first = tuple({"block_id": mark} | block for block in message.blocks[:1])

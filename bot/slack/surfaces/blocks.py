@@ -173,7 +173,7 @@ def option(text: str, value: str, url: str | None = None) -> JSON:
 
 
 def text_option(value: str) -> JSON:
-    """A choice of a text; a long one is cut in its middle, since long values often begin alike."""
+    """A choice of a text; a long one is cut in its middle, because long values often begin alike."""
     cut = f"{value[: OPTION_TEXT - OPTION_END - 1]}…{value[-OPTION_END:]}"
     return option(cut if len(value) > OPTION_TEXT else value, value)
 

@@ -84,7 +84,7 @@ def notice(title: str, mrkdwn: str) -> JSON:
 
 
 def loading(title: str) -> JSON:
-    """Shown while the form's choices load, since it must open within 3 seconds."""
+    """Shown while the form's choices load, because it must open within 3 seconds."""
     return notice(title, ":hourglass_flowing_sand: One moment…")
 
 

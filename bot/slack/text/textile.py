@@ -93,7 +93,7 @@ def _item(marks: str, text: str, counts: dict[str, int]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell's text without formatting, since it is shown in a code block."""
+    """A cell's text without formatting, because it is shown in a code block."""
     return _words(_CELL.sub("", text.strip() + " ", count=1).strip())
 
 
