@@ -223,6 +223,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             known = latest[-1]
             if isinstance(known, Content) and time.monotonic() - known.read_at > self.access.timings.fresh:
                 latest.append(known := await self._listed_again(run, known))
+            if isinstance(known, Content):
+                latest.append(known := await self._unposted(run, known))
             if not isinstance(known, Content) or (times_ready > 1 and await self._is_over(run)):
                 return None
             return editions.edition(run, known, self._clock.now())
@@ -244,6 +246,15 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                 return await self._stop([run], CLOSED[status])
         self._record(run, RunResult.DROPPED)
         return Done()
+
+    async def _unposted(self, run: DigestRun, content: Content) -> Content:
+        """A live feed's content without what was announced there meanwhile."""
+        if not run.digest.plan.live:
+            return content
+        listed = [issue.id for issue in content.issues]
+        known = await self.access.store.followed.in_feeds(run.digest.channel_id, listed)
+        posted = {one.issue_id for one in known}
+        return replace(content, issues=tuple(issue for issue in content.issues if issue.id not in posted))
 
     def _listed(self, run: DigestRun, content: Content) -> Content | Outcome:
         """What a run posts; what becomes of its job if that's nothing."""
