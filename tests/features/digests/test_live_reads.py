@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from bot.errors import UserError
+from bot.features.digests.feeds import followed_by
 from bot.sandbox.tracker.data import Issue
+from bot.service.models import Issue as Service
 from tests.features.digests.newsroom import ANA, HOUR, Digests
-from tests.features.digests.test_live import add_feed, feed_of, minute, place, posts
+from tests.features.digests.test_live import SLOW_SLACK, add_feed, feed_of, minute, place, posts
 from tests.features.digests.test_subprojects import add_subproject
 from tests.support.digesting import wanted
 
@@ -59,6 +61,26 @@ async def test_an_announced_issue_that_a_feed_leaves_out_can_be_followed(
     assert f"#{issue.id} " in post.text
     stored = digests.office.bot.store.followed
     assert await stored.in_feeds(digests.office.channel_id("general"), [issue.id]) == ()
+
+
+@pytest.mark.parametrize("digests", [SLOW_SLACK], indirect=True)
+async def test_a_list_that_waits_leaves_out_what_is_announced_meanwhile(digests: Digests) -> None:
+    await add_feed(digests)
+    issues = [digests.report(f"Alarm {n}") for n in range(12)]
+    digests.wire.faults = [("chat.postMessage", "429:1")]
+    run = asyncio.create_task(minute(digests))
+    while not digests.wire.called("chat.postMessage"):
+        await asyncio.sleep(0.02)
+
+    store, announced = digests.office.bot.store, followed_by(await feed_of(digests), Service(id=12))
+    claim = await store.followed.claim(announced)
+    assert claim
+    await store.jobs.settled(claim[0], claim[0].later(1))
+    await run
+    await minute(digests)
+
+    assert digests.listed() == [tuple(issue.id for issue in issues[:-1])]
+    assert ["Alarm 11" in post.text for post in posts(digests)].count(True) == 1
 
 
 @pytest.mark.parametrize("service", ["answers", "fails"])
