@@ -61,7 +61,7 @@ def write(path: Path, changes: Mapping[str, str]) -> None:
 
 
 def _changed(text: str, changes: Mapping[str, str]) -> str:
-    lines = text.splitlines()
+    lines = text.removesuffix("\n").split("\n") if text else []  # dotenv knows no other breaks
     for name, value in changes.items():
         line = f"{name}={value if PLAIN.fullmatch(value) else _quoted(value)}"
         places = [

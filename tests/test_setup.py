@@ -162,7 +162,7 @@ async def test_a_script_gives_all_answers_or_is_told_which_are_missing(tmp_path:
     assert "\nSLACK_BOT_TOKEN: .env has another value." in printed
 
 
-EXISTING = f"""# Ours
+EXISTING = f"""# Ours\u2028SERVICE_NAME=Theirs
 PORT=4000
 SERVICE_BASE_URL="{NOWHERE}"  # soon another
 ENCRYPTION_KEYS={Vault.generate_key().get_secret_value()}
