@@ -34,7 +34,7 @@ class SetupError(Exception):
 
 
 @dataclass(frozen=True)
-class Question:
+class SetupQuestion:
     """A variable, the option that answers the question, and its text."""
 
     variable: str
@@ -43,14 +43,14 @@ class Question:
     secret: bool = False
 
 
-TRACKER = Question(
+TRACKER = SetupQuestion(
     "SERVICE_BASE_URL",
     "--tracker",
     "Your tracker's URL, with its path if it has one, such as https://example.com/redmine",
 )
-HEADER = Question("SERVICE_API_KEY_HEADER", "", "The header that carries a user's API key")
-NAME = Question("SERVICE_NAME", "", "What people call the tracker")
-BOT_TOKEN = Question(
+HEADER = SetupQuestion("SERVICE_API_KEY_HEADER", "", "The header that carries a user's API key")
+NAME = SetupQuestion("SERVICE_NAME", "", "What people call the tracker")
+BOT_TOKEN = SetupQuestion(
     "SLACK_BOT_TOKEN",
     "--slack-bot-token",
     "The bot token (xoxb-…) lets the bot read and post.\n"
@@ -58,7 +58,7 @@ BOT_TOKEN = Question(
     "Paste it here (it isn't shown)",
     secret=True,
 )
-APP_TOKEN = Question(
+APP_TOKEN = SetupQuestion(
     "SLACK_APP_TOKEN",
     "--slack-app-token",
     "The app-level token (xapp-…) lets the bot connect to Slack without a public URL.\n"
@@ -99,17 +99,17 @@ class Setup:
             env_file.write(ENV, changes)
             typer.echo(f"Saved {', '.join(changes)} in {ENV.resolve()}.")
 
-    def _tokens(self) -> tuple[Question, ...]:
+    def _tokens(self) -> tuple[SetupQuestion, ...]:
         """The tokens to ask for: several workspaces have no bot token, and HTTP mode no app-level one."""
         bot = () if "SLACK_CLIENT_ID" in self.kept else (BOT_TOKEN,)
         http = "SLACK_SIGNING_SECRET" in self.kept and "SLACK_APP_TOKEN" not in self.kept
         return (*bot, *(() if http else (APP_TOKEN,)))
 
-    def _require(self, questions: tuple[Question, ...]) -> None:
+    def _require(self, questions: tuple[SetupQuestion, ...]) -> None:
         if missing := [one for one in questions if not self._is_known(one)]:
             raise SetupError(*(f"{one.option}: Missing. It sets {one.variable}." for one in missing))
 
-    def _is_known(self, question: Question) -> bool:
+    def _is_known(self, question: SetupQuestion) -> bool:
         name = question.variable
         return name in self.options or (name in self.kept and not self._problem(name))
 
@@ -118,7 +118,7 @@ class Setup:
 
     # Questions
 
-    def _answer(self, question: Question, suggestion: str = "") -> str:
+    def _answer(self, question: SetupQuestion, suggestion: str = "") -> str:
         """A valid answer: the option's, the user's, or the value that `.env` has."""
         name = question.variable
         kept = "" if self._problem(name) else self.kept.get(name, "")
@@ -134,7 +134,7 @@ class Setup:
             typer.echo(problem)
             value = None
 
-    def _ask(self, question: Question, kept: str, suggestion: str) -> str:
+    def _ask(self, question: SetupQuestion, kept: str, suggestion: str) -> str:
         offer = kept or suggestion
         if kept and question.secret:
             offer = "Enter keeps the one in .env"

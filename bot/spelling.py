@@ -104,16 +104,16 @@ _KEY = "option-key:"
 MARK = 8  # characters of a mark: enough to notice that a value is another one
 
 
-def carried(value: str) -> str:
+def option_value(value: str) -> str:
     """The value itself, or a key. The value of a key is found among those that the option may stand for."""
     return value if len(value) <= LONGEST_VALUE else _KEY + hashlib.sha256(value.strip().encode()).hexdigest()
 
 
-def is_key(value: str) -> bool:
+def is_hashed_value(value: str) -> bool:
     return value.startswith(_KEY)
 
 
-def mark(*held: str) -> str:
+def fingerprint(*held: str) -> str:
     """A short mark of what a field holds, or shows first: equal unless that changed."""
-    text = ", ".join(carried(one.replace("\r\n", "\n").strip()) for one in held)
+    text = ", ".join(option_value(one.replace("\r\n", "\n").strip()) for one in held)
     return hashlib.sha256(text.encode()).hexdigest()[:MARK]

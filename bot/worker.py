@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome
+from bot.store.job import TRIED_FOR, Done, Job, JobOutcome, Later
 from bot.store.jobs import Jobs
 from bot.tasks import Tasks
 
@@ -18,9 +18,9 @@ SOON = 60.0  # a job postponed by at most this many seconds is taken on time, ot
 
 log = structlog.get_logger(__name__)
 
-Do = Callable[[Job], Awaitable[Outcome | None]]
+Do = Callable[[Job], Awaitable[JobOutcome | None]]
 """Does one job and returns its outcome; None means done."""
-Settle = Callable[[Job, Outcome], Awaitable[None]]
+Settle = Callable[[Job, JobOutcome], Awaitable[None]]
 """Records a job's outcome; later calls for the same job do nothing."""
 
 
@@ -43,7 +43,7 @@ class _OneByOne(Together):
         await asyncio.gather(*(self._do(job, settle) for job in jobs))
 
     async def _do(self, job: Job, settle: Settle) -> None:
-        outcome: Outcome | None = None
+        outcome: JobOutcome | None = None
         if job.content is not None:
             try:
                 outcome = await self.one(job)
@@ -118,7 +118,7 @@ class Worker:
         # Content that no key decrypts waits, because an operator may restore the key.
         readable = [job for job in jobs if job.content is not None or job.age >= TRIED_FOR]
 
-        async def settle(job: Job, outcome: Outcome) -> None:
+        async def settle(job: Job, outcome: JobOutcome) -> None:
             if left.pop(job.key, None):
                 try:
                     await self._settle(kind, job, outcome)
@@ -136,7 +136,7 @@ class Worker:
         finally:
             self._doing[kind] -= len(left)
 
-    async def _settle(self, kind: str, job: Job, outcome: Outcome) -> None:
+    async def _settle(self, kind: str, job: Job, outcome: JobOutcome) -> None:
         while True:
             try:
                 await self.jobs.settled(job, outcome)

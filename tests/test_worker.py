@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 from bot.store.database import Database
-from bot.store.job import Done, Job, Later, Outcome
+from bot.store.job import Done, Job, JobOutcome, Later
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.worker import AT_ONCE, Settle, Together, Worker
@@ -39,7 +39,7 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None
     released = asyncio.Event()
     done: list[str] = []
 
-    async def slow(job: Job) -> Outcome | None:
+    async def slow(job: Job) -> JobOutcome | None:
         nonlocal doing, most
         doing += 1
         most = max(most, doing)
@@ -48,7 +48,7 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None
         done.append(job.key)
         return None
 
-    async def at_once(_: Job) -> Outcome | None:
+    async def at_once(_: Job) -> JobOutcome | None:
         quick.set()
         return None
 
@@ -92,10 +92,10 @@ async def test_what_is_left_of_jobs_that_are_done_together_is_done_later(
 async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interval(store: Store) -> None:
     done: list[object] = []
 
-    async def first(_: Job) -> Outcome | None:
+    async def first(_: Job) -> JobOutcome | None:
         return Done([store.jobs.putting(QUICK, "2", "put by the first")])
 
-    async def then(job: Job) -> Outcome | None:
+    async def then(job: Job) -> JobOutcome | None:
         done.append(job.content)
         return None
 
@@ -108,7 +108,7 @@ async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interv
 async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
     done: list[str] = []
 
-    async def do(job: Job) -> Outcome | None:
+    async def do(job: Job) -> JobOutcome | None:
         done.append(job.key)
         return None
 
@@ -125,7 +125,7 @@ async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
 async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
     tried: list[timedelta] = []
 
-    async def fails(job: Job) -> Outcome | None:
+    async def fails(job: Job) -> JobOutcome | None:
         tried.append(job.age)
         raise ValueError("not expected")
 
@@ -146,12 +146,12 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
 async def test_what_became_of_a_job_is_recorded_once_the_database_works_again(store: Store) -> None:
     settled, failures = store.jobs.settled, iter((OSError(), OSError()))
 
-    async def sometimes(job: Job, outcome: Outcome) -> None:
+    async def sometimes(job: Job, outcome: JobOutcome) -> None:
         for failure in failures:
             raise failure
         await settled(job, outcome)
 
-    async def do(_: Job) -> Outcome | None:
+    async def do(_: Job) -> JobOutcome | None:
         return None
 
     worker = Worker(store.jobs, {QUICK: do}, RETRY)
@@ -165,7 +165,7 @@ async def test_what_became_of_a_job_is_recorded_once_the_database_works_again(st
 async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(database: Database, store: Store) -> None:
     done: list[Job] = []
 
-    async def do(job: Job) -> Outcome | None:
+    async def do(job: Job) -> JobOutcome | None:
         done.append(job)
         return None
 
@@ -191,7 +191,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
         await asyncio.sleep(0.1)
         return await due()
 
-    async def later(_: Job) -> Outcome | None:
+    async def later(_: Job) -> JobOutcome | None:
         nonlocal tried
         tried += 1
         return Later(1) if tried <= AT_ONCE else None
@@ -222,7 +222,7 @@ async def test_what_is_put_while_the_worker_looks_is_done_at_once(store: Store) 
         await released.wait()
         return found
 
-    async def do(job: Job) -> Outcome | None:
+    async def do(job: Job) -> JobOutcome | None:
         done.append(job.key)
         return None
 

@@ -21,7 +21,7 @@ from bot.errors import Refused, ServiceError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import CustomFieldValue, Issue, Ref, Version
-from bot.spelling import carried
+from bot.spelling import option_value
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
@@ -69,7 +69,9 @@ class CustomField:
         if typed in self.values:
             return typed
         matches = [
-            value for value in self.values if value.casefold() == typed.casefold() or carried(value) == typed
+            value
+            for value in self.values
+            if value.casefold() == typed.casefold() or option_value(value) == typed
         ]
         return matches[0] if len(matches) == 1 else typed
 

@@ -11,7 +11,7 @@ from bot.service.models import Ref
 from bot.spelling import GOVERNING, counted, prose_kind, series, similar, slip
 
 TOLD = 3  # how many wrong names of one list a message has
-LISTED = 8
+MAX_CANDIDATES = 8
 _NEAR = 3
 
 
@@ -66,14 +66,14 @@ class AmbiguousName(UserError):
 
 def listed(refs: Sequence[Ref], conjunction: str = "or") -> str:
     """`A, B, or C`, with a count instead of the names past the first few."""
-    names = [ref.name for ref in refs[:LISTED]]
+    names = [ref.name for ref in refs[:MAX_CANDIDATES]]
     if others := len(refs) - len(names):
         several = "one other" if others == 1 else f"one of {others} others"
         names.append(several if conjunction == "or" else counted(others, "other"))
     return series(names, conjunction)
 
 
-class Names:
+class NameIndex:
     """Names to look up. They are folded once, so that a list of names may be looked up in a long list."""
 
     def __init__(self, kind: str, known: Sequence[Ref]) -> None:
@@ -107,8 +107,8 @@ class Names:
 
 
 def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
-    """The item of `known` that `Names` picks. Raises UnknownName or AmbiguousName."""
-    return Names(kind, known).pick(wanted)
+    """The item of `known` that `NameIndex` picks. Raises UnknownName or AmbiguousName."""
+    return NameIndex(kind, known).pick(wanted)
 
 
 def meant(error: AmbiguousName | UnknownName) -> Sequence[Ref]:

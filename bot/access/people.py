@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalogs
-from bot.access.name_matching import AmbiguousName, Names, UnknownName
+from bot.access.name_matching import AmbiguousName, NameIndex, UnknownName
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, StoredSecretError, UserError
 from bot.service.client import Client
@@ -31,21 +31,21 @@ class People:
     store: Store
     catalogs: Catalogs
 
-    async def assignee(self, session: Session, who: Who, known: Names, project_id: int | None) -> Ref:
+    async def assignee(self, session: Session, who: Who, known: NameIndex, project_id: int | None) -> Ref:
         """Find a member. Raises UserError for anyone else, if the service lists the members."""
         try:
             return await self.find(session, who, known)
         except UnknownName as unknown:
             people = (await self.catalogs.of(session, project_id, ["people"])).lists["people"]
             try:
-                person = await self.find(session, who, Names("person", people))
+                person = await self.find(session, who, NameIndex("person", people))
             except (UnknownName, AmbiguousName):
                 raise unknown from None
         if not await self.catalogs.lists_members(session, project_id):
             return person
         raise unassignable(person.name, await self.catalogs.project_name(session, project_id))
 
-    async def find(self, session: Session, who: Who, people: Names) -> Ref:
+    async def find(self, session: Session, who: Who, people: NameIndex) -> Ref:
         """The matching user. Raises UnknownName, AmbiguousName, and UserError for one who isn't linked."""
         if who == "me":
             return Ref(id=session.user_id, name=session.name)

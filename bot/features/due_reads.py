@@ -26,7 +26,7 @@ from bot.errors import (
 )
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue
-from bot.store.job import Done, Job, Later, Outcome
+from bot.store.job import Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.worker import Settle, Together
 
@@ -66,18 +66,18 @@ class DueReads(Together, Generic[Item, Content]):
     async def load(self, jobs: Sequence[Job]) -> Sequence[Item]:
         """The jobs' items; a job without one is done."""
 
-    async def ready(self, item: Item) -> Item | Outcome:
+    async def ready(self, item: Item) -> Item | JobOutcome:
         """The item, if it must be read, or else its job's outcome."""
         return item
 
     @abstractmethod
-    async def read(self, owner: Owner, items: Sequence[Item]) -> Mapping[str, Content | Outcome]:
+    async def read(self, owner: Owner, items: Sequence[Item]) -> Mapping[str, Content | JobOutcome]:
         """Read one owner's items with the owner's API key. Returns each item's content or outcome by job key;
         items that can't be read are left out and retried.
         """
 
     @abstractmethod
-    async def post(self, item: Item, content: Content) -> Outcome:
+    async def post(self, item: Item, content: Content) -> JobOutcome:
         """Post an item and return its job's outcome."""
 
     async def unlinked(self, items: Sequence[Item]) -> None:
@@ -136,21 +136,21 @@ class DueReads(Together, Generic[Item, Content]):
     async def _ready(self, items: Sequence[Item], settle: Settle) -> Sequence[Item]:
         checked = await asyncio.gather(*map(self._checked, items))
         for item, outcome in zip(items, checked, strict=True):
-            if isinstance(outcome, Outcome):
+            if isinstance(outcome, JobOutcome):
                 await settle(item.job, outcome)
-        return [ready for ready in checked if not isinstance(ready, Outcome)]
+        return [ready for ready in checked if not isinstance(ready, JobOutcome)]
 
-    async def _checked(self, item: Item) -> Item | Outcome:
+    async def _checked(self, item: Item) -> Item | JobOutcome:
         try:
             return await self.ready(item)
         except Exception as error:
             log.exception("not checked", action="due.not_checked", work=self.name, job=item.job.key)
             return await self._tried(item, error)
 
-    async def _posted(self, item: Item, content: Content | Outcome | None, settle: Settle) -> None:
-        outcome: Outcome
+    async def _posted(self, item: Item, content: Content | JobOutcome | None, settle: Settle) -> None:
+        outcome: JobOutcome
         try:
-            if isinstance(content, Outcome):
+            if isinstance(content, JobOutcome):
                 outcome = content
             else:
                 outcome = await (self._tried(item) if content is None else self.post(item, content))
@@ -176,7 +176,7 @@ class DueReads(Together, Generic[Item, Content]):
         for item in items:
             await settle(item.job, Done() if over else await self._tried(item, error))
 
-    async def _tried(self, item: Item, error: Exception | None = None) -> Outcome:
+    async def _tried(self, item: Item, error: Exception | None = None) -> JobOutcome:
         """An item's outcome after a failure. It is given up only while its owner's other items succeed."""
         given_up = error is None and item.job.age > self.gives_up_after
         return Done() if given_up else await self.put_off(item, error)

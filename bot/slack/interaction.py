@@ -40,7 +40,7 @@ COMMAND_LENGTH = 8_000
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where to reply: a conversation, a thread in it, or the Home tab.
 
     `said_there` is whether the user wrote a message to the bot there, which gets its reply in its thread, or
@@ -58,7 +58,7 @@ class Place:
         """Whether the user and the bot talk in a direct message, which only they read."""
         return self.said_there and (self.channel_id or "").startswith("D")
 
-    def in_thread(self, ts: str) -> "Place":
+    def in_thread(self, ts: str) -> "Destination":
         """A thread there, which may have no replies yet; the same place for a direct message."""
         if self.direct:
             return self
@@ -69,7 +69,7 @@ class Place:
         return {key: value for key, value in asdict(self).items() if value}
 
     @classmethod
-    def from_json(cls, data: object) -> "Place":
+    def from_json(cls, data: object) -> "Destination":
         """Read what `as_json` wrote; drops anything else."""
         known = data if isinstance(data, dict) else {}
         names = ("channel_id", "thread_ts", "response_url")
@@ -88,7 +88,7 @@ class Interaction:
     kind: ClassVar[str]
     name: str
     owner: Owner
-    place: Place
+    place: Destination
     installation: tuple[str | None, str | None] = (None, None)
     trigger_id: str | None = field(default=None, repr=False)
     payload: JSON = field(repr=False)
@@ -288,7 +288,7 @@ def read(body: JSON) -> Interaction | None:
         there = container.get("thread_ts")
     else:
         there = "actions" in body and message and str(channel_id).startswith("D")
-    place = Place(
+    place = Destination(
         channel_id=channel_id,
         thread_ts=message.get("thread_ts") or container.get("thread_ts"),
         response_url=body.get("response_url"),
@@ -339,7 +339,7 @@ def _event(body: JSON, event: JSON, common: dict[str, Any]) -> Event | UserMessa
     about: dict[str, Any] = {"name": name, "event": event, "bot_user_id": next(bots, None) or ""}
     if name not in MESSAGES:
         return Event(**about, **common)
-    place = Place(event.get("channel"), event.get("thread_ts"), said_there=True)
+    place = Destination(event.get("channel"), event.get("thread_ts"), said_there=True)
     return UserMessage(**about, **common | {"place": place})
 
 

@@ -86,7 +86,7 @@ class Done:
     also: Sequence[Statement] = ()
 
 
-Outcome = Later | Again | Done
+JobOutcome = Later | Again | Done
 
 
 class Taker(Protocol):

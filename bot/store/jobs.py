@@ -39,7 +39,7 @@ from sqlalchemy.exc import IntegrityError
 from bot.errors import OutcomeUnknown, StoredSecretError
 from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
-from bot.store.job import FURTHEST, Again, Done, Job, Later, Outcome, State, Statement, Taker
+from bot.store.job import FURTHEST, Again, Done, Job, JobOutcome, Later, State, Statement, Taker
 from bot.store.owner import Owner
 from bot.store.processes import Processes
 from bot.store.tables import JobRow
@@ -293,7 +293,7 @@ class Jobs:
         """Whether this process still holds a job that it took."""
         return await self.database.one(select(JobRow.key).where(self._taken_as(job))) is not None
 
-    async def settled(self, job: Job, outcome: Outcome) -> None:
+    async def settled(self, job: Job, outcome: JobOutcome) -> None:
         """Record the outcome of a job that this process took. A job that was added again is due.
 
         The outcome's statements are dropped if the rows that they refer to were deleted in the meantime.
@@ -304,7 +304,7 @@ class Jobs:
             log.warning("what a job was about is gone", action="job.gone", job=job.key.partition(":")[0])
             await self._settled(job, Done())
 
-    async def _settled(self, job: Job, outcome: Outcome) -> None:
+    async def _settled(self, job: Job, outcome: JobOutcome) -> None:
         again = JobRow.due_at.is_not(None)
         free: dict[str, Any] = {"holder": None, "keep_until": None}
         over = {**NOTHING_TRIED, "failures": 0}

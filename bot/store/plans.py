@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 
 @dataclass(frozen=True)
-class Choice:
+class FilterValue:
     """A value such as a tracker or a person, as ID and name."""
 
     id: int
@@ -15,15 +15,15 @@ class Choice:
 
 Group = Literal["tracker", "priority", "category", "assignee"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-Kind = Literal["new", "due", "stale", "closed", "changed", "personal"]
+DigestKind = Literal["new", "due", "stale", "closed", "changed", "personal"]
 """What a digest lists. A personal one lists its owner's issues to them alone."""
-KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
+KINDS: Mapping[str, DigestKind] = {kind: kind for kind in get_args(DigestKind)}
 STALE_DAYS = 14
 LIVE = "live"
 """Replaces a schedule: each new issue is posted as it happens."""
 FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
 FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
-Filters = Mapping[FilterKind, tuple[Choice, ...]]
+Filters = Mapping[FilterKind, tuple[FilterValue, ...]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Plan:
     project: str = ""
     schedule: str = "weekdays 09:00"
     zone: str = ""
-    kind: Kind = "new"
+    kind: DigestKind = "new"
     stale_days: int = STALE_DAYS
     filters: Filters = field(default_factory=dict)
     excluded: Filters = field(default_factory=dict)
@@ -69,7 +69,7 @@ class TemplateContent:
 
     prefix: str = ""
     description: str = ""
-    choices: Mapping[str, Choice] = field(default_factory=dict)
+    choices: Mapping[str, FilterValue] = field(default_factory=dict)
     """The issue's fields that have a choice, by option key."""
 
 

@@ -10,7 +10,7 @@ from bot.features.digests.reading import OVERLAP, Content, DigestReader
 from bot.service.client import Client
 from bot.store.digests import Digest
 from bot.store.owner import Owner
-from bot.store.plans import Choice, FieldValue, FilterKind, Kind, Plan
+from bot.store.plans import DigestKind, FieldValue, FilterKind, FilterValue, Plan
 from tests.contract.oracle import Depot, Row, depot
 from tests.contract.world import World
 
@@ -43,7 +43,7 @@ def middle(found: list[datetime]) -> datetime:
     return sorted(found)[len(found) // 2]
 
 
-def digest(held: Depot, number: int, kind: Kind, covered_to: datetime, **plan: Any) -> Digest:
+def digest(held: Depot, number: int, kind: DigestKind, covered_to: datetime, **plan: Any) -> Digest:
     about = Plan(project_id=held.project, project="Depot", schedule="hourly", zone=ZONE, kind=kind, **plan)
     return Digest(
         id=number,
@@ -60,7 +60,7 @@ def digest(held: Depot, number: int, kind: Kind, covered_to: datetime, **plan: A
     )
 
 
-def expected(held: Depot, kind: Kind, covered_to: datetime, now: datetime) -> Callable[[Row], bool]:
+def expected(held: Depot, kind: DigestKind, covered_to: datetime, now: datetime) -> Callable[[Row], bool]:
     day, window = now.astimezone(held.zone).date(), covered_to - OVERLAP
 
     def lists(row: Row) -> bool:
@@ -84,7 +84,7 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
     held = await depot(world, "ana", ZONE)
     rows = [row for row in held.rows if row["project"]["id"] == held.project and not row["is_private"]]
     times = {name: [at for row in rows if (at := moment(row, name))] for name in ("created_on", "closed_on")}
-    starts: dict[Kind, datetime] = {
+    starts: dict[DigestKind, datetime] = {
         "new": middle(times["created_on"]),
         "closed": middle(times["closed_on"]),
         "due": middle(times["created_on"]),
@@ -102,7 +102,7 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
             ref = next((row[key] for row in of_kind if key in row), None)
             if ref is None:
                 continue
-            choices = {which: (Choice(ref["id"], ref["name"]),)}
+            choices = {which: (FilterValue(ref["id"], ref["name"]),)}
             fitting = {row["id"] for row in of_kind if row.get(key, {}).get("id") == ref["id"]}
             for field, ids in (("filters", fitting), ("excluded", {row["id"] for row in of_kind} - fitting)):
                 number = len(cases)

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
-from bot.features.digests.buttons import Act
+from bot.features.digests.buttons import DigestAction
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.response_urls import ResponseUrls
@@ -100,7 +100,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
     own = ("open", "help", "digest.add", "digest.set_up")
     home = ("home.create", "home.search", "home.time", "home.mine")
     in_form = ("issue.more_fields", "issue.continue_draft", "issue.discard_draft", "digest.preview_form")
-    acts = (*(act for act in Act if act is not Act.RESTORE), "digest.preview")
+    acts = (*(act for act in DigestAction if act is not DigestAction.RESTORE), "digest.preview")
     aims: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
         ((*RESUMING, *resumed, *drafts, *related), target.kept, EXPIRED),
         (("issue.undo",), target.kept, "It's too late to undo this"),
@@ -108,7 +108,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (("digest.schedule",), ("weekly",), EXPIRED),
         (("digest.replace",), ("UTC:daily 09:30",), OWN),
         (acts, (digest, f"{digest}:{ANA.user_id}"), NO_DIGEST),
-        ((Act.RESTORE,), (digest, f"{digest}:{ANA.user_id}"), "can't be restored anymore"),
+        ((DigestAction.RESTORE,), (digest, f"{digest}:{ANA.user_id}"), "can't be restored anymore"),
         (("time.edit", "time.share", "time.delete"), (str(target.entry.id),), NOT_HERS),
         ((*shown, *about), (hidden,), NO_ISSUE),
         (("comment.issue",), (hidden,), EXPIRED),

@@ -9,10 +9,10 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.interaction import Place
+from bot.slack.interaction import Destination
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from bot.slack.surfaces.blocks import sentence
 from tests.support.office import Office
 from tests.support.people import IDS
@@ -46,30 +46,30 @@ def calls(wire: SlackWire) -> list[str]:
 @pytest.mark.parametrize(
     ("fault", "became", "arrives"),
     [
-        ("", Announced.YES, True),
-        ("slow:0.2", Announced.YES, True),
-        ("late answer:0.2", Announced.YES, True),
-        ("lose the request", Announced.UNSURE, False),
-        ("lose the answer", Announced.UNSURE, True),
-        ("500 before it", Announced.UNSURE, False),
-        ("500 after it", Announced.UNSURE, True),
-        ("503 before it", Announced.UNSURE, False),
-        ("page", Announced.UNSURE, False),
-        ("page after it", Announced.UNSURE, True),
-        ("307 elsewhere", Announced.UNSURE, False),
-        ("truncate", Announced.UNSURE, True),
-        ("429:600", Announced.FAILED, False),
-        ("429", Announced.FAILED, False),
-        ("refuse:fatal_error", Announced.UNSURE, False),
-        ("refuse:is_archived", Announced.FAILED, False),
+        ("", PostOutcome.YES, True),
+        ("slow:0.2", PostOutcome.YES, True),
+        ("late answer:0.2", PostOutcome.YES, True),
+        ("lose the request", PostOutcome.UNSURE, False),
+        ("lose the answer", PostOutcome.UNSURE, True),
+        ("500 before it", PostOutcome.UNSURE, False),
+        ("500 after it", PostOutcome.UNSURE, True),
+        ("503 before it", PostOutcome.UNSURE, False),
+        ("page", PostOutcome.UNSURE, False),
+        ("page after it", PostOutcome.UNSURE, True),
+        ("307 elsewhere", PostOutcome.UNSURE, False),
+        ("truncate", PostOutcome.UNSURE, True),
+        ("429:600", PostOutcome.FAILED, False),
+        ("429", PostOutcome.FAILED, False),
+        ("refuse:fatal_error", PostOutcome.UNSURE, False),
+        ("refuse:is_archived", PostOutcome.FAILED, False),
     ],
 )
 async def test_failed_posts_are_reported_and_never_retried(
-    ana: Person, wire: SlackWire, fault: str, became: Announced, *, arrives: bool
+    ana: Person, wire: SlackWire, fault: str, became: PostOutcome, *, arrives: bool
 ) -> None:
     wire.lasting, began = {POST: fault}, time.monotonic()
     calls(wire)
-    place = Place(ana.office.channel_id("general"))
+    place = Destination(ana.office.channel_id("general"))
 
     announced, _ = await posting.publicly(ana.office.bot.slack, place, sentence(CREATED))
 
@@ -102,16 +102,16 @@ async def test_reads_are_retried_and_only_short_rate_limits_are_waited_out(
 @pytest.mark.parametrize(
     ("channel", "expected"),
     [
-        ({}, Announced.UNKNOWN),
-        ({"is_ext_shared": None}, Announced.UNKNOWN),
-        ({"is_pending_ext_shared": True}, Announced.SHARED),
-        ({"is_ext_shared": True}, Announced.SHARED),
+        ({}, PostOutcome.UNKNOWN),
+        ({"is_ext_shared": None}, PostOutcome.UNKNOWN),
+        ({"is_pending_ext_shared": True}, PostOutcome.SHARED),
+        ({"is_ext_shared": True}, PostOutcome.SHARED),
         ({"is_ext_shared": False}, None),
         ({"is_im": True}, None),
     ],
 )
 async def test_a_channel_is_internal_only_if_slack_says_so(
-    monkeypatch: pytest.MonkeyPatch, channel: JSON, expected: Announced | None
+    monkeypatch: pytest.MonkeyPatch, channel: JSON, expected: PostOutcome | None
 ) -> None:
     async def answer(**_: Any) -> JSON:
         return {"ok": True, "channel": {"id": "C1"} | channel}
@@ -127,8 +127,8 @@ async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: Sla
     url = ana.office.workspace._response_urls.issue("commands", ana.user_id, channel)
     wire.lasting = {POST: "refuse:not_in_channel"}
 
-    place = Place(channel, response_url=url)
-    assert await posting.publicly(ana.office.bot.slack, place, sentence(CREATED)) == (Announced.YES, None)
+    place = Destination(channel, response_url=url)
+    assert await posting.publicly(ana.office.bot.slack, place, sentence(CREATED)) == (PostOutcome.YES, None)
 
     posted = (await ana.messages())[-1]
     assert (text_of(posted), posted["ephemeral"]) == (CREATED, False)
@@ -137,7 +137,7 @@ async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: Sla
 async def test_a_private_answer_tries_every_way_before_giving_up(ana: Person, wire: SlackWire) -> None:
     channel = ana.office.channel_id("general")
     url = ana.office.workspace._response_urls.issue("commands", ana.user_id, channel)
-    place, ways = Place(channel, response_url=url), ["response_url", "chat.postEphemeral", POST]
+    place, ways = Destination(channel, response_url=url), ["response_url", "chat.postEphemeral", POST]
     wire.lasting = dict.fromkeys(ways, "lose the request")
     calls(wire)
 
@@ -148,7 +148,7 @@ async def test_a_private_answer_tries_every_way_before_giving_up(ana: Person, wi
 
 
 async def test_a_direct_answer_waits_out_a_rate_limit(ana: Person, wire: SlackWire) -> None:
-    place = Place(ana.office.workspace.state.im(ana.user_id).id, said_there=True)
+    place = Destination(ana.office.workspace.state.im(ana.user_id).id, said_there=True)
     wire.faults = [(POST, "429:4"), (POST, "429:4")]  # longer than the Web API client waits itself
 
     await posting.privately(ana.office.bot.slack, place, ana.user_id, sentence("Between us."))

@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection
 
-from bot.store.job import Again, Done, Job, Later, Outcome, Statement
+from bot.store.job import Again, Done, Job, JobOutcome, Later, Statement
 from bot.store.jobs import LAST_ARRIVES, Jobs
 from tests.store.processes import START, Processes
 
@@ -65,7 +65,9 @@ async def test_a_job_that_is_done_again_is_due_at_its_time(processes: Processes)
 
 
 @pytest.mark.parametrize("outcome", [Done(), Again(START + DAY, "again"), Later(60, content="later")])
-async def test_what_is_put_while_a_job_is_done_is_done_next(processes: Processes, outcome: Outcome) -> None:
+async def test_what_is_put_while_a_job_is_done_is_done_next(
+    processes: Processes, outcome: JobOutcome
+) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
     held = await taken(jobs)
@@ -80,7 +82,7 @@ async def test_what_is_put_while_a_job_is_done_is_done_next(processes: Processes
 
 @pytest.mark.parametrize("outcome", [Done(), Again(START + 9 * DAY, "again")])
 async def test_the_age_of_a_job_counts_from_what_was_put_while_it_was_sent(
-    processes: Processes, outcome: Outcome
+    processes: Processes, outcome: JobOutcome
 ) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")

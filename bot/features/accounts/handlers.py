@@ -12,7 +12,7 @@ from bot.features.accounts.views import LinkAccount
 from bot.features.parts import Parts
 from bot.service.models import User
 from bot.slack.incoming.feature import Feature, Form, FormExpired
-from bot.slack.interaction import ButtonPress, FormClosed, FormSubmission, Place, read
+from bot.slack.interaction import ButtonPress, Destination, FormClosed, FormSubmission, read
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.outbox import Post
@@ -160,7 +160,7 @@ class AccountHandlers:
             return
         said = reply.wording.sentence(NotLinked())
         offer = views.link_offer(said, _typed(saved), saved_id)
-        await reply.at(Place.from_json(metadata.get("place"))).privately(offer)
+        await reply.at(Destination.from_json(metadata.get("place"))).privately(offer)
 
     async def _link(self, form: FormSubmission, reply: Reply, key: SecretStr, user: User) -> FormResult:
         await self.accounts.link(reply.owner, key, user)

@@ -6,7 +6,7 @@ from bot.access.accounts import full_name
 from bot.features.help.views import help_button
 from bot.service.conventions import account_url
 from bot.service.models import User
-from bot.slack.interaction import Place
+from bot.slack.interaction import Destination
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -39,7 +39,7 @@ class LinkAccount(Button):
 
 def link_form(
     wording: Wording,
-    place: Place,
+    place: Destination,
     saved: str | None = None,
     *,
     said: str | None = None,

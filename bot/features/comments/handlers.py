@@ -9,7 +9,7 @@ from bot.errors import BotError, InProgress
 from bot.features.comments import comments, views
 from bot.features.comments.views import ChooseIssue, CommentWithMessage, OpenComment
 from bot.features.files.attach import Batch
-from bot.features.files.jobs import FileJobs, Job, new_batch
+from bot.features.files.jobs import FileJobs, FileSelection, new_batch
 from bot.features.files.views import progress
 from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.handlers import IssueHandlers
@@ -18,10 +18,10 @@ from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut
+from bot.slack.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, Message, section
@@ -77,10 +77,10 @@ class CommentHandlers:
         """Add a comment that wasn't typed into a form, which the reply to an error opens. Raises as
         `Comments.add`.
         """
-        reply.recovery = partial(self._way_on, reply, number, text)
+        reply.fallback = partial(self._fallback, reply, number, text)
         return await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
 
-    async def _way_on(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
         """Return the buttons below an error: the form with the user's text, or the issue."""
         if isinstance(error, UpdatesUnsupported):
             return open_buttons(number, reply.wording)
@@ -117,13 +117,13 @@ class CommentHandlers:
 
     async def _show_message(self, reply: Reply, job_id: str, number: int | None) -> None:
         job = await self.jobs.message(reply, job_id)
-        reply = reply.at(Place.from_json(job.place))
+        reply = reply.at(Destination.from_json(job.place))
         text = await rich_input.prefilled(await quoted(reply, job.message), reply.wording.text_format)
         metadata = CommentMetadata(files=job_id, place=job.place)
         await self._show(reply, metadata, text, number=number)
 
     async def _open(self, reply: Reply, metadata: CommentMetadata, text: str = "") -> None:
-        reply.recovery = opening(metadata.issue, reply.wording)
+        reply.fallback = opening(metadata.issue, reply.wording)
         await reply.open(loading(views.TITLE))
         typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
         await self._show(reply, metadata, typed)
@@ -202,7 +202,7 @@ class CommentHandlers:
 
     @asynccontextmanager
     async def _once(
-        self, reply: Reply, job: Job | None, number: int, *, private: bool
+        self, reply: Reply, job: FileSelection | None, number: int, *, private: bool
     ) -> AsyncIterator[datetime | None]:
         """Hold the claim on adding a message to this issue; gives when an earlier attempt began that may have
         added it. Raises AddedAlready and InProgress.
@@ -213,7 +213,7 @@ class CommentHandlers:
         if job is None:
             yield None
             return
-        place, ts = Place.from_json(job.place), job.message["ts"]
+        place, ts = Destination.from_json(job.place), job.message["ts"]
         claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
         if private:
             claim += f":private:{reply.owner.user_id}"
@@ -244,7 +244,7 @@ class CommentHandlers:
             if not adds_message:
                 await reply.privately(views.commented(done, wording, text))
                 return
-            announced: Announced | None = None
+            announced: PostOutcome | None = None
             meant_private = await self.publicity.meant_private(number)
             if done.certain and not (done.private or done.issue.is_private or meant_private):
                 by, thread = (await reply.profile()).name, reply.place.thread_ts

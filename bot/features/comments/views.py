@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.features.comments.comments import Commented, Target
 from bot.features.issues.views import issue_option, title, told, with_reason
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
 from bot.slack.surfaces.buttons import Button, Number
@@ -83,7 +83,7 @@ def commented(done: Commented, wording: Wording, text: str) -> Message:
     return _answer(done, wording, f"{did} {title(done.issue, wording)}: “{line(excerpt)}”")
 
 
-def added(done: Commented, wording: Wording, announced: Announced | None) -> Message:
+def added(done: Commented, wording: Wording, announced: PostOutcome | None) -> Message:
     """The private reply about an added message; unless it was announced, with why. A warning says enough by
     itself.
     """

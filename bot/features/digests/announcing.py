@@ -16,15 +16,15 @@ from bot.features.parts import Parts
 from bot.service.models import Issue
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from bot.slack.outgoing.replies import MayPost, Reply
 from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Digest
-from bot.store.job import Done, Later, Outcome
+from bot.store.job import Done, JobOutcome, Later
 
-REFUSED: Mapping[ChannelStatus | None, Announced] = {
-    ChannelStatus.SHARED: Announced.SHARED,
-    ChannelStatus.GONE: Announced.UNKNOWN,
+REFUSED: Mapping[ChannelStatus | None, PostOutcome] = {
+    ChannelStatus.SHARED: PostOutcome.SHARED,
+    ChannelStatus.GONE: PostOutcome.UNKNOWN,
 }
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ class FeedAnnouncer:
 
     async def announce(
         self, reply: Reply, issue: Issue, message: Message, may_post: MayPost
-    ) -> Announced | None:
+    ) -> PostOutcome | None:
         """Post it for the live feed where it was created; None if no live feed there has such issues.
 
         If Slack doesn't confirm the post, or this process dies, the feed goes on with it.
@@ -49,7 +49,7 @@ class FeedAnnouncer:
         thread_ts = reply.place.thread_ts or ""
         announced = replace(followed_by(feed, issue), thread_ts=thread_ts, posted_by=reply.owner.user_id)
         if (claim := await store.followed.claim(announced)) is None:
-            return Announced.YES
+            return PostOutcome.YES
         job, followed = claim
         blocks = tuple(block for block in message.blocks if thread_ts or block.get("block_id") != FOLLOWS)
         message = await reply.deletable(replace(message, blocks=blocks))
@@ -58,7 +58,7 @@ class FeedAnnouncer:
         async def ready() -> Message | None:
             return message if await may_post() else None
 
-        outcome: Outcome = job.later(self.parts.delays.background_retry)
+        outcome: JobOutcome = job.later(self.parts.delays.background_retry)
         try:
             posted = await self.parts.platform.posts.post(
                 job, line_post(followed, line), ready, sending=lambda: asdict(line)
@@ -70,13 +70,13 @@ class FeedAnnouncer:
                     outcome = posted
                 case outcomes.PostRefused(status):
                     await store.followed.end([followed])
-                    return REFUSED.get(status, Announced.FAILED)
+                    return REFUSED.get(status, PostOutcome.FAILED)
                 case None:
                     await store.followed.end([followed])
-                    return Announced.HIDDEN
+                    return PostOutcome.HIDDEN
         finally:
             await store.jobs.settled(job, outcome)
-        return Announced.YES
+        return PostOutcome.YES
 
     async def _feed(self, reply: Reply, issue: Issue) -> Digest | None:
         if reply.channel is None:

@@ -6,7 +6,7 @@ from bot.slack.surfaces.buttons import Button, Number
 from bot.slack.surfaces.drafts import SavedDraft
 
 
-class Act(StrEnum):
+class DigestAction(StrEnum):
     """What a user can do with one digest, by a command or a button."""
 
     CHANGE = "digest.change"
@@ -70,11 +70,11 @@ class PreviewDigest(DigestButton):
     action = "digest.preview"
 
 
-def _carrying(act: Act) -> type[DigestButton]:
+def _carrying(act: DigestAction) -> type[DigestButton]:
     class ActOnDigest(DigestButton):
         action = act
 
     return ActOnDigest
 
 
-ACTS = {act: _carrying(act) for act in Act}  # the buttons that act on a digest
+ACTS = {act: _carrying(act) for act in DigestAction}  # the buttons that act on a digest

@@ -98,7 +98,7 @@ class DigestPoster:
 
     async def post(
         self, run: DigestRun, ready: Ready, covers: Callable[[], object]
-    ) -> outcomes.Outcome | Later | None:
+    ) -> outcomes.DeliveryOutcome | Later | None:
         """Post what `ready` returns when the digest's turn comes; None if it returns None, or the run isn't
         this process's anymore. `covers` is what its job records before.
 

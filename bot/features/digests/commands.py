@@ -10,7 +10,7 @@ from typing import TypeVar
 from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.digests import schedules
-from bot.features.digests.buttons import Act
+from bot.features.digests.buttons import DigestAction
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.schedules import Schedule
 from bot.slack.language import values
@@ -28,11 +28,11 @@ from bot.store.plans import (
     GROUPS,
     LIVE,
     STALE_DAYS,
-    Choice,
+    DigestKind,
     FieldValue,
     FilterKind,
+    FilterValue,
     Group,
-    Kind,
     Plan,
 )
 
@@ -68,7 +68,7 @@ class OnDigest:
     `named` is the project of the digest, and `schedule` the new one in `change to 10am`.
     """
 
-    act: Act | None
+    act: DigestAction | None
     id: int | None = None
     personal: bool = False
     named: str = ""
@@ -84,19 +84,19 @@ OPTIONS = ("project", "kind", "stale", *FILTERS, "group", "empty", "subprojects"
 ME = "digest me"
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
 _ACTS = {
-    **dict.fromkeys(("change", "edit"), Act.CHANGE),
-    "now": Act.NOW,
-    "pause": Act.PAUSE,
-    "resume": Act.RESUME,
-    **dict.fromkeys(("remove", "delete", "stop"), Act.REMOVE),
-    **dict.fromkeys(("take", "takeover"), Act.TAKE_OWNERSHIP),
+    **dict.fromkeys(("change", "edit"), DigestAction.CHANGE),
+    "now": DigestAction.NOW,
+    "pause": DigestAction.PAUSE,
+    "resume": DigestAction.RESUME,
+    **dict.fromkeys(("remove", "delete", "stop"), DigestAction.REMOVE),
+    **dict.fromkeys(("take", "takeover"), DigestAction.TAKE_OWNERSHIP),
     "preview": None,
 }
 _THE_ONE = frozenset(
     {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
 )
 _KNOWN = ("add", "me", *_ALONE, *_ACTS)
-_KIND_WORDS: Mapping[str, Kind] = {
+_KIND_WORDS: Mapping[str, DigestKind] = {
     "new": "new",
     "due": "due",
     "overdue": "due",
@@ -192,7 +192,7 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
         parsed = parsed.after(1)
     said = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
     act, names = _ACTS[word], [name.lower() for name in said]
-    to = names.index("to") if act is Act.CHANGE and "to" in names[:-1] else len(said)
+    to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(said)
     text, schedule = " ".join(said[:to]), " ".join(said[to + 1 :])
     number = values.issue_number(text)
     if number or not text or text[:1].isalpha():
@@ -305,7 +305,7 @@ def _looks_like_schedule(word: Word) -> bool:
     return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
 
 
-def _kind(parsed: Parsed, key: str) -> tuple[Kind, int]:
+def _kind(parsed: Parsed, key: str) -> tuple[DigestKind, int]:
     """`kind:due`, `kind:stale`, `kind:stale:14d` or `stale:14d`."""
     word, _, days = (values.name(parsed, key) or "").lower().partition(":")
     days = days or values.name(parsed, "stale") or ""
@@ -355,7 +355,7 @@ def more_typed(plan: Plan) -> str:
     return " ".join([*fields, f"query:{plan.query}"] if plan.query else fields)
 
 
-def _chosen(choice: Choice) -> str:
+def _chosen(choice: FilterValue) -> str:
     return _quoted(choice.name if _quotable(choice.name) else f"#{choice.id}")
 
 

@@ -14,7 +14,7 @@ from bot.features.digests.runs import DigestRuns
 from bot.service.models import Issue
 from bot.store.digests import Digest, Pause
 from bot.store.followed import Followed
-from bot.store.job import Again, Later, Outcome
+from bot.store.job import Again, JobOutcome, Later
 
 LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
 ALONE = 10  # more new issues than this in one reading are one post that lists them
@@ -24,7 +24,7 @@ class FeedRuns(DigestRuns):
     name = "feed"
     readers = 8
 
-    async def post(self, item: DigestRun, content: Content | Pause) -> Outcome:
+    async def post(self, item: DigestRun, content: Content | Pause) -> JobOutcome:
         if isinstance(content, Pause):
             return await super().post(item, content)
         feed, stored = item.digest, self.access.store.followed

@@ -18,7 +18,7 @@ from bot.features.digests.commands import (
     typed_project,
 )
 from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
-from bot.features.digests.schedules import DAYS, LONGEST, Schedule, ScheduleError, parse, zone_named
+from bot.features.digests.schedules import DAYS, MAX_CRON_LENGTH, Schedule, ScheduleError, parse, zone_named
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary_for
 from bot.service.models import Ref
@@ -152,7 +152,7 @@ def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str
         blocks.append(forms.field("time", "Time", forms.time_of_day("time", time), optional=False))
     if kind == "cron":
         hint = f"Minute, hour, day of the month, month, day of the week. For example: {CRON}"
-        text = forms.text("cron", cron, most=LONGEST)
+        text = forms.text("cron", cron, most=MAX_CRON_LENGTH)
         blocks.append(forms.field("cron", "Cron expression", text, optional=False, hint=hint))
     return blocks
 
@@ -164,7 +164,7 @@ def rescheduled(view: View, kind: str) -> JSON:
         update={
             "days": values.all_chosen("days") or before.days,
             "time": values.time("time") or before.time,
-            "cron": (values.text("cron") or before.cron)[:LONGEST],
+            "cron": (values.text("cron") or before.cron)[:MAX_CRON_LENGTH],
         }
     )
     blocks: list[Block] = []

@@ -8,7 +8,14 @@ from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, NotLinked, Unauthorized, UnknownWord, UserError, WrongField
 from bot.features.digests import buttons, channels, commands, schedules, views
 from bot.features.digests import form as digest_form
-from bot.features.digests.buttons import ACTS, Act, DigestButton, OpenFilledForm, PreviewDigest, PreviewForm
+from bot.features.digests.buttons import (
+    ACTS,
+    DigestAction,
+    DigestButton,
+    OpenFilledForm,
+    PreviewDigest,
+    PreviewForm,
+)
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.editions import RunResult
 from bot.features.digests.feeds import FeedRuns
@@ -51,8 +58,8 @@ class DigestHandlers:
                 OpenFilledForm: self.filled_form_pressed,
                 buttons.ChooseDigestProject: self.project_chosen,
                 **dict.fromkeys(ACTS.values(), self.act_pressed),
-                ACTS[Act.RESTORE]: self.restore_pressed,
-                ACTS[Act.CHANGE]: self.change_pressed,
+                ACTS[DigestAction.RESTORE]: self.restore_pressed,
+                ACTS[DigestAction.CHANGE]: self.change_pressed,
                 buttons.OpenAddForm: self.add_pressed,
                 buttons.SetUpPersonal: self.set_up_pressed,
                 buttons.ReplacePersonal: self.replace_pressed,
@@ -128,11 +135,11 @@ class DigestHandlers:
         else:
             await reply.privately(views.which_digest(named or here, request.act))
 
-    async def _act(self, reply: Reply, act: Act | None, digest_id: int, schedule: str = "") -> None:
+    async def _act(self, reply: Reply, act: DigestAction | None, digest_id: int, schedule: str = "") -> None:
         if act is None:
             preview = await self._previewed(reply, digest_id)
             await reply.privately(Message("Preview", tuple(views.preview(preview, reply.wording))))
-        elif act is Act.CHANGE:
+        elif act is DigestAction.CHANGE:
             await self.open_change(reply, digest_id, schedule)
         else:
             said, told = await self.run(reply, act, digest_id)
@@ -141,7 +148,7 @@ class DigestHandlers:
 
     async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
-        button, act = press.button, Act(press.button.action)
+        button, act = press.button, DigestAction(press.button.action)
         said, told = await self.run(reply, act, button.digest, button.owner, button.agreed)
         await self._show_result(reply, said, personal=button.personal)
         await _notify_owner(reply, told, act)
@@ -153,7 +160,7 @@ class DigestHandlers:
         restored = await self.digests.restore(digest)
         said = views.text_message(views.restored(restored, reply.owner, reply.wording))
         await self._show_result(reply, said, personal=digest.personal)
-        await _notify_owner(reply, digest, Act.RESTORE)
+        await _notify_owner(reply, digest, DigestAction.RESTORE)
 
     async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
         if reply.place.home:
@@ -167,7 +174,7 @@ class DigestHandlers:
             await reply.privately(said)
 
     async def run(
-        self, reply: Reply, act: Act, digest_id: int, agreed: str = "", exposed: int | None = None
+        self, reply: Reply, act: DigestAction, digest_id: int, agreed: str = "", exposed: int | None = None
     ) -> tuple[Message, Digest | None]:
         """Act on a digest; returns the result as a message, and the digest if its owner must be notified.
 
@@ -176,19 +183,19 @@ class DigestHandlers:
         """
         user, wording = reply.owner, reply.wording
         digest = await channels.find_digest(reply, self.digests, digest_id)
-        if act in {Act.RESUME, Act.TAKE_OWNERSHIP}:
+        if act in {DigestAction.RESUME, DigestAction.TAKE_OWNERSHIP}:
             await channels.digest_channel(reply, digest.channel_id)
         if digest.owner != user and agreed != digest.owner.user_id:
             return views.confirmation(digest, act), None
         match act:
-            case Act.PAUSE:
+            case DigestAction.PAUSE:
                 said = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
-            case Act.RESUME | Act.TAKE_OWNERSHIP:
+            case DigestAction.RESUME | DigestAction.TAKE_OWNERSHIP:
                 try:
                     said = await self._activate(reply, act, digest, exposed)
                 except NotAgreed:
                     return views.exposing(digest, act), None
-            case Act.REMOVE:
+            case DigestAction.REMOVE:
                 await self.digests.remove(digest)
                 said = views.removed(digest, wording)
             case _:
@@ -200,11 +207,15 @@ class DigestHandlers:
                 said = views.text_message(views.run_result(digest, state, stopped, wording.service))
                 if state in {RunResult.EMPTY, RunResult.DROPPED}:
                     return said, None
-        unchanged = act in {Act.PAUSE, Act.RESUME} and (act is Act.PAUSE) == (digest.paused is not None)
+        unchanged = act in {DigestAction.PAUSE, DigestAction.RESUME} and (act is DigestAction.PAUSE) == (
+            digest.paused is not None
+        )
         return said, None if unchanged else digest
 
-    async def _activate(self, reply: Reply, act: Act, digest: Digest, exposed: int | None) -> Message:
-        if act is Act.RESUME:
+    async def _activate(
+        self, reply: Reply, act: DigestAction, digest: Digest, exposed: int | None
+    ) -> Message:
+        if act is DigestAction.RESUME:
             planned = await self.digests.resume(reply.owner, digest, exposed)
             return views.text_message(views.resumed(planned, digest))
         taken = await self.digests.take_ownership(reply.owner, digest, exposed)
@@ -237,7 +248,7 @@ class DigestHandlers:
 
         After an error, offers the form, filled in from the `typed` text; without a project, asks for it.
         """
-        reply.recovery = partial(reply.offer, OpenFilledForm(digest=typed))
+        reply.fallback = partial(reply.offer, OpenFilledForm(digest=typed))
         if request.problems:
             raise request.problems[0]
         if request.personal:
@@ -406,7 +417,7 @@ class DigestHandlers:
                 await self._show(reply, said, replace=True)
             else:
                 await reply.privately(said)
-            await _notify_owner(reply, planned.digest, Act.CHANGE)
+            await _notify_owner(reply, planned.digest, DigestAction.CHANGE)
 
         return FormResult(then=confirm)
 
@@ -434,7 +445,7 @@ class DigestHandlers:
         return digest_form.choice_options(field, choices, request.text.strip().casefold())
 
 
-async def _notify_owner(reply: Reply, digest: Digest | None, act: Act) -> None:
+async def _notify_owner(reply: Reply, digest: Digest | None, act: DigestAction) -> None:
     """Tell the owner what somebody else did."""
     if digest and digest.owner != reply.owner:
         message = views.owner_notice(digest, reply.owner.user_id, act)

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from bot.features.digests import plans
 from bot.features.digests.editions import Edition
 from bot.features.digests.plans import SOON_DAYS, Section
-from bot.features.digests.reading import Changed
+from bot.features.digests.reading import IssueChanges
 from bot.features.digests.saved_queries import too_large
 from bot.features.issues.views import change_text, due, listed, name_of, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
@@ -35,10 +35,10 @@ from bot.slack.text.mrkdwn import bold, cut, line, link, moment
 from bot.slack.text.wording import Wording
 from bot.spelling import counted
 from bot.store.digests import Digest
-from bot.store.plans import Group, Kind, Plan
+from bot.store.plans import DigestKind, Group, Plan
 
 NAME, SUBJECT, FACTS = 80, 150, 300
-ROWS = 40  # the most blocks for group names and rows
+MAX_ROWS = 40  # the most blocks for group names and rows
 ROOM = 11_000  # the most characters for them
 BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.ALL`)
 BARS = "▁▂▃▄▅▆▇█"
@@ -50,7 +50,7 @@ ORDER: dict[Group, Callable[[Ref], tuple[str, int]]] = {
     "category": lambda ref: (ref.name.casefold(), ref.id),
     "assignee": lambda ref: (ref.name.casefold(), ref.id),
 }
-NOUNS: dict[Kind, str] = {
+NOUNS: dict[DigestKind, str] = {
     "new": "new issues",
     "due": "overdue and upcoming issues",
     "stale": "stale issues",
@@ -58,7 +58,7 @@ NOUNS: dict[Kind, str] = {
     "changed": "changed issues",
     "personal": "issues",
 }
-RESUMED: Mapping[Kind, str] = {
+RESUMED: Mapping[DigestKind, str] = {
     "new": "Its next post includes issues opened while it was paused.",
     "closed": "Its next post includes issues closed while it was paused.",
     "changed": "Its next post includes what changed while it was paused.",
@@ -69,7 +69,7 @@ SECTIONS: dict[Section, str] = {
     "overdue": "Overdue",
     "today": "Due today",
     "assigned": "Newly assigned",
-    "changed": "Changed",
+    "changed": "IssueChanges",
 }
 
 
@@ -180,7 +180,7 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
         for issue in issues:
             new = [*heading, _row(edition, issue, wording, day)]
             room -= sum(BLOCK_WEIGHT + text_length(block) for block in new)
-            if room < 0 or len(blocks) + len(new) > ROWS:
+            if room < 0 or len(blocks) + len(new) > MAX_ROWS:
                 return blocks, rest
             blocks += new
             heading = []
@@ -196,7 +196,9 @@ def _row(edition: Edition, issue: Issue, wording: Wording, day: date) -> Block:
     return section(shown, post_menu(issue.id, wording))
 
 
-def row_text(plan: Plan, issue: Issue, wording: Wording, day: date, changed: Changed | None = None) -> str:
+def row_text(
+    plan: Plan, issue: Issue, wording: Wording, day: date, changed: IssueChanges | None = None
+) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
     below = issue.project if issue.project and issue.project.id != plan.project_id else None
     said = [name_of(below), facts(plan.kind, issue, day)]
@@ -288,7 +290,7 @@ def summary(digest: Digest, issues: Sequence[Issue], now: datetime) -> str:
     return ", ".join(f"{found[one]} {said.lower()}" for one, said in SECTIONS.items() if found[one])
 
 
-def facts(kind: Kind, issue: Issue, day: date) -> str:
+def facts(kind: DigestKind, issue: Issue, day: date) -> str:
     """What a row says about an issue, in mrkdwn."""
     match kind:
         case "due":

@@ -6,7 +6,7 @@ Each reader's notices are one job until the message is being sent; later notices
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.features.digests.buttons import Act
+from bot.features.digests.buttons import DigestAction
 from bot.features.digests.views import act_button, when_of, where, why_paused
 from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.stored import StoredPosts
@@ -18,7 +18,7 @@ from bot.store.digests import Digest, Pause, StoredDigests
 from bot.store.job import Job, Later
 from bot.store.owner import Owner
 
-SHOWN = 20  # the most digests in one notice
+MAX_DIGESTS = 20  # the most digests in one notice
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,20 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
             live = any(digest.plan.live for digest in digests)
             after = "A live feed goes on from then." if live else "The next post catches up."
             hint = f"Choose *Resume* or type `{wording.command('digest')} resume <number>`. {after}"
-    blocks = [_entry(digest, notice, wording) for digest in digests[:SHOWN]]
-    if len(digests) > SHOWN:
-        blocks.append(context(f"and {len(digests) - SHOWN} more"))
+    blocks = [_entry(digest, notice, wording) for digest in digests[:MAX_DIGESTS]]
+    if len(digests) > MAX_DIGESTS:
+        blocks.append(context(f"and {len(digests) - MAX_DIGESTS} more"))
     named = "; ".join(block["text"]["text"] for block in blocks if "text" in block)
     return Message(f"{said} {named}", (section(said), *blocks, context(escape(hint))))
 
 
 def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
     blocks = []
-    for digest in digests[:SHOWN]:
+    for digest in digests[:MAX_DIGESTS]:
         text = f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}"
         why_stopped, take_ownership = (
             why_paused(digest, None, wording),
-            act_button(Act.TAKE_OWNERSHIP, digest, None),
+            act_button(DigestAction.TAKE_OWNERSHIP, digest, None),
         )
         blocks.append(section(f"{text}\n{why_stopped}", take_ownership))
     return Message(" ".join(block["text"]["text"] for block in blocks), tuple(blocks))
@@ -99,4 +99,4 @@ def _entry(digest: Digest, notice: Notice, wording: Wording) -> Block:
     if notice != "stopped":
         return section(text)
     reason_why = why_paused(digest, digest.owner, wording)
-    return section(f"{text}\n{reason_why}", accessory=act_button(Act.RESUME, digest, digest.owner))
+    return section(f"{text}\n{reason_why}", accessory=act_button(DigestAction.RESUME, digest, digest.owner))

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalogs, Part, with_me
-from bot.access.name_matching import TOLD, Names
+from bot.access.name_matching import TOLD, NameIndex
 from bot.access.people import People, Who
 from bot.access.projects import KnownProject
 from bot.errors import UserError
@@ -20,10 +20,10 @@ from bot.service.conventions import NOT, OR
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.digests import Digest
-from bot.store.plans import Choice, FieldValue, FilterKind, Kind, Plan
+from bot.store.plans import DigestKind, FieldValue, FilterKind, FilterValue, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
-Choices = Mapping[FilterKind, tuple[Choice, ...]]
+Choices = Mapping[FilterKind, tuple[FilterValue, ...]]
 
 
 class Filter(NamedTuple):
@@ -44,18 +44,18 @@ FILTERS: Mapping[FilterKind, Filter] = {
 }
 SOON_DAYS = 7  # how many days ahead a digest of due issues looks
 Section = Literal["overdue", "today", "assigned", "changed"]  # a personal digest's sections, in their order
-HAPPENED: Mapping[Kind, Callable[[Issue], datetime | None]] = {
+HAPPENED: Mapping[DigestKind, Callable[[Issue], datetime | None]] = {
     "new": lambda issue: issue.created_on,
     "closed": lambda issue: issue.closed_on,
     "changed": lambda issue: issue.updated_on,
 }
 """When the issues were opened, closed, or changed, for the kinds that list each one once."""
-ORDER: Mapping[Kind, Callable[[Issue], date | None]] = {
+ORDER: Mapping[DigestKind, Callable[[Issue], date | None]] = {
     **HAPPENED,
     "due": lambda issue: issue.due_date,
     "stale": lambda issue: issue.updated_on,
 }
-LATEST: Mapping[Kind, tuple[Sort, ...]] = {
+LATEST: Mapping[DigestKind, tuple[Sort, ...]] = {
     "new": (Sort("created_on", descending=True), Sort("id", descending=True)),
     "closed": (Sort("closed_on", descending=True), Sort("id", descending=True)),
     "changed": (Sort("updated_on", descending=True), Sort("id", descending=True)),
@@ -124,12 +124,12 @@ class Plans:
                     continue
                 part = FILTERS[kind].part
                 refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
-                known = Names("person" if part == "people" else kind, refs)
+                known = NameIndex("person" if part == "people" else kind, refs)
                 wrong: list[UserError] | None = None if problems is None else []
                 for name in names:
                     with collected(wrong):
                         ref = await self._ref(session, kind, name, known)
-                        found[kind] = (*found.get(kind, ()), Choice(ref.id, ref.name))
+                        found[kind] = (*found.get(kind, ()), FilterValue(ref.id, ref.name))
                 if problems is not None and wrong:
                     problems.extend(wrong[:TOLD])
             return found
@@ -143,7 +143,7 @@ class Plans:
             custom_fields=tuple(fields.get(one.id, one) for one in wanted.plan.custom_fields),
         )
 
-    async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: Names) -> Ref:
+    async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: NameIndex) -> Ref:
         if FILTERS[kind].part == "people":
             return await self.people.find(session, typed, known)
         return known.pick(str(typed))
@@ -160,7 +160,7 @@ def charted(plan: Plan) -> bool:
     return plan.kind in ("new", "closed") and not plan.live
 
 
-def happened(kind: Kind, issue: Issue) -> datetime | None:
+def happened(kind: DigestKind, issue: Issue) -> datetime | None:
     """When the issue was opened, closed, or changed, if the kind lists each issue once."""
     return HAPPENED[kind](issue) if kind in HAPPENED else None
 
@@ -223,7 +223,7 @@ def passes(plan: Plan, issue: Issue) -> bool:
     also knows a project's subprojects.
     """
 
-    def among(kind: FilterKind, choices: tuple[Choice, ...]) -> bool:
+    def among(kind: FilterKind, choices: tuple[FilterValue, ...]) -> bool:
         ref: Ref | None = getattr(issue, FILTERS[kind].field)
         return ref is not None and ref.id in {choice.id for choice in choices}
 

@@ -27,7 +27,7 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.covered import Covered
 from bot.store.digests import Digest, DigestProgress, Pause
-from bot.store.job import Again, Done, Job, Later, Outcome
+from bot.store.job import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.store.processes import Clock
 from bot.worker import Settle
@@ -109,7 +109,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         return asked.result
 
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
-        async def over(job: Job, outcome: Outcome) -> None:
+        async def over(job: Job, outcome: JobOutcome) -> None:
             await settle(job, outcome)
             if asked := self._asked.get(job.key):
                 asked.end()
@@ -130,7 +130,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             for job, digest in found
         ]
 
-    async def ready(self, item: DigestRun) -> DigestRun | Outcome:
+    async def ready(self, item: DigestRun) -> DigestRun | JobOutcome:
         run, now = item, self._clock.now()
         if run.job.tried_at and (sent := _sent_of(run.job)):
             run = replace(run, due_at=sent.due_at, missed=sent.missed, asked=sent.asked)
@@ -156,7 +156,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             run = due_run(run, now)
         return await self._if_open(run)
 
-    async def _if_open(self, run: DigestRun) -> DigestRun | Outcome:
+    async def _if_open(self, run: DigestRun) -> DigestRun | JobOutcome:
         """The run, if its channel accepts digests."""
         status = await self.poster.channel_status(run.owner, run.digest.channel_id)
         if status is ChannelStatus.OPEN:
@@ -210,11 +210,11 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         hidden = await self.access.store.created_issues.refused_privacy()
         return DigestReader(self.access.client, session, self._clock.now(), hidden)
 
-    async def post(self, item: DigestRun, content: Content | Pause) -> Outcome:
+    async def post(self, item: DigestRun, content: Content | Pause) -> JobOutcome:
         if isinstance(content, Pause):
             return await self._stop([item], content)
         run = await self._renamed(item, content)
-        latest: list[Content | Outcome] = [self._listed(run, content)]
+        latest: list[Content | JobOutcome] = [self._listed(run, content)]
         times_ready = 0
 
         async def ready() -> Edition | None:
@@ -232,10 +232,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         def covers() -> object:
             return _sending(run, known) if isinstance(known := latest[-1], Content) else None
 
-        if isinstance(known := latest[-1], Outcome):
+        if isinstance(known := latest[-1], JobOutcome):
             return known
         outcome = await self.poster.post(run, ready, covers)
-        if isinstance(known := latest[-1], Outcome):
+        if isinstance(known := latest[-1], JobOutcome):
             return known
         match outcome:
             case Later():
@@ -256,14 +256,14 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         posted = {one.issue_id for one in known}
         return replace(content, issues=tuple(issue for issue in content.issues if issue.id not in posted))
 
-    def _listed(self, run: DigestRun, content: Content) -> Content | Outcome:
+    def _listed(self, run: DigestRun, content: Content) -> Content | JobOutcome:
         """What a run posts; what becomes of its job if that's nothing."""
         nothing = not content.issues and not too_large(content)
         if nothing and (run.asked or not run.digest.plan.empty):
             return self._finished(run, RunResult.EMPTY, content)
         return content
 
-    async def _listed_again(self, run: DigestRun, content: Content) -> Content | Outcome:
+    async def _listed_again(self, run: DigestRun, content: Content) -> Content | JobOutcome:
         """Return `_listed` without issues that are no longer public.
 
         Reads little, because the channel's turn has come: the key isn't verified, and shows what everyone can

@@ -13,7 +13,7 @@ from bot.store.plans import Plan
 MAX_PAGES = 10
 
 
-class Read(Protocol):
+class FetchedList(Protocol):
     """The part of a list that was read; there may be `more`."""
 
     @property
@@ -23,7 +23,7 @@ class Read(Protocol):
     def more(self) -> bool: ...
 
 
-def too_large(read: Read) -> bool:
+def too_large(read: FetchedList) -> bool:
     """Whether nothing is listed only because there was more than could be read."""
     return read.more and not read.issues
 

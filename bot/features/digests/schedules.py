@@ -39,7 +39,7 @@ _FIELDS = 5
 _STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
 _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
-LONGEST = 200  # the most characters in a cron expression
+MAX_CRON_LENGTH = 200  # the most characters in a cron expression
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
 PERIODS = 8  # how many periods the chart shows
 INSTANT = timedelta(microseconds=1)
@@ -302,11 +302,11 @@ def _hourly(words: list[str]) -> Schedule:
 
 def _cron(fields: list[str]) -> Schedule:
     cron = " ".join(fields).upper()
-    if len(fields) != _FIELDS or len(cron) > LONGEST:
+    if len(fields) != _FIELDS or len(cron) > MAX_CRON_LENGTH:
         raise ScheduleError(
             "A cron expression has five fields, from the minute to the day of the week, and at most {most} "
             "characters. Try `cron 0 9 * * 1-5`.",
-            most=LONGEST,
+            most=MAX_CRON_LENGTH,
         )
     try:
         first = next(CronSim(cron, _LONG_AGO), None)
@@ -344,7 +344,7 @@ def _zones_like(typed: str) -> list[str]:
     for key, name in _zones().items():
         if not key.startswith("etc/"):
             by_city.setdefault(key.rpartition("/")[2], []).append(name)
-    wanted = typed[:LONGEST].rpartition("/")[2]
+    wanted = typed[:MAX_CRON_LENGTH].rpartition("/")[2]
     starting = [city for city in by_city if len(wanted) >= _NEAR and city.startswith(wanted)]
     near = [wanted] if wanted in by_city else starting or get_close_matches(wanted, by_city, _NEAR, 0.8)
     return [name for city in near for name in by_city[city]][:_NEAR]

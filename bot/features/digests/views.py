@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bot.features.digests import buttons, plans
 from bot.features.digests import message as digest_message
-from bot.features.digests.buttons import ACTS, Act
+from bot.features.digests.buttons import ACTS, DigestAction
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
 from bot.features.digests.editions import RunResult, next_due
@@ -32,11 +32,11 @@ from bot.slack.text.wording import Wording
 from bot.spelling import counted, prose_kind, series
 from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
-from bot.store.plans import Choice, FilterKind, Plan
+from bot.store.plans import FilterKind, FilterValue, Plan
 
 NAME = 80
 PREVIEWED = 5  # the most rows in a preview
-SHOWN = 10  # more digests would exceed Slack's limits on blocks and text
+MAX_DIGESTS = 10  # more digests would exceed Slack's limits on blocks and text
 FILTERS = 300
 CHOOSE_PROJECT = "Choose a project first. Then I can show you a preview."
 SET_UP = (
@@ -83,18 +83,18 @@ class Action:
 
 
 ACTIONS = {
-    Act.NOW: Action("Send now", "Send {it} now?", "It posts in the channel right away.", "sent"),
-    Act.PAUSE: Action("Pause", "Pause {it}?", "It won't post until someone resumes it.", "paused"),
-    Act.RESUME: Action("Resume", "Resume {it}?", "It starts posting again.", "resumed"),
-    Act.CHANGE: Action("Edit", "", "", "edited"),
-    Act.TAKE_OWNERSHIP: Action(
+    DigestAction.NOW: Action("Send now", "Send {it} now?", "It posts in the channel right away.", "sent"),
+    DigestAction.PAUSE: Action("Pause", "Pause {it}?", "It won't post until someone resumes it.", "paused"),
+    DigestAction.RESUME: Action("Resume", "Resume {it}?", "It starts posting again.", "resumed"),
+    DigestAction.CHANGE: Action("Edit", "", "", "edited"),
+    DigestAction.TAKE_OWNERSHIP: Action(
         "Take ownership",
         "Take ownership of {it}?",
         "It will show everyone in the channel what you can see in the project.",
         "took ownership of",
     ),
-    Act.REMOVE: Action("Remove", "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"),
-    Act.RESTORE: Action("Undo", "", "", "restored"),
+    DigestAction.REMOVE: Action("Remove", "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"),
+    DigestAction.RESTORE: Action("Undo", "", "", "restored"),
 }
 
 
@@ -110,9 +110,9 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
     else:
         text = "No digests in this channel yet."
     blocks.append(section(text))
-    for digest in digests[:SHOWN]:
+    for digest in digests[:MAX_DIGESTS]:
         blocks += [section(_entry(digest, user, wording)), *_buttons(digest, user)]
-    if more := [str(digest.id) for digest in digests[SHOWN:]]:
+    if more := [str(digest.id) for digest in digests[MAX_DIGESTS:]]:
         blocks.append(context(f"{len(more)} more: {', '.join(more)}"))
     if not digests:
         how = f"`{wording.command('digest')} add <project> daily 9` posts new issues here every morning."
@@ -120,7 +120,7 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
     blocks.append(
         actions([button("Add digest", buttons.OpenAddForm(), style=None if digests else "primary")])
     )
-    names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:SHOWN])
+    names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:MAX_DIGESTS])
     return _below(said, f"{text}: {names}" if digests else text, blocks)
 
 
@@ -150,36 +150,40 @@ def where(digest: Digest) -> str:
 
 
 def _buttons(digest: Digest, user: Owner) -> list[Block]:
-    first = [Act.RESUME] if digest.paused else [Act.NOW, Act.PAUSE][digest.plan.live :]
-    last = [Act.REMOVE] if digest.owner == user else [Act.TAKE_OWNERSHIP, Act.REMOVE]
-    shown = [act_button(act, digest, user) for act in (*first, Act.CHANGE, *last)]
+    first = (
+        [DigestAction.RESUME] if digest.paused else [DigestAction.NOW, DigestAction.PAUSE][digest.plan.live :]
+    )
+    last = (
+        [DigestAction.REMOVE] if digest.owner == user else [DigestAction.TAKE_OWNERSHIP, DigestAction.REMOVE]
+    )
+    shown = [act_button(act, digest, user) for act in (*first, DigestAction.CHANGE, *last)]
     if not digest.personal:
         shown.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
     return rows(shown)
 
 
-def act_button(act: Act, digest: Digest, user: Owner | None) -> Element:
+def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element:
     """The button for `user`, or for everyone in the channel; it asks first for someone else's digest."""
     action, mine = ACTIONS[act], digest.owner == user
     owner = shortened(digest.owner_name, NAME)
-    danger = "danger" if act is Act.REMOVE else None
+    danger = "danger" if act is DigestAction.REMOVE else None
     question = None
-    if action.ask and (not mine or act is Act.REMOVE):
+    if action.ask and (not mine or act is DigestAction.REMOVE):
         it = f"digest {digest.id}" if mine else f"{owner}'s digest"
         told = "" if mine else f" {owner} will be notified."
         question = confirm(action.ask.format(it=it), action.then + told, action.label, style=danger)
-    agrees = mine and act is Act.RESUME and digest.paused is Pause.NOT_PUBLIC
+    agrees = mine and act is DigestAction.RESUME and digest.paused is Pause.NOT_PUBLIC
     carried = ACTS[act](
         digest=digest.id,
         owner=digest.owner.user_id,
         personal=digest.personal,
         agreed=digest.plan.project_id if agrees else None,
     )
-    label = "Change" if act is Act.CHANGE and digest.personal else action.label
+    label = "Change" if act is DigestAction.CHANGE and digest.personal else action.label
     return button(label, carried, style=danger, confirm=question)
 
 
-def confirmation(digest: Digest, act: Act) -> Message:
+def confirmation(digest: Digest, act: DigestAction) -> Message:
     """The question before someone else's digest is acted on."""
     action, owner = ACTIONS[act], line(shortened(digest.owner_name, NAME))
     text = (
@@ -187,11 +191,11 @@ def confirmation(digest: Digest, act: Act) -> Message:
         f"{owner} will be notified."
     )
     carried = ACTS[act](digest=digest.id, owner=digest.owner.user_id)
-    style = "danger" if act is Act.REMOVE else "primary"
+    style = "danger" if act is DigestAction.REMOVE else "primary"
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
 
 
-def which_digest(digests: Sequence[Digest], act: Act | None) -> Message:
+def which_digest(digests: Sequence[Digest], act: DigestAction | None) -> Message:
     """A button for each digest that a command without a number may mean."""
     each = [
         button(
@@ -212,7 +216,7 @@ def replace_personal(digest: Digest, plan: Plan) -> Message:
     return Message(text, (section(text), button_row("Replace", carried)))
 
 
-def exposing(digest: Digest, act: Act) -> Message:
+def exposing(digest: Digest, act: DigestAction) -> Message:
     """The question before a channel is shown a project that isn't public."""
     action = ACTIONS[act]
     text = f"{_exposed(digest)} {action.ask.format(it=f'digest {digest.id}')}"
@@ -263,7 +267,7 @@ def filters_in_words(plan: Plan) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _filter(kind: FilterKind, chosen: Sequence[Choice]) -> str:
+def _filter(kind: FilterKind, chosen: Sequence[FilterValue]) -> str:
     return f"{prose_kind(plans.FILTERS[kind].label.lower())} {line(series([one.name for one in chosen]))}"
 
 
@@ -295,7 +299,9 @@ def added(planned: Planned, service: str) -> Message:
     if digest.agreed_project is not None and not digest.direct:
         blocks.append(section(_exposed(digest)))
         text += f" {_exposed(digest)}"
-    blocks.append(actions([act_button(act, digest, digest.owner) for act in (Act.CHANGE, Act.REMOVE)]))
+    blocks.append(
+        actions([act_button(act, digest, digest.owner) for act in (DigestAction.CHANGE, DigestAction.REMOVE)])
+    )
     return Message(text, tuple(blocks))
 
 
@@ -339,18 +345,20 @@ def restored(digest: Digest, user: Owner, wording: Wording) -> str:
     return f"{_named(digest)} is restored. {status}"
 
 
-def owner_notice(digest: Digest, who: str, act: Act) -> Message:
+def owner_notice(digest: Digest, who: str, act: DigestAction) -> Message:
     text = (
         f"<@{who}> {ACTIONS[act].done} your {bold(digest.plan.project)} digest in {where(digest)}, "
         f"{when_of(digest.plan)}."
     )
-    if act is Act.REMOVE:
+    if act is DigestAction.REMOVE:
         return _undoable(text, digest)
-    return text_message(f"{text} It now shows what they can see." if act is Act.TAKE_OWNERSHIP else text)
+    return text_message(
+        f"{text} It now shows what they can see." if act is DigestAction.TAKE_OWNERSHIP else text
+    )
 
 
 def _undoable(text: str, digest: Digest) -> Message:
-    return Message(text, (section(text, button("Undo", ACTS[Act.RESTORE](digest=digest.id))),))
+    return Message(text, (section(text, button("Undo", ACTS[DigestAction.RESTORE](digest=digest.id))),))
 
 
 def run_result(digest: Digest, state: RunResult | None, stopped: str, service: str) -> str:

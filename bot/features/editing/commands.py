@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bot.errors import UnknownWord, UserError, WrongField
-from bot.features.editing.editing import Edit, Step
+from bot.features.editing.editing import Edit, StatusTransition
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
 from bot.slack.language import values
@@ -15,8 +15,8 @@ from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.questions import Question, is_question
 from bot.slack.language.reading import change
-from bot.slack.language.tokens import Value, Word, as_typed, split_first_line
-from bot.slack.language.values import Typist
+from bot.slack.language.tokens import Token, Word, as_typed, split_first_line
+from bot.slack.language.values import CommandContext
 from bot.spelling import slip, word_meant
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
@@ -83,7 +83,7 @@ def typed_change(text: str, number: int) -> TypedChange:
 
 def edit_command(
     typed: TypedChange,
-    typist: Typist,
+    typist: CommandContext,
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> Edit:
     """The change that was typed; empty for the form. Raises NotUnderstood, with the rest of the change."""
@@ -98,7 +98,7 @@ def edit_command(
         WrongField(CHANGEABLE[key].name, _never_empty(CHANGEABLE[key])) for key in unclearable
     ]
     found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
-    steps = [Step(step.text) for step in given.options.get("step", ())]
+    steps = [StatusTransition(step.text) for step in given.options.get("step", ())]
     cannot = given.options.get("cannot", ())
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, typed.below]))
@@ -146,7 +146,7 @@ def _may_be_status(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
     return len(words) == 1 or slip(typed, statuses) is not None
 
 
-def _is_nothing(value: Value) -> bool:
+def _is_nothing(value: Token) -> bool:
     return value.text.lower() in NOTHING
 
 

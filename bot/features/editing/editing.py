@@ -17,7 +17,7 @@ from bot.features.issues.fields import (
     FIELDS,
     Draft,
     Field,
-    Kind,
+    FieldType,
     ResolvedValue,
     custom_inputs,
     fields_of,
@@ -29,7 +29,7 @@ from bot.features.issues.issues import (
     ServiceChange,
     assigned_to,
     explained,
-    marks,
+    fingerprints,
     same,
     service_changes,
     texts,
@@ -43,7 +43,7 @@ from bot.store.owner import Owner
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
 
 
-class Step(StrEnum):
+class StatusTransition(StrEnum):
     """A change of status by what it does."""
 
     CLOSE = "close"
@@ -59,7 +59,7 @@ class Edit(Draft):
 
     cleared: tuple[str, ...] = ()
     guessed: frozenset[str] = frozenset()
-    step: Step | None = None
+    step: StatusTransition | None = None
 
     def without(self, names: Collection[str]) -> "Edit":
         """The same without these fields, by their names in the form."""
@@ -112,7 +112,7 @@ class Editable:
             if not isinstance(ref, Ref) or not isinstance(typed, str) or typed == "me":
                 continue
             name, said = ref.name.casefold(), typed.casefold().removeprefix("@")
-            kind = "person" if field.kind is Kind.PERSON else field.name
+            kind = "person" if field.kind is FieldType.PERSON else field.name
             long = len(said) >= ENOUGH
             part = re.search(rf"\b{re.escape(said)}" + ("" if long else r"\b"), name)
             sure = part and (long or kind == "person")  # Bo is a first name
@@ -141,7 +141,9 @@ class Editable:
         """Whether the change is to close the issue."""
         name = str(edit.values.get("status") or "").casefold()
         meant = (one for one in self.every_status if name in (one.name.casefold(), f"#{one.id}"))
-        return edit.step is Step.CLOSE or any(isinstance(one, IssueStatus) and one.is_closed for one in meant)
+        return edit.step is StatusTransition.CLOSE or any(
+            isinstance(one, IssueStatus) and one.is_closed for one in meant
+        )
 
     def refused(self, wanted: "Wanted") -> WrongField | None:
         """The error for a status that the issue can't get from this user, if the service tells."""
@@ -159,12 +161,16 @@ class Editable:
         )
         return WrongField("status", refused)
 
-    def _stepped(self, step: Step) -> Ref:
+    def _stepped(self, step: StatusTransition) -> Ref:
         """The first status in the service's order that closes or reopens the issue.
 
         That is the current one if it is closed or open already. Raises UserError.
         """
-        closes, current, allowed = step is Step.CLOSE, self.issue.status, self.catalog.lists["statuses"]
+        closes, current, allowed = (
+            step is StatusTransition.CLOSE,
+            self.issue.status,
+            self.catalog.lists["statuses"],
+        )
         fitting = [
             status for status in allowed if isinstance(status, IssueStatus) and status.is_closed is closes
         ]
@@ -231,7 +237,7 @@ def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
 
 
 @dataclass(frozen=True)
-class Changed:
+class FieldChange:
     """A field's value before and after; `name` as in `held`."""
 
     name: str
@@ -255,9 +261,9 @@ class Edited:
 
     before: Issue
     issue: Issue
-    changed: tuple[Changed, ...] = ()
+    changed: tuple[FieldChange, ...] = ()
     not_taken: tuple[ServiceChange, ...] = ()
-    already: tuple[Changed, ...] = ()
+    already: tuple[FieldChange, ...] = ()
     left: tuple[BotError, ...] = ()
     mine: bool = False  # whether it is assigned to the user now
     final: bool = False  # whether the workflow has no way back to the status before
@@ -279,7 +285,7 @@ class EditConflict(UserError):
     labels: str
     editable: Editable
     wanted: Wanted
-    fields: tuple[Changed, ...]
+    fields: tuple[FieldChange, ...]
 
 
 class Editing:
@@ -304,9 +310,9 @@ class Editing:
     ) -> Edited:
         """Change an issue; only what differs from it is sent.
 
-        `opened` are the `marks` of the issue that the form was opened with. Raises EditConflict if somebody
-        changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the errors of
-        `Issues.update`.
+        `opened` are the `fingerprints` of the issue that the form was opened with. Raises EditConflict if
+        somebody changed the same fields since, WrongField, IssueNotFound, NotLinked, IssueRefused and the
+        errors of `Issues.update`.
         """
         async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
@@ -319,7 +325,7 @@ class Editing:
         if not wanted.names:
             already = _changes(everything.by_name, before, values, values)
             return Edited(before, before, already=already, mine=assigned_to(session, before))
-        now = marks(before)
+        now = fingerprints(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
         if conflicting := [name for name in wanted.by_name if _in_form(name) in others]:
             async with self.access.accounts.reading(owner) as session:
@@ -372,8 +378,8 @@ class Editing:
     async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
         """Change fields back to the values that they had, except those that somebody changed since.
 
-        `after` are the `marks` of the values that were changed. Raises what `apply` raises, and UserError if
-        no field can be changed back.
+        `after` are the `fingerprints` of the values that were changed. Raises what `apply` raises, and
+        UserError if no field can be changed back.
         """
         left: list[BotError] = []
         while True:
@@ -423,15 +429,17 @@ def _changes(
     issue: Issue,
     before: Mapping[str, ResolvedValue | None],
     after: Mapping[str, ResolvedValue | None],
-) -> tuple[Changed, ...]:
+) -> tuple[FieldChange, ...]:
     """The fields' values before and after; custom fields are labeled as in `issue`."""
     labels = {f"cf_{field.id}": field.name for field in issue.custom_fields}
     labels |= {key: field.label for key, field in CHANGEABLE.items()}
-    return tuple(Changed(name, labels.get(name, name), before.get(name), after.get(name)) for name in names)
+    return tuple(
+        FieldChange(name, labels.get(name, name), before.get(name), after.get(name)) for name in names
+    )
 
 
 def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit, dict[str, str]]:
-    """The change that restores the fields with these names, and the `marks` of what they hold now."""
+    """The change that restores the fields with these names, and the `fingerprints` of what they hold now."""
     values = {key: field.answered(before) for key, field in CHANGEABLE.items() if key in names}
     custom = {one.id: one.value for one in before.custom_fields if f"cf_{one.id}" in names and texts(one)}
     back = Edit(
@@ -441,7 +449,7 @@ def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit,
         cleared=tuple(name for name in names if held(before).get(name) is None),
     )
     in_form = set(map(_in_form, names))
-    return back, {name: mark for name, mark in marks(after).items() if name in in_form}
+    return back, {name: mark for name, mark in fingerprints(after).items() if name in in_form}
 
 
 def _in_form(name: str) -> str:

@@ -9,7 +9,7 @@ from bot.features.editing.editing import Edit, Editable, Wanted
 from bot.features.issues import field_inputs
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, ResolvedValue
 from bot.features.issues.fields import Field as IssueField
-from bot.features.issues.issues import marks, texts
+from bot.features.issues.issues import fingerprints, texts
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
@@ -24,7 +24,7 @@ CUSTOM_FIELDS = 30
 
 
 class EditMetadata(Metadata):
-    """`opened` are the `marks` of the issue that the form was opened with, of the fields that it shows."""
+    """`opened` are the `fingerprints` of the fields that the form shows, as the issue had them then."""
 
     issue: Number
     opened: dict[str, str] = Field(default_factory=dict)
@@ -79,7 +79,7 @@ def edit_form(
         block | {"block_id": block["block_id"] + tag} if "block_id" in block else block for block in inputs
     )
     blocks += [*notes, *tagged]
-    opened = {name: mark for name, mark in marks(issue).items() if name in names}
+    opened = {name: mark for name, mark in fingerprints(issue).items() if name in names}
     metadata = EditMetadata(issue=issue.id, opened=opened, place=place)
     return forms.form(CALLBACK_ID, title(issue.id), blocks, submit="Save", metadata=metadata.dump())
 

@@ -36,7 +36,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button, shortened
 from bot.slack.surfaces.forms import FormResult
-from bot.spelling import mark
+from bot.spelling import fingerprint
 
 GUESSED = ("status", "assignee")  # fields whose names may be words of a comment
 COMMENT_SHOWN, LAST_CHANGE = 50, "last change"
@@ -64,17 +64,17 @@ class EditHandlers:
 
     async def command(self, reply: Reply, number: int, text: str) -> None:
         """`/issue 42 close due:friday`; without a change, the form."""
-        reply.recovery = partial(self._way_on, reply, number, None)
+        reply.fallback = partial(self._fallback, reply, number, None)
 
         typed = typed_change(text, number)
-        reply.recovery = partial(self._way_on, reply, number, None, comment=typed.comment)
+        reply.fallback = partial(self._fallback, reply, number, None, comment=typed.comment)
         edit = await self._read(reply, typed)
         if edit == Edit():
             await reply.open(forms.loading(edit_form.title(number)))
             await self._fill(reply, number, edit)
             return
         comment = typed.comment if edit.guessed else ""
-        reply.recovery = partial(self._way_on, reply, number, edit, comment=comment)
+        reply.fallback = partial(self._fallback, reply, number, edit, comment=comment)
         edited = await self.editing.apply(reply.owner, number, edit)
         await self._tell(reply, edited, hidden_fields([*edit.values, *edit.cleared], edited.issue))
 
@@ -119,7 +119,7 @@ class EditHandlers:
         fields = [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
         return Vocabulary(names, fields)
 
-    async def _way_on(
+    async def _fallback(
         self, reply: Reply, number: int, edit: Edit | None, error: BotError, *, comment: str = ""
     ) -> Block | None:
         """Return the buttons below an error: the form filled in, or else the issue.
@@ -162,7 +162,7 @@ class EditHandlers:
 
     async def _undo(self, reply: Reply, undo: UndoChange, *, replace: bool) -> None:
         done = UserError("You've already undone this change.")
-        reply.recovery = opening(undo.issue, reply.wording)
+        reply.fallback = opening(undo.issue, reply.wording)
         async with claimed(self.once, f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
         shareable = reply.place.channel_id is not None
@@ -175,7 +175,7 @@ class EditHandlers:
     async def status_chosen(self, press: ButtonPress[SetStatus], reply: Reply) -> None:
         """*Status* on a card, which is then shown again: also after a refusal, since it shows the choice."""
         number, status = press.button.issue, press.button.status
-        reply.recovery = opening(number, reply.wording)
+        reply.fallback = opening(number, reply.wording)
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"status": f"#{status}"}))
         except (WrongField, Refused):
@@ -203,10 +203,10 @@ class EditHandlers:
         """
         number, confirmed = assign.issue, assign.holder is not None
         in_form = reply.in_form or reply.place.home
-        reply.recovery = opening(number, reply.wording)
+        reply.fallback = opening(number, reply.wording)
         if in_form and not confirmed:
             await reply.open(forms.loading(f"#{number}"))
-        opened = {ASSIGNEE: mark(str(assign.holder)) if confirmed else mark()}
+        opened = {ASSIGNEE: fingerprint(str(assign.holder)) if confirmed else fingerprint()}
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"to": "me"}), opened)
         except EditConflict as error:
@@ -238,7 +238,7 @@ class EditHandlers:
         self, reply: Reply, number: int, edit: Edit, *, said: str = "", wrong: tuple[str, ...] = ()
     ) -> None:
         """Show the issue's values in the open form, and over them those of `edit`."""
-        reply.recovery = opening(number, reply.wording)
+        reply.fallback = opening(number, reply.wording)
         editable, wanted, errors = await self.editing.editable(reply.owner, number, edit)
         more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in said]
         view = edit_form.edit_form(

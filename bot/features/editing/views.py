@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.errors import UserError
-from bot.features.editing.editing import Changed, Edit, Edited
+from bot.features.editing.editing import Edit, Edited, FieldChange
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue
-from bot.features.issues.fields import Field, Kind, ResolvedValue
+from bot.features.issues.fields import Field, FieldType, ResolvedValue
 from bot.features.issues.views import (
     ASSIGN,
     SHARE,
@@ -107,7 +107,7 @@ def assign_instead(issue: Issue, wording: Wording) -> Message:
     return Message(text, (section(text, button(ASSIGN, assign)), open_buttons(issue.id, wording)))
 
 
-def conflict(fields: tuple[Changed, ...]) -> Block:
+def conflict(fields: tuple[FieldChange, ...]) -> Block:
     """What somebody else made of fields, and what the user entered."""
     lines = []
     for one in fields:
@@ -120,17 +120,17 @@ def _listed(lines: list[str]) -> str:
     return "\n".join(f"• {said}" for said in lines)
 
 
-def _change(change: Changed) -> str:
+def _change(change: FieldChange) -> str:
     before, after = _value(change.field, change.before), _value(change.field, change.after)
     return f"{line(change.label)}: {before} → *{after}*"
 
 
-def _already(change: Changed) -> str:
+def _already(change: FieldChange) -> str:
     value = "empty" if change.after is None else f"*{_value(change.field, change.after)}*"
     return f"{line(change.label)} is already {value}"
 
 
 def _value(field: Field | None, value: ResolvedValue | None) -> str:
     if value is None:
-        return "Unassigned" if field and field.kind is Kind.PERSON else "none"
+        return "Unassigned" if field and field.kind is FieldType.PERSON else "none"
     return value_text(field, value)

@@ -17,7 +17,7 @@ from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Event, Place
+from bot.slack.interaction import Destination, Event
 from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
@@ -110,7 +110,7 @@ class EmojiHandlers:
         channel, emoji = Channel(reply.owner.team_id, item["channel"]), event.event["reaction"]
         if emoji.partition("::")[0] != await self.parts.store.channels.emoji(channel):
             return
-        reply = reply.at(Place(channel.channel_id))
+        reply = reply.at(Destination(channel.channel_id))
         try:
             await self.parts.store.links.required(reply.owner)
             await self._create_once(reply, Source(channel.channel_id, item["ts"]))

@@ -10,7 +10,7 @@ import structlog
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.files import views
 from bot.features.files.attach import Batch, CantAttach, Files, FileState, FileToAttach
-from bot.features.files.jobs import FileJobs, Job, name_of, new_batch
+from bot.features.files.jobs import FileJobs, FileSelection, name_of, new_batch
 from bot.features.files.views import AttachFromMessage, DescribeFile, RetryFiles
 from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
@@ -20,7 +20,7 @@ from bot.features.issues.views import issue_option, told
 from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut
+from bot.slack.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
@@ -105,9 +105,13 @@ class FileHandlers:
         job = await self.jobs.load(reply, press.button.job)
         async with self.files.access.accounts.reading(reply.owner) as session:
             issue = issue_option(await self.files.issues.one(session, press.button.issue))
-        await self._show_message_form(reply.at(Place.from_json(job.place)), job, press.button.job, issue)
+        await self._show_message_form(
+            reply.at(Destination.from_json(job.place)), job, press.button.job, issue
+        )
 
-    async def _show_message_form(self, reply: Reply, job: Job, job_id: str, issue: JSON | None) -> None:
+    async def _show_message_form(
+        self, reply: Reply, job: FileSelection, job_id: str, issue: JSON | None
+    ) -> None:
         if not job.files:
             why = " ".join(f"{file.name}: {file.why}" for file in job.missing)
             raise UserError("I can't attach these files. {why}", why=why)
@@ -130,7 +134,7 @@ class FileHandlers:
             files = [
                 FileToAttach(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")
             ]
-            job = Job(files=tuple(files), place=reply.place.as_json(), own=True)
+            job = FileSelection(files=tuple(files), place=reply.place.as_json(), own=True)
         await self.jobs.fill(reply, batch, job.files, own=job.own)
         return await self._attach(reply, number, batch, job)
 
@@ -142,7 +146,7 @@ class FileHandlers:
         if not in_form:
             await reply.open(loading("Attach files"))
         pressed = reply.place
-        reply = reply.at(Place.from_json(job.place))
+        reply = reply.at(Destination.from_json(job.place))
         batch = new_batch(job.since)
         retried = UserError("You've already retried these files. Check the issue.")
         async with claimed(self.files.access.store.jobs, f"retry:{job_id}", retried):
@@ -169,7 +173,7 @@ class FileHandlers:
         await self.files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
         return FormResult.told(TITLE, views.described(metadata.issue, name, description, reply.wording))
 
-    async def _attach(self, reply: Reply, number: int, batch: Batch, job: Job) -> FormResult:
+    async def _attach(self, reply: Reply, number: int, batch: Batch, job: FileSelection) -> FormResult:
         try:
             await self.files.attach(reply.owner, number, batch)
         except CantAttach as error:

@@ -38,7 +38,7 @@ STORAGE = {"gdrive": "Google Drive", "dropbox": "Dropbox", "box": "Box", "onedri
 """The names of Slack's `external_type`s."""
 
 
-class Job(BaseModel):
+class FileSelection(BaseModel):
     """Files, the issue that they are for, and the message that they come from, where known.
 
     `since` is the first attempt. With `own`, only files that the user uploaded to Slack are accepted, since a
@@ -68,7 +68,7 @@ class FileJobs:
 
     parts: Parts
 
-    async def from_message(self, reply: Reply, message: JSON) -> Job:
+    async def from_message(self, reply: Reply, message: JSON) -> FileSelection:
         """A job for the files of a message. Raises UserError if it has none."""
         given = (message.get("files") or [])[:MAX_FILES]
         if not given:
@@ -79,28 +79,28 @@ class FileJobs:
                 missing.append(MissingFile(name=name_of(file), why=reply.wording.sentence(found)))
             else:
                 files.append(FileToAttach(id=found["id"], name=name_of(found)))
-        return Job(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
+        return FileSelection(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
 
     async def save_message(self, reply: Reply, message: JSON) -> str:
         """Save a message with its files, if any, and the place to reply; returns the job's id."""
-        job = await self.from_message(reply, message) if message.get("files") else Job(files=())
+        job = await self.from_message(reply, message) if message.get("files") else FileSelection(files=())
         about = {"message": message_saveable(message), "place": reply.place.as_json()}
         return await self.save(reply, job.model_copy(update=about))
 
-    async def save(self, reply: Reply, job: Job) -> str:
+    async def save(self, reply: Reply, job: FileSelection) -> str:
         return await self.parts.store.saved_input.put(reply.owner, job.model_dump(mode="json"))
 
-    async def load(self, reply: Reply, job_id: str) -> Job:
+    async def load(self, reply: Reply, job_id: str) -> FileSelection:
         """The user's saved job. Raises UserError if it isn't stored anymore."""
         payload = await self.parts.store.saved_input.get(reply.owner, job_id)
         if payload is None:
             raise UserError("This has expired. Attach the files again.")
         try:
-            return Job.model_validate(payload)
+            return FileSelection.model_validate(payload)
         except ValidationError:
             raise ActionExpired from None
 
-    async def message(self, reply: Reply, job_id: str) -> Job:
+    async def message(self, reply: Reply, job_id: str) -> FileSelection:
         """Load a job with a message. Raises ActionExpired for any other."""
         job = await self.load(reply, job_id)
         if "ts" not in job.message:
@@ -137,7 +137,7 @@ class FileJobs:
     ) -> None:
         """Set the batch's files: those of a thread in their order, and the form's own that are checked."""
         job_id = form.view.metadata.get("files")
-        job = await self.load(reply, str(job_id)) if job_id else Job(files=())
+        job = await self.load(reply, str(job_id)) if job_id else FileSelection(files=())
         checked = forms.Values(form.view.json).all_chosen("files")
         unchecked = {file.id for file in job.files} - set(checked)
         known = {str(file["id"]): file for file in of_thread if file["id"] not in unchecked}
@@ -146,11 +146,13 @@ class FileJobs:
         batch.in_order = bool(of_thread)
         await self.fill(reply, batch, files, known, own=job.own)
 
-    async def results(self, reply: Reply, number: int, batch: Batch, job: Job | None = None) -> Message:
+    async def results(
+        self, reply: Reply, number: int, batch: Batch, job: FileSelection | None = None
+    ) -> Message:
         """The result of each file, below those of the `job` settled before, with a button that retries the
         failed ones.
         """
-        job = job or Job(files=())
+        job = job or FileSelection(files=())
         retryable = batch.in_state(FileState.FAILED, FileState.UNSURE)
         settled = [file for file in batch.files if file not in retryable]
         rows = (*job.rows, *(views.row(number, file, reply.wording) for file in settled))

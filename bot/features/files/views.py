@@ -8,7 +8,7 @@ from bot.features.issues.buttons import NewIssueWithFiles
 from bot.features.issues.views import format_size, title, with_reason
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment, Issue
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -71,7 +71,11 @@ def files_form(issue: Issue | None, metadata: str) -> JSON:
 
 
 def message_form(
-    known: Sequence[forms.Choice], files: Sequence[Block], issue: JSON | None, job_id: str, metadata: str
+    known: Sequence[forms.SelectOption],
+    files: Sequence[Block],
+    issue: JSON | None,
+    job_id: str,
+    metadata: str,
 ) -> JSON:
     """The form for a message's files: which ones, the issue, and their names."""
     blocks: list[Block] = [
@@ -92,7 +96,7 @@ def _issue_field(chosen: JSON | None) -> Block:
 
 
 def files_field(
-    known: Sequence[forms.Choice], missing: Sequence[MissingFile], *, optional: bool = True
+    known: Sequence[forms.SelectOption], missing: Sequence[MissingFile], *, optional: bool = True
 ) -> list[Block]:
     """Checkboxes for a message's files, all checked, and why some files are left out."""
     blocks: list[Block] = []
@@ -159,7 +163,7 @@ def announced(issue: Issue, count: int, wording: Wording, by: str, permalink: st
     return f"{line(by)} attached {counted(count, 'file')} from {message} to {title(issue, wording)}"
 
 
-def attached(issue: Issue, count: int, wording: Wording, announced: Announced | None) -> Message | None:
+def attached(issue: Issue, count: int, wording: Wording, announced: PostOutcome | None) -> Message | None:
     """The private reply to the user who attached a message's files, if that wasn't announced."""
     text = f"Attached {counted(count, 'file')} to {title(issue, wording)}."
     answer = Message(text, (section(text),))

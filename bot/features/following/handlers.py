@@ -17,10 +17,10 @@ from bot.features.issues.creating import Created
 from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, Place
+from bot.slack.interaction import ButtonPress, Destination
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, NotDelivered, poster_of
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, NotDelivered, PostOutcome, poster_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
@@ -106,19 +106,19 @@ class FollowHandlers:
         number = seen.issue.id
         ts: str | None = None
 
-        async def announce() -> Announced:
+        async def announce() -> PostOutcome:
             nonlocal ts
             stop = StopFollowing(issue=number)
             by = (await reply.profile()).name
             post = views.post(seen, reply.wording, by, stop, direct=place.direct)
-            announced, ts = await reply.at(Place(place.channel_id, place.ts or None)).post(
+            announced, ts = await reply.at(Destination(place.channel_id, place.ts or None)).post(
                 post, partial(self._may_post, reply.owner, seen, place, agreed)
             )
             return announced
 
         twice = f"follow:{place.channel_id}:{place.ts}:{number}"
         announced = await announced_once(self.once, twice, announce)
-        if announced is not Announced.YES:
+        if announced is not PostOutcome.YES:
             raise _not_followed(number, announced)
         if ts:
             followed = await self.following.start(reply.owner, seen, place, ts, agreed=agreed)
@@ -140,7 +140,7 @@ class FollowHandlers:
         message = await built(reply.slack, reply.platform, poster, seen, stop, direct=place.direct)
         agreed = press.button.agreed
         if not await self._may_post(owner, seen, place, agreed):
-            raise _not_followed(seen.issue.id, Announced.HIDDEN)
+            raise _not_followed(seen.issue.id, PostOutcome.HIDDEN)
         await self.following.start(
             owner, seen, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
         )
@@ -173,8 +173,8 @@ class FollowHandlers:
         await reply.privately(sentence(said))
 
 
-def _not_followed(number: int, why: Announced) -> UserError:
-    if why is Announced.UNSURE:
+def _not_followed(number: int, why: PostOutcome) -> UserError:
+    if why is PostOutcome.UNSURE:
         return UserError("Slack didn't confirm the post. Check the thread before you try again.")
     return UserError("#{number} can't be followed here: {why}.", number=number, why=NOT_ANNOUNCED[why])
 

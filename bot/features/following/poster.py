@@ -17,7 +17,7 @@ from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.publicity import Publicity
 from bot.features.parts import Parts
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import Outcome
+from bot.slack.outgoing.outcomes import DeliveryOutcome
 from bot.slack.outgoing.posting import deletable
 from bot.slack.outgoing.replies import Platform
 from bot.slack.outgoing.stored import LookUp
@@ -99,7 +99,7 @@ class ThreadPoster:
         self.channel_status = parts.platform.outbox.channel_status
         self.following, self.publicity = parts.shared(Following), parts.shared(Publicity)
 
-    async def update(self, job: Job, followed: Followed, seen: Seen) -> Outcome | None:
+    async def update(self, job: Job, followed: Followed, seen: Seen) -> DeliveryOutcome | None:
         """Show the issue in its post. Repeating it is safe, unless another process has shown more since."""
         message = await self._built(followed, seen)
         post = Post(owner=followed.owner, channel_id=followed.channel_id, ts=followed.ts)
@@ -110,7 +110,9 @@ class ThreadPoster:
 
         return await self.parts.platform.outbox.send(post, ready, due_at=datetime.now(UTC))
 
-    async def add(self, job: Job, followed: Followed, line: ThreadLine, seen: Seen) -> Outcome | Later | None:
+    async def add(
+        self, job: Job, followed: Followed, line: ThreadLine, seen: Seen
+    ) -> DeliveryOutcome | Later | None:
         """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
         if comment := seen.comment(line.comment):
             message = await views.quote(seen, comment, self.wording)

@@ -25,7 +25,7 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digests import Pause
 from bot.store.followed import FOLLOWER, Followed
-from bot.store.job import Again, Done, Job, Later, Outcome
+from bot.store.job import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 
 ALL_EVERY = 10  # every how many reads all issues are read
@@ -81,7 +81,7 @@ class FollowerReads(DueReads[Follower, Changes]):
         owners = [Owner.named(job.key.removeprefix(f"{FOLLOWER}:")) for job in jobs]
         return [Follower(job, owner, _progress_of(job)) for job, owner in zip(jobs, owners, strict=True)]
 
-    async def ready(self, item: Follower) -> Follower | Outcome:
+    async def ready(self, item: Follower) -> Follower | JobOutcome:
         """The follower with what they follow."""
         followed = await self._stored.of(item.owner)
         return replace(item, followed=followed) if followed else Done()
@@ -116,7 +116,7 @@ class FollowerReads(DueReads[Follower, Changes]):
         # Not past now: an issue dated in the future would hide all others until then.
         return {follower.job.key: Changes(changed, [*quiet.values()], min(latest, now) if latest else None)}
 
-    async def post(self, item: Follower, content: Changes) -> Outcome:
+    async def post(self, item: Follower, content: Changes) -> JobOutcome:
         """Let the changes be shown, and follow no longer what has been quiet."""
         await self._following.end(content.quiet, "quiet")
         now = await self.access.store.processes.now()
@@ -143,7 +143,7 @@ class ChangedIssue:
         return self.followed.owner
 
 
-Step = ChangedIssue | outcomes.PostRefused | Later | None
+NextStep = ChangedIssue | outcomes.PostRefused | Later | None
 """A followed issue, a step further; or why it isn't: None if it may not be shown anymore."""
 
 
@@ -171,7 +171,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         followed = await self._stored.of_jobs([job.key for job in jobs])
         return [ChangedIssue(job, followed[job.key]) for job in jobs if job.key in followed]
 
-    async def ready(self, item: ChangedIssue) -> ChangedIssue | Outcome:
+    async def ready(self, item: ChangedIssue) -> ChangedIssue | JobOutcome:
         """The same once it is known whether a line that was being added has arrived."""
         if item.job.tried_at is None or (line := ThreadLine.of(item.job.sending)) is None:
             return item
@@ -200,7 +200,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
             if item.followed.issue_id in seen
         }
 
-    async def post(self, item: ChangedIssue, content: Look) -> Outcome:
+    async def post(self, item: ChangedIssue, content: Look) -> JobOutcome:
         """Update an issue's post, or stop following the issue."""
         one, seen = item.followed, content.seen
         status = await self.poster.channel_status(one.owner, one.channel_id)
@@ -212,7 +212,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
             return await self._show(item, seen)
         return Done()
 
-    async def _show(self, item: ChangedIssue, seen: Seen) -> Outcome:
+    async def _show(self, item: ChangedIssue, seen: Seen) -> JobOutcome:
         for write in (self._post, self._update, self._quote, self._tell):
             match await write(item, seen):
                 case ChangedIssue() as item:
@@ -237,13 +237,13 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         if not one.ts and one.digest_id is not None and status is None:
             await self.access.store.digests.stop(one.owner, [one.digest_id], Pause.REFUSED)
 
-    async def _post(self, item: ChangedIssue, seen: Seen) -> Step:
+    async def _post(self, item: ChangedIssue, seen: Seen) -> NextStep:
         """Post an issue of a live feed, unless it is posted already."""
         return (
             item if item.followed.ts else await self._add(item, ThreadLine.posting(item.followed, seen), seen)
         )
 
-    async def _update(self, item: ChangedIssue, seen: Seen) -> Step:
+    async def _update(self, item: ChangedIssue, seen: Seen) -> NextStep:
         """Show the issue in its post, unless the post shows it already."""
         if seen.fingerprint == item.followed.shown:
             return item
@@ -257,7 +257,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
                 return item.job.later(seconds)
         return None
 
-    async def _quote(self, item: ChangedIssue, seen: Seen) -> Step:
+    async def _quote(self, item: ChangedIssue, seen: Seen) -> NextStep:
         """Quote the comments that are new, if they are included."""
         if item.followed.quoted_to is None:
             return item
@@ -269,7 +269,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
                 item = outcome
         return item
 
-    async def _tell(self, item: ChangedIssue, seen: Seen) -> Step:
+    async def _tell(self, item: ChangedIssue, seen: Seen) -> NextStep:
         """Add the line that the issue was closed or reopened, if it was; below a live feed's post, the line
         that tells who changed the status or the assignee.
         """
@@ -280,7 +280,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         told = changes[-1][0].id if changes else 0
         return await self._add(item, ThreadLine.saying(closed=seen.closed, told=told), seen)
 
-    async def _add(self, item: ChangedIssue, line: ThreadLine, seen: Seen) -> Step:
+    async def _add(self, item: ChangedIssue, line: ThreadLine, seen: Seen) -> NextStep:
         """Add a line below the post, once."""
         match await self.poster.add(item.job, item.followed, line, seen):
             case outcomes.Posted(ts):

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from bot.features.issues.fields import FIELDS, Kind
+from bot.features.issues.fields import FIELDS, FieldType
 from bot.slack.surfaces.blocks import Element, Message, button, context, section
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import escape
 
 *_OPTIONS, _DESCRIPTION = (
-    f"{field.key}:yes" if field.kind is Kind.FLAG else f"{field.key}:" for field in FIELDS.values()
+    f"{field.key}:yes" if field.kind is FieldType.FLAG else f"{field.key}:" for field in FIELDS.values()
 )
 _ISSUE_OPTIONS = " ".join(("project:", "template:", "subject:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
 SHORT = 4  # how many examples of each command the overview shows

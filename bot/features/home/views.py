@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from bot.features.accounts import views as accounts
 from bot.features.digests import views as digests
-from bot.features.digests.buttons import Act
+from bot.features.digests.buttons import DigestAction
 from bot.features.help.views import help_button
 from bot.features.issues.buttons import OpenIssueForm
 from bot.features.issues.views import format_hours, listed
@@ -123,7 +123,9 @@ def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
     found = stored.digests
     blocks: list[Block] = [header("My digests")] if found else []
     for digest in found[:DIGESTS]:
-        switch = digests.act_button(Act.RESUME if digest.paused else Act.PAUSE, digest, digest.owner)
+        switch = digests.act_button(
+            DigestAction.RESUME if digest.paused else DigestAction.PAUSE, digest, digest.owner
+        )
         text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, wording)}"
         blocks.append(section(text, accessory=switch))
     if (more := len(found) - DIGESTS) > 0:

@@ -19,9 +19,9 @@ from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
 from bot.slack.language.reading import HalfPhrase, is_search, subject
-from bot.slack.language.rows import Table
+from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import as_typed, split_first_line, words
-from bot.slack.language.values import Help, OneIssue, Typist
+from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.slack.surfaces.blocks import shortened
 from bot.spelling import word_meant
 
@@ -40,7 +40,7 @@ SHOW, OF = "show|view|open", "me|the|issue|ticket"
 FACETS = "show|view|status|details|info|history|comments|link|share"
 ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
 _QUESTIONS = "|".join(sorted(QUESTION_WORDS))
-_ROWS = Table(
+_ROWS = CommandTable(
     ("{issue?} help", Act.HELP),
     ("undo", Act.UNDO),
     ("attach {rest?}", Act.ATTACH),
@@ -53,7 +53,7 @@ _ROWS = Table(
     ("list|mine|my {rest?}", Act.SEARCH),
     ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", Act.OPEN_FORM),
 )
-_ABOUT = Table(
+_ABOUT = CommandTable(
     (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
     ("{issue} attach {rest?}", Act.ATTACH),
     ("{issue} log {rest?}", Act.LOG_TIME),
@@ -66,7 +66,7 @@ _ABOUT = Table(
     r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
     word=r"\S+",
 )
-_COMMENTED = Table(
+_COMMENTED = CommandTable(
     ("act=comment|note", Act.COMMENT),
     (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
     (
@@ -77,7 +77,7 @@ _COMMENTED = Table(
     ("{issue} reply {rest}", Act.COMMENT),
     before=ARTICLES,
 )
-_OF_TEMPLATES = Table(
+_OF_TEMPLATES = CommandTable(
     ("", Act.TEMPLATES),
     ("new|create|add", Act.NEW_TEMPLATE),
     ("edit|change|delete|remove", Act.TEMPLATES),
@@ -154,7 +154,7 @@ class ChangeIssues:
 IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 
 
-def issue_command(text: str, typist: Typist) -> IssueRequest:
+def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     """The request in `/issue <text>`. Raises UserError."""
     if comment := _comment(text, typist.base_url):
         return comment
@@ -234,7 +234,7 @@ def _several(line: str, parsed: Parsed) -> ChangeIssues | OnIssues | None:
 
 def new_issue(
     typed: TypedIssue,
-    typist: Typist,
+    typist: CommandContext,
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> CreateIssue | OpenForm:
     """A new issue, with the phrases at the end of its subject as fields. Raises NotUnderstood."""
@@ -285,7 +285,7 @@ def _of_templates(draft: Draft) -> IssueRequest:
     return OnIssues(act, number, slots.get("rest", "").strip(QUOTES), draft.project)
 
 
-def _draft(parsed: Parsed, below: str, typist: Typist) -> Draft:
+def _draft(parsed: Parsed, below: str, typist: CommandContext) -> Draft:
     """The draft of an issue; the lines below the first are its description. Raises NotUnderstood."""
     reader = OptionReader(parsed, typist)
     found = reader.fields(FIELDS.values())

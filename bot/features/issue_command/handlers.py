@@ -58,7 +58,7 @@ class IssueCommand:
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
-        reply.recovery = partial(self._way_on, reply)
+        reply.fallback = partial(self._fallback, reply)
         typist = await reply.typist()
         request: commands.IssueRequest | commands.CreateIssue = commands.issue_command(command.text, typist)
         if isinstance(request, commands.TypedIssue):
@@ -116,7 +116,7 @@ class IssueCommand:
             await templates.on_named(reply, wanted.text, project, remove=remove)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
-        reply.recovery = partial(self.form.offer, reply, draft)
+        reply.fallback = partial(self.form.offer, reply, draft)
         filled, text_format = draft, reply.wording.text_format
         try:
             if draft.template:
@@ -167,7 +167,7 @@ class IssueCommand:
                     results[number] = edit_views.summary(edited, reply.wording)
         await reply.privately(views.changed(results, wanted), replace=True)
 
-    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""
         match error:
             case NotUnderstood(draft=draft):

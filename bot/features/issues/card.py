@@ -10,7 +10,7 @@ from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Relation
 from bot.slack.surfaces import forms, rich_text
 from bot.slack.surfaces.blocks import Block, Message, button, context, fields, rows, section, shortened
-from bot.slack.text.mrkdwn import LONGEST, bold, cut, day, line, link
+from bot.slack.text.mrkdwn import MAX_CONVERTED, bold, cut, day, line, link
 from bot.slack.text.wording import Wording
 
 DESCRIPTION = 2500
@@ -93,7 +93,7 @@ def _description(issue: Issue, wording: Wording, description: str, *, whole: boo
         short = cut(description, end + 1 if end > 0 else SUMMARY)
         return section(short, button("Show more", ShowMore(issue=issue.id)))
     shown = cut(description, DESCRIPTION)
-    complete = shown == description and len(issue.description or "") <= LONGEST
+    complete = shown == description and len(issue.description or "") <= MAX_CONVERTED
     rest = link(wording.url(issue.id), f"Read the rest in {wording.service}")
     return section(shown if complete else f"{shown}\n{rest}")
 

@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 from bot.access.catalog import ME, CustomField
 from bot.errors import UserError, WrongField
 from bot.features.issues.buttons import ChooseValue
-from bot.features.issues.fields import FIELDS, Field, Kind, ResolvedValue, Value, typed_hours
+from bot.features.issues.fields import FIELDS, Field, FieldType, ResolvedValue, Value, typed_hours
 from bot.service.models import Issue, Ref
 from bot.slack.language import dates, values
 from bot.slack.language.durations import hours
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, option_key
-from bot.slack.language.values import Typist
+from bot.slack.language.values import CommandContext
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Element, option, text_option
-from bot.spelling import carried, is_key
+from bot.spelling import is_hashed_value, option_value
 
 EXAMPLES = 4  # how many values a custom field gives as examples
 PARENT_QUERY, HOURS_LENGTH, STEP = 1, 20, 10
@@ -32,7 +32,7 @@ def field_input(
 
     `tag` makes a refresh forget what was chosen.
     """
-    searched = field.choices or field.kind is Kind.ISSUE
+    searched = field.choices or field.kind is FieldType.ISSUE
     return forms.field(
         field.name + (tag if searched else ""), field.label, _element(field, value, refs), optional=not needed
     )
@@ -48,27 +48,27 @@ def _element(
     unlisted = (ref for ref in held if ref.id not in listed)
     known = [(str(ref.id), ref.name) for ref in (*unlisted, *refs)]
     match field.kind:
-        case Kind.CHOICE | Kind.PERSON:
+        case FieldType.CHOICE | FieldType.PERSON:
             without = field.placeholder or ("Default" if field.always else "None")
             return forms.choice(action_id, known, str(value.id) if value else None, without)
-        case Kind.PEOPLE:
+        case FieldType.PEOPLE:
             return forms.choices(action_id, known, [str(ref.id) for ref in value or ()], field.placeholder)
-        case Kind.ISSUE:
+        case FieldType.ISSUE:
             chosen = option(f"#{value}", str(value)) if value else None
             return forms.searched(action_id, chosen, field.placeholder, PARENT_QUERY)
-        case Kind.DAY:
+        case FieldType.DAY:
             return forms.day(action_id, value if isinstance(value, date) else None)
-        case Kind.PERCENT:
+        case FieldType.PERCENT:
             steps = {*range(0, 101, STEP)} | ({value} if isinstance(value, int) else set())
             percents = [(str(step), f"{step}%") for step in sorted(steps)]
             percent = str(value) if value is not None else None
             return forms.choice(action_id, percents, percent, field.placeholder)
-        case Kind.HOURS:
+        case FieldType.HOURS:
             typed = typed_hours(value) if value and isinstance(value, Decimal) else value
             return forms.text(field.name, typed, placeholder=field.placeholder, most=HOURS_LENGTH)
-        case Kind.FLAG:
+        case FieldType.FLAG:
             return forms.checkbox(action_id, field.placeholder, checked=bool(value))
-        case Kind.TEXT:
+        case FieldType.TEXT:
             typed = str(value or "")
             return forms.text(field.name, typed, placeholder=field.placeholder, multiline="\n" in typed)
 
@@ -82,7 +82,7 @@ def custom_input(
     hint: str | None = None,
 ) -> Block:
     name, given = f"cf_{custom.id}", (held,) if isinstance(held, str) else held or ()
-    values = [value for value in map(custom.known, given) if not is_key(value)]
+    values = [value for value in map(custom.known, given) if not is_hashed_value(value)]
     if custom.is_list or (needed and custom.values):
         name += tag
         initial = [text_option(value) for value in values]
@@ -110,7 +110,7 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
     """Options for a custom field: matching known values, and the typed one, because there may be others."""
     typed = typed.strip()
     found = [value for value in custom.values if typed.casefold() in value.casefold()]
-    if typed and typed == carried(typed) and custom.known(typed) not in found:
+    if typed and typed == option_value(typed) and custom.known(typed) not in found:
         found.append(typed)
     return [text_option(value) for value in found[: forms.LIST]]
 
@@ -128,21 +128,21 @@ def entered(
     Raises WrongField for a duration that can't be read, ActionExpired for a value that the form didn't offer.
     """
     match field.kind:
-        case Kind.CHOICE | Kind.PERSON:
+        case FieldType.CHOICE | FieldType.PERSON:
             chosen = values.chosen(field.name)
             return f"#{chosen}" if chosen else None
-        case Kind.PEOPLE:
+        case FieldType.PEOPLE:
             return tuple(f"#{person}" for person in values.all_chosen(field.name))
-        case Kind.ISSUE | Kind.PERCENT:
+        case FieldType.ISSUE | FieldType.PERCENT:
             return values.number(field.name)
-        case Kind.DAY:
+        case FieldType.DAY:
             return values.day(field.name)
-        case Kind.FLAG:
+        case FieldType.FLAG:
             return bool(values.all_chosen(field.name))
-        case Kind.TEXT:
+        case FieldType.TEXT:
             rich = values.rich_text(field.name)
             return written(rich) if rich and written else values.text(field.name)
-        case Kind.HOURS:
+        case FieldType.HOURS:
             try:
                 return hours(typed, locale) if (typed := values.text(field.name)) else None
             except UserError as error:
@@ -152,18 +152,18 @@ def entered(
 def carried_over(values: forms.Values, field: Field) -> Value | bool | None:
     """What a field holds that another project's form shows again, choices by name; no hours and rich text."""
     match field.kind:
-        case Kind.CHOICE | Kind.PERSON:
+        case FieldType.CHOICE | FieldType.PERSON:
             return (values.chosen(field.name, "text") or "").removesuffix(ME)
-        case Kind.PEOPLE:
+        case FieldType.PEOPLE:
             return tuple(name.removesuffix(ME) for name in values.all_chosen(field.name, "text"))
-        case Kind.HOURS:
+        case FieldType.HOURS:
             return None
     return entered(values, field, "")
 
 
 def hours_as_typed(values: forms.Values) -> dict[str, str]:
     """The durations as typed, by option key."""
-    typed = {key: values.text(field.name) for key, field in FIELDS.items() if field.kind is Kind.HOURS}
+    typed = {key: values.text(field.name) for key, field in FIELDS.items() if field.kind is FieldType.HOURS}
     return {key: text for key, text in typed.items() if text}
 
 
@@ -187,7 +187,7 @@ def hidden_fields(keys: Collection[str], issue: Issue) -> list[str]:
 class OptionReader:
     """Reads the options of a command. Errors are in `problems`; unreadable durations also in `unread`."""
 
-    def __init__(self, parsed: Parsed, typist: Typist) -> None:
+    def __init__(self, parsed: Parsed, typist: CommandContext) -> None:
         self.problems: list[UserError] = list(parsed.problems)
         self.unread: dict[str, str] = {}
         self._parsed = parsed
@@ -199,7 +199,7 @@ class OptionReader:
         for field in fields:
             if typed := self._parsed.options.get(field.key):
                 found[field.key] = self._read(field.name, partial(self._value, field))
-                if field.kind is Kind.HOURS and found[field.key] is None:
+                if field.kind is FieldType.HOURS and found[field.key] is None:
                     self.unread[field.key] = typed[0].text
         return found
 
@@ -219,21 +219,21 @@ class OptionReader:
     def _value(self, field: Field) -> Value | None:
         parsed, key, user = self._parsed, field.key, self._typist.owner
         match field.kind:
-            case Kind.PERSON:
+            case FieldType.PERSON:
                 typed = values.one(parsed, key)
                 return values.person(typed, user) if typed else None
-            case Kind.PEOPLE:
+            case FieldType.PEOPLE:
                 return values.people(parsed, key, user)
-            case Kind.ISSUE:
+            case FieldType.ISSUE:
                 return self._issue(key)
-            case Kind.FLAG:
+            case FieldType.FLAG:
                 return values.yes_or_no(parsed, key)
-            case Kind.PERCENT:
+            case FieldType.PERCENT:
                 return values.percent(parsed, key)
         text = values.name(parsed, key)
-        if text and field.kind is Kind.DAY:
+        if text and field.kind is FieldType.DAY:
             return dates.day(text, self._typist.today)
-        return hours(text, self._typist.locale) if text and field.kind is Kind.HOURS else text
+        return hours(text, self._typist.locale) if text and field.kind is FieldType.HOURS else text
 
     def _issue(self, key: str) -> int | None:
         if base_url := self._typist.base_url:

@@ -15,13 +15,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalog, Part, with_me
-from bot.access.name_matching import TOLD, Names, probable
+from bot.access.name_matching import TOLD, NameIndex, probable
 from bot.access.people import People
 from bot.access.projects import KnownProject
 from bot.errors import BotError, Refused, UserError, WrongField
 from bot.service.inputs import CustomFieldInput, NewIssue
 from bot.service.models import Issue, Parent, Ref
-from bot.spelling import is_key
+from bot.spelling import is_hashed_value
 from bot.store.owner import Owner
 
 MINUTES, CENTS = 60, 100
@@ -30,7 +30,7 @@ Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
 ResolvedValue = Ref | tuple[Ref, ...] | str | int | date | Decimal  # a field's value with names looked up
 
 
-class Kind(Enum):
+class FieldType(Enum):
     CHOICE = "one of a project's choices"
     PERSON = "a person"
     PEOPLE = "people"
@@ -42,16 +42,16 @@ class Kind(Enum):
     TEXT = "text"
 
 
-VALUES: dict[Kind, TypeAdapter[Any]] = {
-    Kind.CHOICE: TypeAdapter(str),
-    Kind.PERSON: TypeAdapter(Owner | str),
-    Kind.PEOPLE: TypeAdapter(tuple[Owner | str, ...]),
-    Kind.ISSUE: TypeAdapter(int),
-    Kind.DAY: TypeAdapter(date),
-    Kind.HOURS: TypeAdapter(Decimal),
-    Kind.PERCENT: TypeAdapter(int),
-    Kind.FLAG: TypeAdapter(bool),
-    Kind.TEXT: TypeAdapter(str),
+VALUES: dict[FieldType, TypeAdapter[Any]] = {
+    FieldType.CHOICE: TypeAdapter(str),
+    FieldType.PERSON: TypeAdapter(Owner | str),
+    FieldType.PEOPLE: TypeAdapter(tuple[Owner | str, ...]),
+    FieldType.ISSUE: TypeAdapter(int),
+    FieldType.DAY: TypeAdapter(date),
+    FieldType.HOURS: TypeAdapter(Decimal),
+    FieldType.PERCENT: TypeAdapter(int),
+    FieldType.FLAG: TypeAdapter(bool),
+    FieldType.TEXT: TypeAdapter(str),
 }
 """The type of each kind's `Value`."""
 
@@ -60,7 +60,7 @@ VALUES: dict[Kind, TypeAdapter[Any]] = {
 class Field:
     key: str  # the command's option
     label: str
-    kind: Kind
+    kind: FieldType
     sent: str  # its name in a request, as in `service.inputs.NewIssue`
     answer: str | None = None
     """Its name in `service.models.Issue`, if it can be changed later and the service's response is checked.
@@ -83,7 +83,7 @@ class Field:
 
     def offered(self, catalog: Catalog) -> tuple[Ref, ...]:
         """Return `known` for a select."""
-        known, people = self.known(catalog), self.kind in (Kind.PERSON, Kind.PEOPLE)
+        known, people = self.known(catalog), self.kind in (FieldType.PERSON, FieldType.PEOPLE)
         return with_me(known, catalog.me) if people else known
 
     def answered(self, issue: Issue) -> ResolvedValue | None:
@@ -94,13 +94,22 @@ class Field:
 
 # The option, the label, what it holds, its name in a request and in an answer, and its choices
 _ROWS = (
-    Field("tracker", "Issue type", Kind.CHOICE, "tracker_id", "tracker", "trackers", first=True, always=True),
-    Field("status", "Status", Kind.CHOICE, "status_id", "status", "statuses", always=True),
-    Field("priority", "Priority", Kind.CHOICE, "priority_id", "priority", "priorities", always=True),
+    Field(
+        "tracker",
+        "Issue type",
+        FieldType.CHOICE,
+        "tracker_id",
+        "tracker",
+        "trackers",
+        first=True,
+        always=True,
+    ),
+    Field("status", "Status", FieldType.CHOICE, "status_id", "status", "statuses", always=True),
+    Field("priority", "Priority", FieldType.CHOICE, "priority_id", "priority", "priorities", always=True),
     Field(
         "to",
         "Assignee",
-        Kind.PERSON,
+        FieldType.PERSON,
         "assigned_to_id",
         "assigned_to",
         "assignees",
@@ -108,42 +117,46 @@ _ROWS = (
         placeholder="Unassigned",
         first=True,
     ),
-    Field("category", "Category", Kind.CHOICE, "category_id", "category", "categories"),
-    Field("version", "Target version", Kind.CHOICE, "fixed_version_id", "fixed_version", "versions"),
+    Field("category", "Category", FieldType.CHOICE, "category_id", "category", "categories"),
+    Field("version", "Target version", FieldType.CHOICE, "fixed_version_id", "fixed_version", "versions"),
     Field(
         "parent",
         "Parent issue",
-        Kind.ISSUE,
+        FieldType.ISSUE,
         "parent_issue_id",
         "parent",
         placeholder="Search by number or subject",
     ),
-    Field("start", "Start date", Kind.DAY, "start_date", "start_date"),
-    Field("due", "Due date", Kind.DAY, "due_date", "due_date"),
+    Field("start", "Start date", FieldType.DAY, "start_date", "start_date"),
+    Field("due", "Due date", FieldType.DAY, "due_date", "due_date"),
     Field(
         "estimate",
         "Estimated hours",
-        Kind.HOURS,
+        FieldType.HOURS,
         "estimated_hours",
         "estimated_hours",
         placeholder="e.g. 1.5 or 1h 30m",
     ),
-    Field("done", "% done", Kind.PERCENT, "done_ratio", "done_ratio", placeholder="0%", always=True),
-    Field("private", "Private", Kind.FLAG, "is_private", placeholder="Hide from people without permission"),
+    Field("done", "% done", FieldType.PERCENT, "done_ratio", "done_ratio", placeholder="0%", always=True),
+    Field(
+        "private", "Private", FieldType.FLAG, "is_private", placeholder="Hide from people without permission"
+    ),
     Field(
         "watch",
         "Watchers",
-        Kind.PEOPLE,
+        FieldType.PEOPLE,
         "watcher_user_ids",
         choices="people",
         in_form="watchers",
         placeholder="Add people",
     ),
-    Field("desc", "Description", Kind.TEXT, "description", "description", in_form="description", first=True),
+    Field(
+        "desc", "Description", FieldType.TEXT, "description", "description", in_form="description", first=True
+    ),
 )
 FIELDS = {field.key: field for field in _ROWS}
 DESCRIPTION = FIELDS["desc"]
-SUBJECT = Field("subject", "Subject", Kind.TEXT, "subject", "subject", always=True)
+SUBJECT = Field("subject", "Subject", FieldType.TEXT, "subject", "subject", always=True)
 CHANGEABLE = {field.key: field for field in (SUBJECT, *_ROWS) if field.answer}
 """The fields of an existing issue that can be changed."""
 
@@ -185,7 +198,7 @@ class Draft(BaseModel):
         return frozenset(
             field.choices
             for field, value in ((FIELDS[key], value) for key, value in self.values.items())
-            if field.choices and (field.kind is Kind.CHOICE or _names_someone(value))
+            if field.choices and (field.kind is FieldType.CHOICE or _names_someone(value))
         )
 
     def described(self, text: str) -> Self:
@@ -263,12 +276,12 @@ async def resolved(
             continue
         refs, wrong = [], 0
         looked_up = field.known(catalog) if field.choices in parts else ()
-        known = Names("person" if field.kind is not Kind.CHOICE else field.name, looked_up)
-        for name in value if field.kind is Kind.PEOPLE else (value,):
+        known = NameIndex("person" if field.kind is not FieldType.CHOICE else field.name, looked_up)
+        for name in value if field.kind is FieldType.PEOPLE else (value,):
             try:
-                if field.kind is Kind.CHOICE:
+                if field.kind is FieldType.CHOICE:
                     refs.append(known.pick(name))
-                elif field.kind is Kind.PERSON:
+                elif field.kind is FieldType.PERSON:
                     refs.append(await people.assignee(session, name, known, catalog.project_id))
                 else:
                     refs.append(await people.find(session, name, known))
@@ -278,7 +291,7 @@ async def resolved(
                     errors.append(WrongField(field.name, error))
                     refs += filter(None, [probable(error)])
         if refs:
-            found[key] = tuple(refs) if field.kind is Kind.PEOPLE else refs[0]
+            found[key] = tuple(refs) if field.kind is FieldType.PEOPLE else refs[0]
     return found, errors
 
 
@@ -306,7 +319,7 @@ def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...
     for number, value in draft.custom_fields.items():
         known = catalog.custom_field(number).known
         meant = known(value) if isinstance(value, str) else tuple(map(known, value))
-        if any(map(is_key, (meant,) if isinstance(meant, str) else meant)):
+        if any(map(is_hashed_value, (meant,) if isinstance(meant, str) else meant)):
             gone = UserError("This value isn't in the list anymore. Choose another one.")
             raise WrongField(f"cf_{number}", gone)
         found.append(CustomFieldInput(id=number, value=meant))

@@ -27,7 +27,7 @@ from bot.slack.incoming.failures import log_if_undelivered
 from bot.slack.incoming.feature import Feature
 from bot.slack.interaction import ButtonPress, OptionsRequest
 from bot.slack.outgoing.claims import announced_once
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, Announced, not_posted
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
@@ -36,7 +36,7 @@ from bot.slack.workspaces.threads import DELETED
 
 READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
 LIKELY = 5  # how many issues that a message may be about are read
-Announcement = tuple[Announced | None, str | None]
+Announcement = tuple[PostOutcome | None, str | None]
 """Whether an issue was announced, None if it is private, and the announcement's `ts`."""
 
 
@@ -103,7 +103,7 @@ class IssueHandlers:
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
-        async def announce() -> Announced:
+        async def announce() -> PostOutcome:
             mention = await self.issues.assignee_to_mention(reply.owner, issue)
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
@@ -111,12 +111,12 @@ class IssueHandlers:
             return await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen, agreed))
 
         announced = await announced_once(self.parts.store.jobs, twice, announce)
-        if announced is Announced.UNSURE:
+        if announced is PostOutcome.UNSURE:
             raise UserError(
                 "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",
                 number=number,
             )
-        if announced is not Announced.YES:
+        if announced is not PostOutcome.YES:
             raise UserError("#{number} wasn't shared: {why}.", number=number, why=NOT_ANNOUNCED[announced])
         return None
 
@@ -174,23 +174,25 @@ class IssueHandlers:
         announced, ts = before or (await self._expected(reply, made), None)
         answer = views.created(made, reply.wording, announced, notes)
         await log_if_undelivered(reply.privately_or_later(answer))  # the announcement is for others
-        if before or announced is not Announced.YES:
+        if before or announced is not PostOutcome.YES:
             return ts
         announced, ts = await self._announce(reply, made, followed=followed)
-        if announced is not Announced.YES:
+        if announced is not PostOutcome.YES:
             await reply.privately_or_later(sentence(not_posted(announced)))
         return ts
 
     @staticmethod
-    async def _expected(reply: Reply, made: Created) -> Announced | None:
+    async def _expected(reply: Reply, made: Created) -> PostOutcome | None:
         """Whether a created issue will probably be announced; None for a private one."""
         if made.private:
             return None
         if reply.place.direct:
-            return Announced.NOWHERE
-        return await reply.why_not_post() or (Announced.HIDDEN if made.seen.hidden else Announced.YES)
+            return PostOutcome.NOWHERE
+        return await reply.why_not_post() or (PostOutcome.HIDDEN if made.seen.hidden else PostOutcome.YES)
 
-    async def _announce(self, reply: Reply, made: Created, *, followed: bool) -> tuple[Announced, str | None]:
+    async def _announce(
+        self, reply: Reply, made: Created, *, followed: bool
+    ) -> tuple[PostOutcome, str | None]:
         issue, does = made.issue, f"{(await reply.profile()).name} created"
         may_post = partial(self.publicity.may_post, reply.owner, made.seen)
         kept = views.posted(
@@ -210,9 +212,9 @@ class IssueHandlers:
         try:
             answer = await reply.slack.conversations_replies(**about)
         except SLACK_FAILED:
-            return Announced.UNSURE, None
+            return PostOutcome.UNSURE, None
         for message in answer.get("messages") or ():
             own = message.get("bot_id") and message["ts"] != root
             if own and issue_named(text_of(message), reply.wording.base_url) == number:
-                return Announced.YES, str(message["ts"])
+                return PostOutcome.YES, str(message["ts"])
         return None

@@ -27,7 +27,7 @@ from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import Child, CustomFieldValue, Issue, Ref
-from bot.spelling import mark, series
+from bot.spelling import fingerprint, series
 from bot.store.owner import Owner
 
 T = TypeVar("T")
@@ -36,13 +36,13 @@ log = structlog.get_logger(__name__)
 SUGGESTED = 20
 ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations", "allowed_statuses")
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
-MAX = 50  # how many issues are read by their numbers
+MAX_NUMBERS = 50  # how many issues are read by their numbers
 HALF_MINUTE = Decimal(30) / 3600  # services round hours to minutes or to two places
 ASSIGNEE = FIELDS["to"].name
 DERIVED = ("priority", "start", "due", "done")
 """What a parent may get from its subtasks (docs/service.md, Issues)."""
 NAMED = 5  # how many open subtasks a sentence names
-Read = Callable[[Session, int], Awaitable[Issue]]
+FetchIssue = Callable[[Session, int], Awaitable[Issue]]
 
 
 class IssueNotFound(UserError):
@@ -158,8 +158,8 @@ class Issues:
                 raise UserError("You've just changed #{number}, so I left it as it is.", number=number)
 
     async def several(self, session: Session, numbers: Sequence[int]) -> dict[int, Issue]:
-        """The first MAX of these issues, without those that the user can't see."""
-        if not (wanted := numbers[:MAX]):
+        """The first MAX_NUMBERS of these issues, without those that the user can't see."""
+        if not (wanted := numbers[:MAX_NUMBERS]):
             return {}
         filters = IssueFilters(issue_ids=tuple(wanted), status="any")
         page = await self.access.client.list_issues(session.key, filters, limit=len(wanted))
@@ -209,7 +209,7 @@ class Issues:
         changes: IssueChanges,
         arrived: Callable[[Issue], bool],
         *,
-        read: Read | None = None,
+        read: FetchIssue | None = None,
     ) -> Issue:
         """Send `changes` once, and return the issue as read afterwards.
 
@@ -286,7 +286,7 @@ class Issues:
             raise UpdatesUnsupported(number)
 
     async def _look(
-        self, session: Session, number: int, arrived: Callable[[Issue], bool] | None, read: Read
+        self, session: Session, number: int, arrived: Callable[[Issue], bool] | None, read: FetchIssue
     ) -> Issue | None:
         """The issue after the change, None if it can't be read. With `arrived`, read until that is true."""
         seen: Issue | None = None
@@ -389,10 +389,10 @@ def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) and value else tuple(value or ())
 
 
-def marks(issue: Issue) -> dict[str, str]:
+def fingerprints(issue: Issue) -> dict[str, str]:
     """Return a mark of each value by the form's names, to notice that somebody changed it."""
-    fields = {field.name: mark(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
-    return fields | {f"cf_{field.id}": mark(*texts(field)) for field in issue.custom_fields}
+    fields = {field.name: fingerprint(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
+    return fields | {f"cf_{field.id}": fingerprint(*texts(field)) for field in issue.custom_fields}
 
 
 def _shown(value: ResolvedValue | None) -> tuple[str, ...]:

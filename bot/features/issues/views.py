@@ -11,11 +11,11 @@ from bot.errors import BotError
 from bot.features.issues import buttons
 from bot.features.issues.changes import ASSIGNEE, TOLD, Names
 from bot.features.issues.creating import Created
-from bot.features.issues.fields import Field, Kind, ResolvedValue
+from bot.features.issues.fields import Field, FieldType, ResolvedValue
 from bot.features.issues.issues import ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
-from bot.slack.outgoing.posting import MENU_OPTIONS, Announced, not_posted
+from bot.slack.outgoing.posting import MENU_OPTIONS, PostOutcome, not_posted
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -195,7 +195,7 @@ def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Messa
 
 
 def with_reason(
-    answer: Message, issue: Issue, announced: Announced | None, *, private: bool = False
+    answer: Message, issue: Issue, announced: PostOutcome | None, *, private: bool = False
 ) -> Message:
     """The private reply with why it wasn't announced, if it should have been. A button shares the issue if
     that is only a question of who may see its project.
@@ -203,7 +203,7 @@ def with_reason(
     What wasn't tried is private itself, or its issue is, or was meant to be.
     """
     match announced:
-        case Announced.YES | Announced.NOWHERE:
+        case PostOutcome.YES | PostOutcome.NOWHERE:
             return answer
         case None if issue.is_private or private:
             what = "issue" if issue.is_private else "comment"
@@ -212,7 +212,7 @@ def with_reason(
             why = "I didn't post this in the channel because the issue was meant to be private."
         case _:
             why = not_posted(announced)
-    hidden = announced is Announced.HIDDEN
+    hidden = announced is PostOutcome.HIDDEN
     share = [actions([share_button(issue, public=False)])] if hidden else []
     return Message(answer.text, (*answer.blocks, context(prose(why)), *share))
 
@@ -220,7 +220,7 @@ def with_reason(
 def created(
     made: Created,
     wording: Wording,
-    announced: Announced | None,
+    announced: PostOutcome | None,
     notes: Sequence[str] = (),
 ) -> Message:
     """The private confirmation of a created issue: what was understood, what the service changed, possible
@@ -254,7 +254,7 @@ def created(
         said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(said, button("Show issue", buttons.ShowIssue(issue=other.id))))
     blocks += [context(prose(note)) for note in notes]
-    if not (made.exposed or announced in (Announced.YES, Announced.NOWHERE)):
+    if not (made.exposed or announced in (PostOutcome.YES, PostOutcome.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
     edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", buttons.EditIssue(issue=issue.id))]
@@ -289,9 +289,9 @@ def value_text(field: Field | None, value: ResolvedValue) -> str:
         case date():
             return day(value)
     kind = field.kind if field else None
-    if kind is Kind.PERCENT:
+    if kind is FieldType.PERCENT:
         return f"{value}%"
-    return f"#{value}" if kind is Kind.ISSUE else line(str(value))
+    return f"#{value}" if kind is FieldType.ISSUE else line(str(value))
 
 
 def listed(
@@ -415,7 +415,7 @@ def _told_value(field: Field, value: str, known: Mapping[str, str]) -> str:
     """As mrkdwn; empty if the name isn't known."""
     if not value:
         return "unassigned" if field is ASSIGNEE else "none"
-    if field.kind is not Kind.DAY:
+    if field.kind is not FieldType.DAY:
         return line(known.get(value, ""))
     try:
         return day(date.fromisoformat(value))

@@ -29,7 +29,7 @@ DETAILS: tuple[IssueDetailInclude, ...] = ("journals", "allowed_statuses")
 
 
 @dataclass(frozen=True)
-class Details:
+class EntityDetails:
     """`choices` are those of the fields that the user may edit, by Slack's names; a date has none."""
 
     issue: Issue
@@ -41,14 +41,14 @@ class LinkDetails:
     def __init__(self, access: Access) -> None:
         self.access, self.issues = access, access.shared(Issues)
 
-    async def read(self, owner: Owner, number: int) -> Details:
+    async def read(self, owner: Owner, number: int) -> EntityDetails:
         """Raises IssueNotFound, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.detailed(session, number, DETAILS)
             choices: Mapping[str, tuple[Ref, ...]] = {}
             with suppress(ServiceError):  # then nothing can be edited
                 choices = await self._choices(session, issue)
-            return Details(issue, choices, assigned_to(session, issue))
+            return EntityDetails(issue, choices, assigned_to(session, issue))
 
     async def comments(self, owner: Owner, number: int) -> tuple[Journal, ...] | None:
         """An issue's public comments, None if the service doesn't tell them. Raises what `read` raises."""

@@ -21,7 +21,7 @@ from bot.features.issues.buttons import AssignInDetails, AssignToMe
 from bot.features.issues.fields import fields_of
 from bot.features.issues.publicity import Publicity
 from bot.features.link_cards import views
-from bot.features.link_cards.details import EDITABLE, Details, LinkDetails
+from bot.features.link_cards.details import EDITABLE, EntityDetails, LinkDetails
 from bot.features.link_cards.views import edit_of
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
@@ -147,7 +147,7 @@ class LinkHandlers:
         except BotError as error:
             if done is None:
                 return {"error": views.refused(*_refusal(reply, error))}
-            shown = Details(done.issue, {})
+            shown = EntityDetails(done.issue, {})
         description = await reply.wording.mrkdwn(shown.issue.description)
         return {"metadata": views.details(shown, reply.wording, description)}
 

@@ -16,7 +16,7 @@ from bot.features.editing import form as edit_form
 from bot.features.editing.editing import Edit, EditConflict, Edited
 from bot.features.editing.views import conflict
 from bot.features.issues.buttons import AssignInDetails, AssignToMe, CommentOnIssue, OpenTimeForm
-from bot.features.issues.issues import marks
+from bot.features.issues.issues import fingerprints
 from bot.features.issues.views import (
     ASSIGN,
     kind,
@@ -25,7 +25,7 @@ from bot.features.issues.views import (
     spent_and_estimated,
     title,
 )
-from bot.features.link_cards.details import EDITABLE, Details
+from bot.features.link_cards.details import EDITABLE, EntityDetails
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Journal, Ref
 from bot.slack.surfaces.blocks import JSON, context, option, section, shortened
@@ -97,7 +97,7 @@ def _buttons(number: int, assign: AssignToMe | None, style: Wording) -> JSON:
     return {place: shown for place, shown in places.items() if shown}
 
 
-def details(shown: Details, style: Wording, description: str) -> JSON:
+def details(shown: EntityDetails, style: Wording, description: str) -> JSON:
     """What one person sees, and may edit."""
     issue = shown.issue
     found = entity(issue, style, issue.public_comments)
@@ -176,9 +176,9 @@ def _moment(value: datetime | None) -> JSON | None:
     return {"value": int(value.timestamp())} if value else None
 
 
-def editable(fields: JSON, shown: Details) -> JSON:
+def editable(fields: JSON, shown: EntityDetails) -> JSON:
     """The fields, by Slack's names, with how the user may edit them."""
-    marked = marks(shown.issue)
+    marked = fingerprints(shown.issue)
     carried = ".".join(marked[field.name] for field in EDITABLE.values())
     found = dict(fields)
     for name, choices in shown.choices.items():

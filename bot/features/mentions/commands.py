@@ -18,14 +18,14 @@ from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import HalfPhrase, is_search
-from bot.slack.language.rows import Table
+from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
 from bot.slack.text.mrkdwn import decode, without_emoji
 
 
 @dataclass(frozen=True)
-class Run:
+class RoutedCommand:
     """A command, without its slash and prefix, and the text after it."""
 
     command: str
@@ -70,7 +70,7 @@ class IssueOfThread:
     person: str = ""
 
 
-Meant = Run | Nothing | Wordless | Unclear | OfThread | IssueOfThread
+Meant = RoutedCommand | Nothing | Wordless | Unclear | OfThread | IssueOfThread
 LOG, ON, IT = "log|time|track|spent", "on|for|to|in|issue", "it|this|that"
 CHANGE = (
     "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|watch|unwatch|mark|move|give|take|"
@@ -81,14 +81,14 @@ ACCOUNT = "help|whoami|link|unlink|login|logout|connect|disconnect"
 TO_ISSUE = ("issue", "{act} {issue} {rest}")
 THING = "{before?} when=daily|weekly|hourly|live?"
 Row = tuple[str, str]  # a command, and its text with the slots of the row
-_POLITE = Table(("please|pls|hey|hi|ok|okay {rest}", ""))
-_NAMED = Table[Row](
+_POLITE = CommandTable(("please|pls|hey|hi|ok|okay {rest}", ""))
+_NAMED = CommandTable[Row](
     ("issue|ticket {rest?}", ("issue", "{rest}")),
     ("issues|tickets {rest?}", ("issues", "{rest}")),
     ("digest|digests {rest?}", ("digest", "{rest}")),
     ("act=timelog|tracker {rest?}", ("{act}", "{rest}")),
 )
-_THREAD = Table[Row](
+_THREAD = CommandTable[Row](
     (f"act={CHANGE}|note {IT}? {{rest?}}", ("issue", "{act} {rest}")),
     (f"i'll take|grab {IT} {{rest?}}", ("issue", "take it {rest}")),
     (f"{LOG}? {{spent}} on|for this|it {{dated?}}", ("timelog", "{spent} {dated}")),
@@ -97,11 +97,11 @@ _THREAD = Table[Row](
     spent=rf"{DURATION}(?:\s.*?)?",
     dated=r"(?:today|yesterday|last|on)(?![^\s.,!]).*",
 )
-_NEW = Table[Row](
+_NEW = CommandTable[Row](
     ("a|an? new? issue|ticket", ("issue", "new")),
     ("a|an? new? issue:|ticket: {rest}", ("issue", "new {rest}")),
 )
-_ADDED = Table[Row](
+_ADDED = CommandTable[Row](
     ("{before?} comment|note to|on|for? issue? {issue} {rest?}", ("issue", "comment {issue} {rest}")),
     ("{before?} comment|note to|on|for? issue?", ("issue", "comment")),
     ("{before?} {spent}", ("timelog", "{all}")),
@@ -115,7 +115,7 @@ _ADDED = Table[Row](
     mention=r"<@.*",
     named=r"(?:(?:called|named|for|of|in|on|:)(?:\s+|\Z)|(?-i:(?![a-z])))(?P<name>.*)",
 )
-_TIME = Table[Row](
+_TIME = CommandTable[Row](
     ("how much|many {logged}", ("timelog", "{all}")),
     ("what did|have i {logged}", ("timelog", "{all}")),
     ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
@@ -125,15 +125,15 @@ _TIME = Table[Row](
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
     timed=rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION})[:,]?(?:\s.*|\Z)",
 )
-_SPENT = Table((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
-_ISSUE = Table[Row](
+_SPENT = CommandTable((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
+_ISSUE = CommandTable[Row](
     ("{issue} {rest?}", ("issue", "{all}")),
     (f"act={CHANGE}|{SHOW} {OF_ISSUE}? {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     (f"act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     ("act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
 )
-_OTHER = Table[Row](
+_OTHER = CommandTable[Row](
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
     ("attach", ("issue", "attach")),
     ("search|find for? {rest?}", ("issues", "{rest}")),
@@ -142,7 +142,7 @@ _OTHER = Table[Row](
     ("list|show templates", ("issue", "templates")),
     ("list|show {rest?}", ("issues", "{rest}")),
 )
-_ACCOUNT = Table[Row](
+_ACCOUNT = CommandTable[Row](
     ("help act=issue|issues|timelog|digest|tracker", ("{act}", "help")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit my digest", ("digest", "me {act}")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
@@ -163,16 +163,16 @@ _ACCOUNT = Table[Row](
     name=r"\S+(?:\s+\S+)?",
     few=r"\S+(?:\s+\S+){0,2}",  # more words are a sentence
 )
-_ASKS = Table(
+_ASKS = CommandTable(
     ("how|what|what's|when|who|why|where|which|can|could|should|would|status|is|are {rest?}", ""),
     ("did|does|do|will|has|have|was|am {rest?}", ""),
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
 LEADS = (
-    ("Log time", "time hours log logged timesheet", Run("timelog")),
-    ("Digests", "digest digests notify notifications summary", Run("digest")),
-    ("My account", "account key login link linked password", Run("tracker")),
-    ("My issues", "issue issues ticket tickets my assigned", Run("issues", "mine")),
+    ("Log time", "time hours log logged timesheet", RoutedCommand("timelog")),
+    ("Digests", "digest digests notify notifications summary", RoutedCommand("digest")),
+    ("My account", "account key login link linked password", RoutedCommand("tracker")),
+    ("My issues", "issue issues ticket tickets my assigned", RoutedCommand("issues", "mine")),
 )
 """Where questions lead that have one of the words."""
 MAKE = ("make", "turn", "create", "file", "raise", "open", "log", "add")
@@ -206,7 +206,7 @@ class _Said:
     label: bool
     base_url: str
 
-    def run(self, table: Table[Row], said: str = "") -> Run | None:
+    def run(self, table: CommandTable[Row], said: str = "") -> RoutedCommand | None:
         """The command of the row that fits the message, or else `said`."""
         found = table.take(said or f"{self.word} {self.rest}", partial(_number, base_url=self.base_url))
         if found is None:
@@ -216,7 +216,7 @@ class _Said:
         slots |= {"act": slots.get("act", "").lower(), "all": self.text}
         meaning = template.format(**slots).strip()
         asked = meaning and meaning != self.text and asks(slots["end"])
-        return Run(command.format(**slots), f"{meaning}?" if asked else meaning)
+        return RoutedCommand(command.format(**slots), f"{meaning}?" if asked else meaning)
 
 
 def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread: bool = False) -> Meant:
@@ -239,29 +239,31 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
     return found or _about(said, today) or _unclear(text)
 
 
-def _added(said: _Said, today: Today) -> Run | None:
+def _added(said: _Said, today: Today) -> RoutedCommand | None:
     """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
     rest, asked = said.rest, asks(said.rest.partition("\n")[0])
     if rest and (new := said.run(_NEW, rest)) and (new.text != "new?" or not asked):
         return new
     if is_subject(rest) and not asked and not (rest and _only_search_phrases(f"{said.word} {rest}", today)):
-        return Run("issue", f"new {rest}".strip())
+        return RoutedCommand("issue", f"new {rest}".strip())
     added = said.run(_ADDED, rest or " ")
     if added and added.command == "timelog":
-        return said.run(_TIME, f"log {rest}") or Run("timelog", rest)
+        return said.run(_TIME, f"log {rest}") or RoutedCommand("timelog", rest)
     return added
 
 
-def _about(said: _Said, today: Today) -> Run | None:
+def _about(said: _Said, today: Today) -> RoutedCommand | None:
     """Return the meaning of a message by its first word or number."""
     if time := said.run(_TIME):
         return time
     if spent := _SPENT.take(said.text, partial(_number, base_url=said.base_url)):
-        return None if _is_clock(spent[1], said.text) else Run("timelog", said.text)
+        return None if _is_clock(spent[1], said.text) else RoutedCommand("timelog", said.text)
     issue = None if said.label else said.run(_ISSUE)
     if found := issue or said.run(_OTHER):
         return found
-    return Run("issues", said.text) if _only_search_phrases(said.text, today) else said.run(_ACCOUNT)
+    return (
+        RoutedCommand("issues", said.text) if _only_search_phrases(said.text, today) else said.run(_ACCOUNT)
+    )
 
 
 def _is_clock(spent: re.Match[str], text: str) -> bool:
@@ -276,14 +278,14 @@ def is_reply(text: str) -> bool:
     return asks(text) or _ASKS.take(text) is not None
 
 
-def leading(text: str, base_url: str) -> Iterator[tuple[str, Run]]:
+def leading(text: str, base_url: str) -> Iterator[tuple[str, RoutedCommand]]:
     """The commands that may answer a question, each with the label of its button."""
     if not is_reply(text):
         return
     words_in = [word.strip("?!.,") for word in text.lower().split()]
     number = next(filter(None, (_number(word, base_url) for word in words_in)), None)
     if number:
-        yield f"Show #{number}", Run("issue", str(number))
+        yield f"Show #{number}", RoutedCommand("issue", str(number))
     for label, words_of, run in LEADS:
         if set(words_of.split()).intersection(words_in):
             yield label, run

@@ -15,7 +15,7 @@ from bot.features.mentions.commands import (
     Meant,
     Nothing,
     OfThread,
-    Run,
+    RoutedCommand,
     Unclear,
     Wordless,
     is_reply,
@@ -29,7 +29,7 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import MESSAGES, ButtonPress, Place, UserMessage
+from bot.slack.interaction import MESSAGES, ButtonPress, Destination, UserMessage
 from bot.slack.language.keys import reject_key
 from bot.slack.language.marks import SELF
 from bot.slack.language.options import Parsed
@@ -63,7 +63,7 @@ class MentionHandlers:
         files = message.event.get("files") or ()
         found = await self._meant(message, reply, text)
         match found:
-            case Run(command, rest):
+            case RoutedCommand(command, rest):
                 if files:
                     await reply.privately(sentence(views.FILES_LEFT))
                 return _payload(reply, command, rest)
@@ -93,7 +93,7 @@ class MentionHandlers:
             return found
         with suppress(NotLinked):
             if about := await self.issues.about(reply, message.event):
-                return Run(found.command, f"{about.id} {found.text}")
+                return RoutedCommand(found.command, f"{about.id} {found.text}")
         return read()
 
     async def _ask_of_thread(self, reply: Reply, message: UserMessage, wanted: IssueOfThread) -> None:
@@ -164,7 +164,7 @@ class MentionHandlers:
 
     async def create_pressed(self, press: ButtonPress[OpenDraftThere], reply: Reply) -> None:
         """*Create issue “…”*: the form with the message's text."""
-        reply.place = Place.from_json(press.button.place)
+        reply.place = Destination.from_json(press.button.place)
         await reply.open(loading(TITLE))
         await self.form.open_form(reply, press.button.draft)
 

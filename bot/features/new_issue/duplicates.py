@@ -10,7 +10,7 @@ from bot.features.related.related import with_words
 from bot.features.related.words import telling_words
 from bot.service.models import Issue
 
-SHOWN = 3
+MAX_DUPLICATES = 3
 SEARCHED = 3
 CANDIDATES = 15
 SIMILAR = 0.5
@@ -56,7 +56,7 @@ class Duplicates:
         rated = [(similarity(subject, issue.subject), issue) for issue in found.values()]
         similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]
         similar.sort(key=lambda pair: (-pair[0], -pair[1].id))
-        return tuple(issue for _, issue in similar[:SHOWN])
+        return tuple(issue for _, issue in similar[:MAX_DUPLICATES])
 
 
 def similarity(one: str, other: str) -> float:

@@ -22,7 +22,7 @@ from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.parts import Parts
 from bot.features.templates.applying import applied, own_subject, with_headings
 from bot.features.templates.templates import Templates
-from bot.slack.interaction import Place
+from bot.slack.interaction import Destination
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block
@@ -66,7 +66,7 @@ class FormFilling:
     ) -> JSON:
         """The form with another project's choices, or filled in from a template, and all entered values."""
         values, metadata = forms.Values(view.json), NewIssueMetadata.of(view)
-        reply = reply.at(Place.from_json(metadata.place))
+        reply = reply.at(Destination.from_json(metadata.place))
         project_id = project_id or values.number("project")
         draft = create_form.shown_again(view.json)
         if metadata.draft:

@@ -16,7 +16,7 @@ from bot.features.following.handlers import FollowHandlers
 from bot.features.issues import buttons, views
 from bot.features.issues.creating import Created, IssueCreator
 from bot.features.issues.field_inputs import custom_values, names_in
-from bot.features.issues.fields import DESCRIPTION, FIELDS, IssueRefused, Kind
+from bot.features.issues.fields import DESCRIPTION, FIELDS, FieldType, IssueRefused
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import Issues
 from bot.features.new_issue import form as create_form
@@ -32,7 +32,7 @@ from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.language.options import CUSTOM_FIELD
-from bot.slack.outgoing.posting import Announced, reason
+from bot.slack.outgoing.posting import PostOutcome, reason
 from bot.slack.outgoing.replies import FormNotShown, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, option
@@ -83,7 +83,7 @@ class CreateFormHandlers:
         name, sought = request.block_id.partition(":")[0], request.text.strip().casefold()
         field = next((field for field in FIELDS.values() if field.name == name), None)
         project = _project_of(request.block_id)
-        if field and field.kind is Kind.ISSUE:
+        if field and field.kind is FieldType.ISSUE:
             chosen = forms.Values(request.view.json if request.view else {}).number("project")
             issues = await self.issues.suggest(reply.owner, request.text, chosen or project)
             return [views.issue_option(issue) for issue in issues]
@@ -237,7 +237,7 @@ class CreateFormHandlers:
 
     async def _confirmed(self, reply: Reply, made: Created, batch: Batch) -> JSON:
         """The form's confirmation, where there is no channel to announce the issue in."""
-        blocks = views.created(made, reply.wording, Announced.NOWHERE).blocks
+        blocks = views.created(made, reply.wording, PostOutcome.NOWHERE).blocks
         files = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
         return forms.said("Created", [*blocks, *files])
 

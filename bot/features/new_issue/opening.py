@@ -19,7 +19,7 @@ from bot.features.parts import Parts
 from bot.features.related.views import CreateFromMessage
 from bot.features.templates.views import UseTemplate
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, Place, Shortcut
+from bot.slack.interaction import ButtonPress, Destination, Shortcut
 from bot.slack.language.keys import without_typed_key
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
@@ -77,7 +77,7 @@ class FormOpening:
     async def open_with_message(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue* in a list of related issues: the form replaces the list."""
         job = await self.jobs.message(reply, press.button.job)
-        place = Place.from_json(job.place)
+        place = Destination.from_json(job.place)
         await self._open_for_message(reply.at(place), job.message, whole=press.button.whole)
 
     async def _open_for_message(self, reply: Reply, message: JSON, *, whole: bool = False) -> None:
@@ -101,7 +101,7 @@ class FormOpening:
     async def open_with_files(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
         """*Create a new issue with them*: the form with files that were chosen before."""
         job = await self.jobs.load(reply, press.button.job)
-        place = Place.from_json(job.place)
+        place = Destination.from_json(job.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))
         draft, source = Draft(), None

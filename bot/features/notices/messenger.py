@@ -24,7 +24,7 @@ from bot.slack.language.values import NoZone
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outbox import Post
 from bot.slack.surfaces.blocks import Message
-from bot.store.job import TRIED_FOR, Done, Job, Later, Outcome, Statement
+from bot.store.job import TRIED_FOR, Done, Job, JobOutcome, Later, Statement
 from bot.store.notices import TOLD, Topic
 from bot.store.owner import Owner
 
@@ -100,7 +100,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
     async def load(self, jobs: Sequence[Job]) -> Sequence[Told]:
         return [Told(job, Notice.of(job.content)) for job in jobs if job.content]
 
-    async def ready(self, item: Told) -> Told | Outcome:
+    async def ready(self, item: Told) -> Told | JobOutcome:
         """The item with its receiver's topics, once it is known whether an earlier attempt sent it."""
         topics = await self.parts.store.notices.topics_about(item.owner, item.notice.issue)
         if not topics:
@@ -117,8 +117,8 @@ class NoticeMessages(DueReads[Told, IssueNews]):
                 return replace(item, repeated=True)
         return replace(item, job=replace(item.job, tried_at=None))
 
-    async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, IssueNews | Outcome]:
-        found: dict[str, IssueNews | Outcome] = {}
+    async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, IssueNews | JobOutcome]:
+        found: dict[str, IssueNews | JobOutcome] = {}
         async with self.access.accounts.reading(owner, background=True) as session:
             for item in items:
                 with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
@@ -139,7 +139,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         names = await names_of(self.access, session, issue, [one for act in news.acts for one in act.changes])
         return IssueNews(issue, news, session.user_id, names)
 
-    async def post(self, item: Told, content: IssueNews) -> Outcome:
+    async def post(self, item: Told, content: IssueNews) -> JobOutcome:
         """Send the message, without the parts that were sent already."""
         keys = content.news.keys
         told = [key for key in keys if await self._posts.jobs.is_done(item.part(key))]

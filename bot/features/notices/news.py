@@ -23,7 +23,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Act:
+class NewsEntry:
     """An entry of the history: the changes to report, and whether to include its comment."""
 
     entry: Journal
@@ -36,7 +36,7 @@ class News:
     """The news of an issue: its latest assignment if it is new, and others' other actions, in order."""
 
     assignment: Assignment | None = None
-    acts: tuple[Act, ...] = ()
+    acts: tuple[NewsEntry, ...] = ()
 
     @cached_property
     def keys(self) -> Sequence[str]:
@@ -93,7 +93,7 @@ def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> News:
         changed = changes and _is_new(entry.created_on, entry.user, me, since.get(Topic.CHANGES))
         comment = entry.notes.strip() and _is_new(entry.created_on, entry.user, me, since.get(Topic.COMMENTS))
         if changed or comment:
-            acts.append(Act(entry, tuple(changes) if changed else (), bool(comment)))
+            acts.append(NewsEntry(entry, tuple(changes) if changed else (), bool(comment)))
     return News(assignment, tuple(reversed(acts)))
 
 

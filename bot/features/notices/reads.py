@@ -19,7 +19,7 @@ from bot.access.own_issues import SECOND, changed_since, changes_end
 from bot.features.due_reads import DueReads
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Issue
-from bot.store.job import Again, Done, Job, Outcome, Statement
+from bot.store.job import Again, Done, Job, JobOutcome, Statement
 from bot.store.notices import ASSIGNEE, Topic
 from bot.store.owner import Owner
 
@@ -107,7 +107,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
             Assignee(job, owner, progress_of(job.content)) for job, owner in zip(jobs, owners, strict=True)
         ]
 
-    async def ready(self, item: Assignee) -> Assignee | Outcome:
+    async def ready(self, item: Assignee) -> Assignee | JobOutcome:
         topics = await self.access.store.notices.topics(item.owner)
         reported = not topics.keys().isdisjoint((Topic.COMMENTS, Topic.CHANGES))
         return replace(item, reported=reported) if topics else Done()
@@ -148,7 +148,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
             read.since = max(since, latest - OVERLAP)
         return AssigneeChanges(fresh, read)
 
-    async def post(self, item: Assignee, content: AssigneeChanges) -> Outcome:
+    async def post(self, item: Assignee, content: AssigneeChanges) -> JobOutcome:
         """Add the jobs that notify the user of the changes."""
         at, since = await self._next_turn(item.owner), item.progress.since_of
         notices = [Notice(item.owner, None, number, since(number)) for number in content.changed]

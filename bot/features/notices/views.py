@@ -5,7 +5,7 @@ from datetime import date
 
 from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.views import change_text, listed, page_link, quoted, title
-from bot.features.notices.news import Act, IssueNews, News
+from bot.features.notices.news import IssueNews, News, NewsEntry
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change
 from bot.slack.surfaces.blocks import (
@@ -135,5 +135,5 @@ def _mute(number: int, *, on: bool) -> Element:
     return button("Mute this issue" if on else "Unmute", MuteIssue(issue=number, on=on))
 
 
-def _who(act: Act) -> str:
+def _who(act: NewsEntry) -> str:
     return line(act.entry.user.name if act.entry.user else "").strip() or "Someone"

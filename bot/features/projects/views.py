@@ -26,7 +26,7 @@ from bot.slack.text.mrkdwn import bold, code, cut, line, link, prose
 from bot.slack.text.wording import Wording
 from bot.store.channels import Channel
 
-SHOWN = 40
+MAX_PROJECTS = 40
 NAME_TYPED = "project.name"  # the action of the name's input, which Slack reports at every keystroke
 
 
@@ -45,13 +45,15 @@ def projects(found: Sequence[KnownProject], text: str, wording: Wording) -> Mess
     if not found:
         return sentence(f"No project matches “{text}”. Type `{tracker} projects` to list all.")
     title = f"*{len(found)} project{'' if len(found) == 1 else 's'}*"
-    lines = [_line(project, wording) for project in found[:SHOWN]]
+    lines = [_line(project, wording) for project in found[:MAX_PROJECTS]]
     blocks: list[Block] = [section(title)]
     blocks += [section("\n".join(lines[i : i + 10])) for i in range(0, len(lines), 10)]
-    if len(found) > SHOWN:
-        blocks.append(context(f"{len(found) - SHOWN} more. Type part of a name after `{tracker} projects`."))
+    if len(found) > MAX_PROJECTS:
+        blocks.append(
+            context(f"{len(found) - MAX_PROJECTS} more. Type part of a name after `{tracker} projects`.")
+        )
     blocks.append(context(f"Set this channel's project: `{tracker} default <project>`"))
-    return Message(f"{title}: {', '.join(line(p.name) for p in found[:SHOWN])}", tuple(blocks))
+    return Message(f"{title}: {', '.join(line(p.name) for p in found[:MAX_PROJECTS])}", tuple(blocks))
 
 
 def candidates(said: str, found: Sequence[Ref], action: type[MakeDefault | ShowProject]) -> Message:

@@ -7,10 +7,10 @@ from bot.features.files.jobs import FileJobs
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
 from bot.features.related import views
-from bot.features.related.related import Found, RelatedIssues
+from bot.features.related.related import RelatedIssues, RelatedMatches
 from bot.features.related.views import FindRelated, SearchEverywhere, ShareInThread
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, Place, Shortcut
+from bot.slack.interaction import ButtonPress, Destination, Shortcut
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.forms import loading
@@ -62,17 +62,17 @@ class RelatedHandlers:
         else:
             await reply.open(loading(views.SHARING))
         job = await self.jobs.message(reply, job_id)
-        seen = await self.issues.share(reply.at(Place.from_json(job.place)), number, agreed)
+        seen = await self.issues.share(reply.at(Destination.from_json(job.place)), number, agreed)
         if seen and seen.issue:
             await reply.show(views.question(seen.issue, reply.wording, job_id))
         else:
             await reply.show(views.in_thread(number, reply.wording))
 
-    async def _find(self, reply: Reply, message: JSON, *, everywhere: bool = False) -> Found:
+    async def _find(self, reply: Reply, message: JSON, *, everywhere: bool = False) -> RelatedMatches:
         text = text_of(message)
         numbers: Sequence[int] = issues_named(text, reply.wording.base_url)
         plain = await asyncio.to_thread(to_plain, text, lambda _: "")
         return await self.related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
 
-    async def _show(self, reply: Reply, found: Found, job_id: str, *, files: bool) -> None:
+    async def _show(self, reply: Reply, found: RelatedMatches, job_id: str, *, files: bool) -> None:
         await reply.show(views.related(found, reply.wording, await reply.today(), job_id, files=files))

@@ -23,14 +23,14 @@ from bot.store.channels import Channel
 from bot.store.owner import Owner
 
 ASKED = 6  # words that are searched for; further words only rank what these find
-NAMED = 5  # issues that the message names and that are read
+MAX_NAMED = 5  # issues that the message names and that are read
 CANDIDATES = 50  # issues that are read for each word, the most recently updated ones
-SHOWN = 10
+MAX_RESULTS = 10
 NEAR = 0.5  # issues that fit less well than this share of the best one aren't shown
 
 
 @dataclass(frozen=True)
-class Found:
+class RelatedMatches:
     """Issues that a message may be about: those that it names, then open ones, then closed ones, each the
     nearest first. `project` is the one that was searched, None for all.
     """
@@ -51,7 +51,7 @@ class RelatedIssues:
         channel: Channel | None,
         *,
         everywhere: bool = False,
-    ) -> Found:
+    ) -> RelatedMatches:
         """The issues that a message in plain text may be about; `numbers` are those that it names.
 
         Searches the channel's project, and all projects if it has none, nothing is found, or `everywhere` is
@@ -61,13 +61,13 @@ class RelatedIssues:
         async with self.access.accounts.reading(owner) as session:
             project = None if everywhere else await self.access.projects.default_in(session, channel)
             named, near = await asyncio.gather(
-                self.issues.several(session, numbers[:NAMED]), self._nearest(session, words, project)
+                self.issues.several(session, numbers[:MAX_NAMED]), self._nearest(session, words, project)
             )
             if not near and project:
                 project, near = None, await self._nearest(session, words, None)
-        first = [named[number] for number in numbers[:NAMED] if number in named]
+        first = [named[number] for number in numbers[:MAX_NAMED] if number in named]
         others = (issue for issue in near if issue.id not in named)
-        return Found((*first, *others)[:SHOWN], project)
+        return RelatedMatches((*first, *others)[:MAX_RESULTS], project)
 
     async def _nearest(
         self, session: Session, words: Sequence[str], project: KnownProject | None

@@ -5,7 +5,7 @@ from datetime import date
 from bot.features.comments.views import CommentWithMessage
 from bot.features.files.views import AttachFromMessage
 from bot.features.issues.views import listed, open_option, title
-from bot.features.related.related import Found
+from bot.features.related.related import RelatedMatches
 from bot.features.search.views import NEW_SEARCH
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue
@@ -58,7 +58,7 @@ class CreateFromMessage(Button):
     whole: bool = False
 
 
-def related(found: Found, wording: Wording, today: date | None, job: str, *, files: bool) -> JSON:
+def related(found: RelatedMatches, wording: Wording, today: date | None, job: str, *, files: bool) -> JSON:
     """The list, each issue with its menu; `files` is whether the message has any."""
     project = found.project
     where = f"in {line(project.name)}" if project else "in all projects"

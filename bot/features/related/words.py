@@ -15,7 +15,7 @@ LETTERS = 3  # a shorter word tells nothing, unless it is a code
 STEM = 3
 LONG_NUMBER = 4
 READ = 6_000  # how many characters of a text are read
-MAX = 200  # how many words of a text count
+MAX_WORDS = 200  # how many words of a text count
 IN_SUBJECT = 2.0  # how much more a word counts in a subject than in a description
 _COMMON = """
 about above after again all also and another any anybody anyone anything are aren around ask asked
@@ -55,7 +55,7 @@ class WordKind(IntEnum):
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """Return the stems of a text's distinctive words, the most distinctive first: up to `MAX`."""
+    """Return the stems of a text's distinctive words, the most distinctive first: up to `MAX_WORDS`."""
     found: dict[str, tuple[WordKind, int]] = {}
     for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
         for n, word in enumerate(_WORD.findall(sentence)):
@@ -63,7 +63,7 @@ def telling_words(text: str) -> tuple[str, ...]:
             common = len(word) < LETTERS or word.casefold() in COMMON
             if kind is WordKind.CODE or not common:
                 found[stem(word)] = max((kind, len(word)), found.get(stem(word), (kind, 0)))
-    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MAX])
+    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MAX_WORDS])
 
 
 def _kind(word: str, *, starts: bool) -> WordKind:

@@ -16,7 +16,7 @@ from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, nearest
 from bot.slack.language.phrases import AND, NOUNS
 from bot.slack.language.reading import HalfPhrase, is_half, search
-from bot.slack.language.values import Help, OneIssue, Typist
+from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.spelling import series
 from bot.store.owner import Owner
 
@@ -63,7 +63,7 @@ MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 def issues_command(
     parsed: Parsed,
-    typist: Typist,
+    typist: CommandContext,
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
     *,
     phrases: bool = True,

@@ -103,12 +103,12 @@ class SearchHandlers:
     async def _request(self, reply: Reply, page: views.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         as_phrases = WORDS not in page.changes
-        reply.recovery = partial(self._way_on, page)
+        reply.fallback = partial(self._fallback, page)
         parsed, typist = understand(page.query, OPTIONS), await reply.typist()
         known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
         return await read_with(known, partial(issues_command, parsed, typist, known, phrases=as_phrases))
 
-    async def _way_on(self, page: views.ResultsPage, error: BotError) -> Block | None:
+    async def _fallback(self, page: views.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search."""
         words = _words(page) if isinstance(error, UserError) else []
         return actions(words) if words else None
@@ -116,7 +116,7 @@ class SearchHandlers:
     async def _names(self, query: Query, page: views.ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, AmbiguousName | UnknownName):
-            return await self._way_on(page, error)
+            return await self._fallback(page, error)
         found = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
         names = views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
         ways = [*names, *(_words(page) if query.phrases else ())]
@@ -124,7 +124,7 @@ class SearchHandlers:
 
     async def _find(self, reply: Reply, query: Query, page: views.ResultsPage) -> Message:
         query = reduce(changed, page.changes, query)
-        reply.recovery = partial(self._names, query, page)
+        reply.fallback = partial(self._names, query, page)
         results = await self.search.find(reply.owner, query, reply.channel, page.offset)
         shareable = reply.place.channel_id is not None
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import Catalog, Part
-from bot.access.name_matching import AmbiguousName, Names, UnknownName
+from bot.access.name_matching import AmbiguousName, NameIndex, UnknownName
 from bot.access.people import Who
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
@@ -287,7 +287,7 @@ class Search:
         if not _looked_up(name, typed):
             return [ME]
         people, (kind, part) = name in PEOPLE, NAMED.get(name, PERSON)
-        known, found = Names(kind, catalog.lists[part]), list[tuple[int | str, str]]()
+        known, found = NameIndex(kind, catalog.lists[part]), list[tuple[int | str, str]]()
         for one in typed:
             if people and one == "me":
                 found.append(ME)

@@ -22,7 +22,7 @@ from bot.features.templates.views import (
     TemplateMetadata,
 )
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, Place
+from bot.slack.interaction import ButtonPress, Destination, FormSubmission, OptionsRequest
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, Block, button_row
@@ -86,13 +86,13 @@ class TemplateHandlers:
         async def form(_: BotError) -> Block:
             return button_row("Open form", NewTemplate(project=0, issue=number, name=name))
 
-        reply.recovery = form
+        reply.fallback = form
         saved = await self.templates.save_issue(reply.owner, number, name, reply.wording.text_format)
         await self._show(reply, saved[0], views.saved(saved[1], new=True))
 
     async def on_named(self, reply: Reply, name: str, project: str | None, *, remove: bool) -> None:
         """`/issue template edit bug` opens the form, and `delete bug` asks."""
-        reply.recovery = reply.correction
+        reply.fallback = reply.correction
         if not remove:
             await reply.open(loading("Edit template"))
         async with self.accounts.reading(reply.owner) as session:
@@ -134,7 +134,7 @@ class TemplateHandlers:
         if press.button.issue is None:
             return
         metadata, entered = TemplateMetadata.of(form), views.entered_in(form.json)
-        reply = reply.at(Place.from_json(metadata.place))
+        reply = reply.at(Destination.from_json(metadata.place))
         typed = await _text(reply, entered.description)
         async with self.accounts.reading(reply.owner) as session:
             project = await self.projects.by_id(session, metadata.project_id)

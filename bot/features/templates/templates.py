@@ -18,10 +18,10 @@ from bot.service.filters import IssueFilters
 from bot.service.models import Issue, Ref
 from bot.store.channels import Channel
 from bot.store.owner import Owner
-from bot.store.plans import Choice, TemplateContent
+from bot.store.plans import FilterValue, TemplateContent
 from bot.store.templates import Template
 
-MAX = 10  # how many templates a project may have, and a channel for a project
+MAX_TEMPLATES = 10  # how many templates a project may have, and a channel for a project
 NAME_LENGTH, LONGEST = 60, 3000  # how long a name and a description may be, so that a form can hold it
 
 
@@ -154,7 +154,7 @@ class Templates:
         return issue
 
     async def save(
-        self, owner: Owner, template: Template, chosen: Mapping[str, Choice], text_format: str
+        self, owner: Owner, template: Template, chosen: Mapping[str, FilterValue], text_format: str
     ) -> tuple[KnownProject, Template]:
         """Add a template, or change the one with its ID; `chosen` are its choices by option key.
 
@@ -181,7 +181,7 @@ class Templates:
         wanted = {key: choice.id for key, choice in chosen.items()}
         choices = {key: held for key, held in before.choices.items() if held.id == wanted.get(key)}
         choices |= {
-            field.key: Choice(ref.id, ref.name)
+            field.key: FilterValue(ref.id, ref.name)
             for field in TEMPLATED
             for ref in field.known(catalog)
             if ref.id == wanted.get(field.key)
@@ -191,10 +191,10 @@ class Templates:
         if not template.id:
             channel = Channel(owner.team_id, template.channel_id)
             there = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
-            if sum(other.channel_id == template.channel_id for other in there) >= MAX:
+            if sum(other.channel_id == template.channel_id for other in there) >= MAX_TEMPLATES:
                 raise UserError(
                     "There are already {most} templates. Use `{/issue} template` to remove one first.",
-                    most=MAX,
+                    most=MAX_TEMPLATES,
                 )
         if not await self.access.store.templates.put(owner, template):
             taken = UserError(
@@ -212,10 +212,10 @@ class Templates:
         return project, template
 
 
-def choices_of(issue: Issue) -> dict[str, Choice]:
+def choices_of(issue: Issue) -> dict[str, FilterValue]:
     """What a template takes over from an issue."""
     refs = {row.key: row.answered(issue) for row in TEMPLATED}
-    return {key: Choice(ref.id, ref.name) for key, ref in refs.items() if isinstance(ref, Ref)}
+    return {key: FilterValue(ref.id, ref.name) for key, ref in refs.items() if isinstance(ref, Ref)}
 
 
 def copyable(issue: Issue, project_id: int) -> bool:

@@ -25,7 +25,7 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.surfaces.buttons import Button, Number
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import bold, line
-from bot.store.plans import Choice
+from bot.store.plans import FilterValue
 from bot.store.templates import Template
 
 CALLBACK_ID = "template.save"
@@ -148,7 +148,7 @@ class Entered:
     name: str = ""
     here: bool | None = None
     prefix: str = ""
-    chosen: Mapping[str, Choice] = field(default_factory=dict)
+    chosen: Mapping[str, FilterValue] = field(default_factory=dict)
     description: JSON | None = None
 
 
@@ -201,6 +201,6 @@ def entered_in(view: JSON) -> Entered:
         name=(values.text("name") or "").strip(),
         here=values.chosen("scope") == HERE if "scope" in values.block_ids else None,
         prefix=(values.text("prefix") or "").strip(),
-        chosen={key: Choice(number, name or "") for key, (number, name) in chosen.items() if number},
+        chosen={key: FilterValue(number, name or "") for key, (number, name) in chosen.items() if number},
         description=values.rich_text(DESCRIPTION.name),
     )

@@ -13,13 +13,13 @@ from bot.slack.language import dates, reading, values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import DURATION, WITH_UNIT, hours
-from bot.slack.language.marks import CALENDAR, LONGEST, Vocabulary, plain
+from bot.slack.language.marks import CALENDAR, MAX_NAME_WORDS, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
 from bot.slack.language.questions import Question, is_question
-from bot.slack.language.rows import Table, shapes
-from bot.slack.language.tokens import Atom, Value, Word, as_typed
-from bot.slack.language.values import Help, Typist, ZoneUnknown
+from bot.slack.language.rows import CommandTable, shapes
+from bot.slack.language.tokens import Atom, Token, Word, as_typed
+from bot.slack.language.values import CommandContext, Help, ZoneUnknown
 from bot.spelling import GOVERNING, word_meant
 
 
@@ -50,13 +50,13 @@ class Misread:
 
 TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | Help
 """A draft opens the form."""
-Read = tuple[TimeDraft, UserError | None]  # the draft, and the error in the rest
+ParseResult = tuple[TimeDraft, UserError | None]  # the draft, and the error in the rest
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
 _CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
 _FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
-_ABOUT = Table[EditLastEntry | ShowTotals | Help | None](
+_ABOUT = CommandTable[EditLastEntry | ShowTotals | Help | None](
     ("help", Help()),
     ("edit|change|delete|remove|undo {last?}", EditLastEntry()),
     ("edit {rest}", None),
@@ -66,7 +66,7 @@ _ABOUT = Table[EditLastEntry | ShowTotals | Help | None](
     totals=r"(?=.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|i|log|logged|spent|today|"
     r"this|week|my|totals?|sum|so|far|what|show|me|the|on|entries|list)(?:[\s?!.,]+|\Z))+",
 )
-_LOG = Table(("log|add|track|spent|i|i've|worked|book|please|pls", None))
+_LOG = CommandTable(("log|add|track|spent|i|i've|worked|book|please|pls", None))
 _HALF = r"[0-9]{1,5} ?h(?:ours?)? [0-9]{1,2}"  # a duration at the end of a text, or before its issue
 _AMOUNT = rf"{_HALF}(?=\s*\Z)|{DURATION}|[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?(?![^\s,!?])"
 _ON_ISSUE = shapes(
@@ -123,7 +123,7 @@ class TypedTime:
         at = [n for n in range(len(words) - count + 1) if words[n : n + count] == said]
         if len(at) != 1:
             return self
-        named = {"project": (Value((Atom(f"#{project}"),)),)}
+        named = {"project": (Token((Atom(f"#{project}"),)),)}
         parsed = self.parsed.without(at[0], count)
         return replace(self, parsed=replace(parsed, options={**parsed.options, **named}))
 
@@ -141,7 +141,7 @@ def typed_time(text: str) -> TypedTime:
 
 def timelog_command(
     typed: TypedTime,
-    typist: Typist,
+    typist: CommandContext,
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> TimelogRequest:
     """The request in `/timelog <text>`; the vocabulary is of projects.
@@ -181,7 +181,7 @@ def timelog_command(
     return Misread(draft, wrong) if wrong else request
 
 
-def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: Typist) -> UserError | None:
+def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserError | None:
     """Why the remaining text may be more than a comment: another day, another person, or more time."""
     if request.quoted:
         return None
@@ -196,7 +196,7 @@ def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: Typist) -> Us
     return None
 
 
-def _either_day(words: Sequence[str], typist: Typist) -> UserError | None:
+def _either_day(words: Sequence[str], typist: CommandContext) -> UserError | None:
     """The error for a weekday that is today's, without a word that says which one."""
     if words[-1] not in CALENDAR or (words[1:] and words[-2] in ("on", "last", "this")):
         return None
@@ -213,7 +213,7 @@ def _unsure() -> UserError:
     )
 
 
-def _time(parsed: Parsed, typist: Typist) -> Read:
+def _time(parsed: Parsed, typist: CommandContext) -> ParseResult:
     draft = TimeDraft(project=values.name(parsed, "project"), activity=values.name(parsed, "activity"))
     wrong = None
     if on := values.name(parsed, "on"):
@@ -232,7 +232,7 @@ def _time(parsed: Parsed, typist: Typist) -> Read:
     return draft, wrong or wrong_too
 
 
-def _shaped(parsed: Parsed, draft: TimeDraft, typist: Typist) -> Read:
+def _shaped(parsed: Parsed, draft: TimeDraft, typist: CommandContext) -> ParseResult:
     """Find the issue and the duration among the words' numbers; the rest is the comment."""
     found = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
     slots = found[1].groupdict() if found else {}
@@ -280,7 +280,7 @@ def _within(parsed: Parsed, match: re.Match[str], *slots: str) -> Parsed:
     return replace(parsed, words=tuple(kept))
 
 
-def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: Typist) -> Read:
+def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: CommandContext) -> ParseResult:
     """What follows the duration: the comment, with the day before or after it unless `on:` gave one."""
     comment, on, wrong = _day_of(rest, draft, typist.today)
     draft = draft.model_copy(
@@ -313,7 +313,7 @@ def _day_of(rest: Parsed, draft: TimeDraft, today: Today) -> tuple[Parsed, date 
     return (rest.without(said.at, said.count), said.day, None) if said else (rest, None, None)
 
 
-def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: Typist) -> TimeDraft:
+def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: CommandContext) -> TimeDraft:
     """The draft with the day that its comment may name without `on`, if nothing else does."""
     with suppress(UserError):
         said = None if draft.spent_on else dates.said_day(comment.words, typist.today, sure=False)
@@ -334,7 +334,7 @@ def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
     words = _within(typed.asked, found[1], "comment").words if found else ()
     shortest = len(words)
     if found and not words:
-        words, shortest = _within(typed.asked, found[1], "rest").words[:LONGEST], 1
+        words, shortest = _within(typed.asked, found[1], "rest").words[:MAX_NAME_WORDS], 1
     for end in range(len(words), max(shortest, 1) - 1, -1):
         run, after = words[:end], [word.text.lower() for word in words[end : end + 1]]
         said = " ".join(word.text for word in run)

@@ -34,13 +34,13 @@ from bot.features.timelog.views import EntryMetadata, LogMetadata, TimeMetadata
 from bot.service.models import Ref
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, Place, Shortcut, SlashCommand
+from bot.slack.interaction import ButtonPress, Destination, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once, claimed
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, Announced, not_posted
+from bot.slack.outgoing.posting import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, plain
@@ -83,7 +83,7 @@ class TimelogHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         typed, typist = commands.typed_time(command.text), await reply.typist()
-        reply.recovery = partial(self._way_on, reply)
+        reply.fallback = partial(self._fallback, reply)
         request = timelog_command(typed, typist)
         if isinstance(request, TimeDraft) and request.issue is None and may_name_project(typed):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
@@ -102,14 +102,14 @@ class TimelogHandlers:
                 return
         await self._answer(reply, request)
 
-    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         issue = error.issue if isinstance(error, commands.WhoLogged) else None
         return await opening(issue, reply.wording)(error) or await reply.correction(error)
 
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
             case Misread(draft, error):
-                reply.recovery = partial(reply.offer, views.FillTimeForm(time=draft))
+                reply.fallback = partial(reply.offer, views.FillTimeForm(time=draft))
                 raise error
             case TimeToLog() as wanted:
                 if logged := await self._log(reply, wanted):
@@ -125,7 +125,7 @@ class TimelogHandlers:
 
     async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
-        reply.recovery = partial(reply.offer, views.FillTimeForm(time=wanted))
+        reply.fallback = partial(reply.offer, views.FillTimeForm(time=wanted))
         if not wanted.ahead and (await reply.typist()).is_ahead(wanted.spent_on):
             await self._ask_ahead(reply, wanted)
             return None
@@ -142,7 +142,7 @@ class TimelogHandlers:
             again = await reply.save(views.FillTimeForm(time=wanted))
             await reply.privately(views.unknown(reply.wording, wanted, error, again))
         else:
-            reply.recovery = None  # the form would log it again
+            reply.fallback = None  # the form would log it again
             return logged
         return None
 
@@ -185,11 +185,11 @@ class TimelogHandlers:
         posted, note = None, ""
         if announce and not logged.on.private:
             posted = await self.post(reply, logged.spent, logged.on.exposure)
-        if announce and posted in (None, Announced.HIDDEN):
+        if announce and posted in (None, PostOutcome.HIDDEN):
             note = prose(views.PRIVATE)
-        elif posted and posted is not Announced.YES:
+        elif posted and posted is not PostOutcome.YES:
             note = prose(not_posted(posted))
-        shareable = not logged.on.private and posted is not Announced.YES
+        shareable = not logged.on.private and posted is not PostOutcome.YES
         await reply.privately(
             await self.confirmation(reply, views.LOGGED, logged.spent, shareable=shareable, note=note)
         )
@@ -206,7 +206,7 @@ class TimelogHandlers:
         """The message shortcut: log time on the issue it names, announced in its thread."""
         await reply.open(loading("Log time"))
         message = shortcut.message
-        thread = Place(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
+        thread = Destination(reply.place.channel_id, message.get("thread_ts") or message.get("ts"))
         about = await self.issues.about(reply, message)
         await self.open_form(reply.at(thread), TimeDraft(issue=about.id if about else None), announce=True)
 
@@ -307,19 +307,21 @@ class TimelogHandlers:
         announced = await announced_once(
             self.once, twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
         )
-        if announced is not Announced.YES:
+        if announced is not PostOutcome.YES:
             said = NOT_ANNOUNCED[announced]
             raise UserError("{said}.", said=said[0].upper() + said[1:])
         if agreed:
             await posting.dismiss(reply.slack, reply.place)
 
-    async def post(self, reply: Reply, spent: Spent, seen: Exposure, agreed: int | None = None) -> Announced:
+    async def post(
+        self, reply: Reply, spent: Spent, seen: Exposure, agreed: int | None = None
+    ) -> PostOutcome:
         """Post logged time where the user asked; `agreed` as in `ShareTime`."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
         may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
         announced, ts = await reply.post(message, may_post)
-        posted = announced in (Announced.YES, Announced.UNSURE)
+        posted = announced in (PostOutcome.YES, PostOutcome.UNSURE)
         if posted and place.channel_id and isinstance(spent, Entry):
             await self.timelog.posted(reply.owner, spent, EntryPost(place.channel_id, ts, place.thread_ts))
         return announced
@@ -393,13 +395,13 @@ class TimelogHandlers:
         async def elsewhere(_: BotError) -> Block:
             return views.elsewhere(entry, reply.wording)
 
-        reply.recovery = elsewhere
+        reply.fallback = elsewhere
         if reply.in_form:
             await reply.show(loading("Delete entry"))
         await self.timelog.delete(reply.owner, entry)
         note = ""
         if (post := entry.post) is not None:
-            place = Place(post.channel_id)
+            place = Destination(post.channel_id)
             if post.ts is None or not await posting.delete_post(reply.slack, place, post.ts):
                 note = views.stale_post(post.channel_id)
         totals = await self._totals(reply)
@@ -409,7 +411,7 @@ class TimelogHandlers:
             return
         shown_in_form = await reply.shown(forms.said("Time deleted", told.blocks))
         metadata = EntryMetadata.of(reply.interaction.modal)
-        place = Place.from_json(metadata.place)
+        place = Destination.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):
             await reply.at(place).privately(told, replace=metadata.replace)
 

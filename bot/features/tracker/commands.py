@@ -9,7 +9,7 @@ from bot.service.conventions import KEY
 from bot.slack.language.keys import LINK, key_typed
 from bot.slack.language.options import Parsed
 from bot.slack.language.questions import reject_question
-from bot.slack.language.rows import Table, shapes
+from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import SlackUser, words
 from bot.slack.language.values import person, unknown_word
 from bot.store.owner import Owner
@@ -40,7 +40,7 @@ _LINK, _DEFAULT, _EMOJI, _NOTIFY, _USER = (
     "user|users|person|people",
 )
 _NEW, _NONE = "new|create|add", "none|clear|remove|off"
-_TABLE = Table(
+_TABLE = CommandTable(
     ("", Act.ACCOUNT),
     ("my? settings", Act.ACCOUNT),
     ("my account", Act.ACCOUNT),

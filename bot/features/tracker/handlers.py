@@ -14,7 +14,7 @@ from bot.features.tracker import commands, views
 from bot.features.tracker.commands import Act
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Event, Place, SlashCommand
+from bot.slack.interaction import Destination, Event, SlashCommand
 from bot.slack.outgoing.posting import privately
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions
@@ -54,7 +54,7 @@ class TrackerHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.give_back = not commands.may_hold_key(command.text)
-        reply.recovery = partial(self._way_on, reply)
+        reply.fallback = partial(self._fallback, reply)
         wanted = commands.tracker_command(command.text, reply.owner)
         if wanted.act in self.alone:
             await self.alone[wanted.act](reply)
@@ -75,12 +75,12 @@ class TrackerHandlers:
             return
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
         said = views.greeting(reply.wording, channel_id, linked=linked, named=named)
-        await privately(reply.slack, Place(channel_id), inviter.user_id, said)
+        await privately(reply.slack, Destination(channel_id), inviter.user_id, said)
 
     async def help(self, reply: Reply) -> None:
         await reply.privately(help_views.overview(reply.wording.command))
 
-    async def _way_on(self, reply: Reply, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an unknown subcommand: the nearest one, and the help."""
         if not isinstance(error, UnknownWord):
             return await reply.correction(error)

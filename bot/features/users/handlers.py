@@ -7,7 +7,7 @@ from functools import partial
 from bot.access.people import Who
 from bot.features.parts import Parts
 from bot.features.users import views
-from bot.features.users.users import Details, LinkOutcome, Users, details_of
+from bot.features.users.users import LinkOutcome, UserProfile, Users, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.interaction import FormSubmission
@@ -19,11 +19,11 @@ from bot.slack.workspaces.directory import Contact, contact
 from bot.store.owner import Owner
 
 
-def details_from(known: Contact) -> Details:
+def details_from(known: Contact) -> UserProfile:
     """Account details from a Slack profile. The login is the email's local part, or else the Slack handle."""
     name = known.mail.partition("@")[0] or known.handle
     login = "".join(letter for letter in name if letter.isascii() and (letter.isalnum() or letter in "_.-"))
-    return Details(
+    return UserProfile(
         known.firstname[:FIRST_NAME_LENGTH], known.lastname, login[:LOGIN_LENGTH].lower(), known.mail
     )
 
@@ -47,7 +47,7 @@ class UserHandlers:
     async def open_new(self, reply: Reply, mentioned: SlackUser | None = None) -> None:
         await reply.open(loading("New account"))
         await self.users.require_administrator(reply.owner)
-        details, slack_user = Details(), None
+        details, slack_user = UserProfile(), None
         if mentioned is not None:
             known = await contact(reply.slack, mentioned.id, reply.owner)
             await self.users.require_unlinked(known.owner)

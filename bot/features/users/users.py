@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Details:
+class UserProfile:
     firstname: str = ""
     lastname: str = ""
     login: str = ""
@@ -84,7 +84,7 @@ class Users:
             )
 
     async def create(
-        self, owner: Owner, details: Details, slack_user: Owner | None, *, by_mail: bool
+        self, owner: Owner, details: UserProfile, slack_user: Owner | None, *, by_mail: bool
     ) -> tuple[User, LinkOutcome]:
         """Create the account, returned without its API key, and link the Slack user with that key.
 
@@ -111,7 +111,7 @@ class Users:
         return _without_key(user), linking
 
     async def change(self, owner: Owner, user_id: int, changed: Mapping[str, str]) -> None:
-        """Change these `Details` of an account.
+        """Change these `UserProfile` of an account.
 
         Raises UserError, and OutcomeUnknown only if no read confirms the change.
         """
@@ -159,8 +159,8 @@ class Users:
         return LinkOutcome.LINKED if added else LinkOutcome.ALREADY_LINKED
 
 
-def details_of(user: User) -> Details:
-    return Details(user.firstname, user.lastname, user.login or "", user.mail or "")
+def details_of(user: User) -> UserProfile:
+    return UserProfile(user.firstname, user.lastname, user.login or "", user.mail or "")
 
 
 def _administrators_only() -> UserError:

@@ -2,7 +2,7 @@
 
 from bot.access.accounts import full_name
 from bot.features.accounts.views import LinkAccount
-from bot.features.users.users import Details, LinkOutcome
+from bot.features.users.users import LinkOutcome, UserProfile
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack.surfaces import forms
@@ -51,7 +51,7 @@ def user(shown: User, wording: Wording) -> Message:
     return Message(text, tuple(blocks))
 
 
-def new_form(details: Details, slack_user: str | None, metadata: str, service: str) -> JSON:
+def new_form(details: UserProfile, slack_user: str | None, metadata: str, service: str) -> JSON:
     said = (
         f"I'll link this account to <@{slack_user}> and send them a direct message."
         if slack_user
@@ -67,15 +67,15 @@ def new_form(details: Details, slack_user: str | None, metadata: str, service: s
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
 
 
-def edit_form(shown: User, details: Details, wording: Wording) -> JSON:
+def edit_form(shown: User, details: UserProfile, wording: Wording) -> JSON:
     blocks: list[Block] = [section(f"*{_name(shown, wording)}* · User {shown.id}"), *_inputs(details)]
     return forms.form("user.edit", "Edit account", blocks, submit="Save")
 
 
-def submitted(view: JSON) -> Details:
+def submitted(view: JSON) -> UserProfile:
     values = forms.Values(view)
     held = {name: (values.text(name) or "").strip() for name in ("firstname", "lastname", "login", "mail")}
-    return Details(**held)
+    return UserProfile(**held)
 
 
 def by_mail(view: JSON) -> bool:
@@ -130,13 +130,13 @@ def welcome(made: User, wording: Wording, by: str, *, linked: bool, mailed: bool
     return Message(f"{text} {then}", (section(f"{text}\n{then}"), context(login), actions(buttons)))
 
 
-def changed(user_id: int, details: Details, wording: Wording) -> Message:
+def changed(user_id: int, details: UserProfile, wording: Wording) -> Message:
     name = f"{details.firstname} {details.lastname}"
     text = f"Updated *{link(user_url(wording.base_url, user_id), name)}* ({line(details.login)})."
     return Message(text, (section(text), context(f"User {user_id} · {line(details.mail)}")))
 
 
-def _inputs(details: Details) -> list[Block]:
+def _inputs(details: UserProfile) -> list[Block]:
     inputs = (
         ("firstname", "First name", details.firstname, FIRST_NAME_LENGTH),
         ("lastname", "Last name", details.lastname, None),

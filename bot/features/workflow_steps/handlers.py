@@ -38,7 +38,7 @@ SUBJECT, SENTENCE = 255, 1000
 
 log = structlog.get_logger(__name__)
 
-Step = Callable[[Reply, JSON, datetime | None], Awaitable[JSON]]
+WorkflowStep = Callable[[Reply, JSON, datetime | None], Awaitable[JSON]]
 """Does the work with the inputs, and returns the outputs; looks first if it was tried before."""
 
 
@@ -46,7 +46,10 @@ class WorkflowSteps:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.creator, self.comments = parts.shared(IssueCreator), parts.shared(Comments)
-        self.steps: dict[str, Step] = {"create_issue": self._create, "comment_on_issue": self._comment}
+        self.steps: dict[str, WorkflowStep] = {
+            "create_issue": self._create,
+            "comment_on_issue": self._comment,
+        }
 
     def feature(self) -> Feature:
         return Feature(events={"function_executed": self.executed})
@@ -65,7 +68,7 @@ class WorkflowSteps:
             raise failure
 
     async def _answered(
-        self, step: Step, event: Event, reply: Reply, tried_at: datetime | None
+        self, step: WorkflowStep, event: Event, reply: Reply, tried_at: datetime | None
     ) -> Exception | None:
         """Run a step and tell Slack how it ended; returns why it failed."""
         slack, execution = reply.slack, event.event["function_execution_id"]
@@ -79,7 +82,7 @@ class WorkflowSteps:
         await self._answer(slack.functions_completeSuccess, execution, outputs=outputs)
         return None
 
-    async def _run(self, step: Step, event: Event, reply: Reply, tried_at: datetime | None) -> JSON:
+    async def _run(self, step: WorkflowStep, event: Event, reply: Reply, tried_at: datetime | None) -> JSON:
         inputs = event.event.get("inputs") or {}
         reply.owner = owner = replace(reply.owner, user_id=_actor(event.event["function"], inputs))
         # They may have left since the workflow began: if Slack says so, their key is deleted.

@@ -43,16 +43,16 @@ from bot.slack.incoming.failures import (
     measured,
 )
 from bot.slack.incoming.feature import Feature, Form, FormExpired, Interrupted, merged
-from bot.slack.incoming.turns import Turns
+from bot.slack.incoming.turns import PersonLocks
 from bot.slack.interaction import (
     ButtonPress,
+    Destination,
     DetailsEdit,
     Event,
     FormClosed,
     FormSubmission,
     Interaction,
     OptionsRequest,
-    Place,
     Shortcut,
     SlashCommand,
     UserMessage,
@@ -91,7 +91,7 @@ class Dispatch(AsyncMiddleware):
     in_flight: Tasks
     delays: Delays
     completed: CompletedDeliveries = field(init=False)
-    turns: Turns = field(default_factory=Turns, init=False)
+    turns: PersonLocks = field(default_factory=PersonLocks, init=False)
 
     def __post_init__(self) -> None:
         self.completed = CompletedDeliveries(self.store.jobs, self.delays.completed)
@@ -282,7 +282,7 @@ class Dispatch(AsyncMiddleware):
             return []
 
     async def _submit(self, form: FormSubmission, reply: Reply, handler: Form) -> None:
-        reply = reply.at(Place.from_json(form.view.metadata.get("place")))
+        reply = reply.at(Destination.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
             async with self.failures.reported(act, reply, self.delays.last_answer):
                 result = await self._result(form, reply, handler)

@@ -19,7 +19,7 @@ from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.deliveries import UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
-from bot.slack.interaction import Event, FormSubmission, Interaction, Place, read
+from bot.slack.interaction import Destination, Event, FormSubmission, Interaction, read
 from bot.slack.language.values import ZoneUnknown
 from bot.slack.outgoing.posting import NotDelivered, reason
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
@@ -250,11 +250,11 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
     """The typed command, if it is worth repeating, and buttons that lead on from the error."""
     line = reply.interaction.typed if reply.give_back and not reply.place.said_there else None
     below, buttons = [typed(line)] if line and " " in line else [], None
-    if reply.recovery:
+    if reply.fallback:
         try:
-            buttons = await reply.recovery(error)
+            buttons = await reply.fallback(error)
         except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
-            log_failure("recovery not offered", "failure.no_recovery", failed)
+            log_failure("fallback not offered", "failure.no_fallback", failed)
     if isinstance(error, ZoneUnknown):
         again = button("Try again", await reply.save_request(), style=None if buttons else "primary")
         buttons = actions([*(buttons["elements"] if buttons else ()), again])
@@ -302,10 +302,10 @@ class CrashRecovery:
             return
         modal = interaction.modal
         if modal and isinstance(interaction, FormSubmission):
-            reply = reply.at(Place.from_json(modal.metadata.get("place")))
+            reply = reply.at(Destination.from_json(modal.metadata.get("place")))
         if late:  # an ephemeral message reaches only who is looking at the conversation
-            reply = reply.at(Place())
-            reply.recovery = partial(_asked, interaction.place.channel_id or "", late)
+            reply = reply.at(Destination())
+            reply.fallback = partial(_asked, interaction.place.channel_id or "", late)
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             said = reply.wording.sentence(Interrupted())
             over = None if shows_progress(interaction.name) else modal.hash

@@ -9,7 +9,7 @@ from bot.errors import UserError
 from bot.store.owner import Owner
 
 
-class Turns:
+class PersonLocks:
     def __init__(self) -> None:
         self._arriving: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
         self._handling: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()

@@ -6,7 +6,7 @@ from decimal import Decimal
 from bot.errors import UserError
 
 MINUTES, DAY = 60, 24 * 60
-LONGEST = Decimal(99_999)
+MAX_HOURS = Decimal(99_999)
 _HOURS, _MINS = r"(?:h|hrs?|hours?)", r"(?:m|mins?|minutes?)"
 _DECIMAL = re.compile(rf"([0-9]{{1,5}}(?:\.[0-9]{{1,4}}|,[0-9]{{1,2}})?)\s*{_HOURS}?")
 _COMMA = re.compile(rf"([0-9]{{1,5}},[0-9]{{3,4}})\s*{_HOURS}?")
@@ -65,9 +65,9 @@ def hours(text: str, locale: str = "") -> Decimal:
             "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m`, or `1:30`.", typed=text.strip()[:40]
         )
     rounded = found.quantize(Decimal("0.0001"))
-    if not 0 < rounded <= LONGEST:
+    if not 0 < rounded <= MAX_HOURS:
         raise UserError(
-            "A duration must be more than 0 and at most {longest} hours, such as `90m`.", longest=LONGEST
+            "A duration must be more than 0 and at most {longest} hours, such as `90m`.", longest=MAX_HOURS
         )
     return rounded.normalize() + Decimal(0)
 

@@ -12,7 +12,7 @@ from bot.slack.language.durations import hours
 from bot.slack.language.tokens import Word
 from bot.spelling import ENOUGH, GOVERNING
 
-LONGEST = 6  # how many words a name or a date may take
+MAX_NAME_WORDS = 6  # how many words a name or a date may take
 MAX_WORDS = 60  # how many words are read for phrases; what follows is text
 END = ".,;!?"
 SELF = frozenset({"me", "myself", "@me"})
@@ -91,7 +91,7 @@ class Marks:
         """What may be a name or a date, from its first word on; a comma ends a name."""
         run = ""
         for count, (word, known) in enumerate(zip(self.words[at:], self.plain[at:], strict=True), 1):
-            if known is None or count > LONGEST:
+            if known is None or count > MAX_NAME_WORDS:
                 return
             run = f"{run} {word.text}" if run else word.text
             yield dates.bare(run), count

@@ -10,7 +10,7 @@ from itertools import islice
 from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.language.dates import is_date
-from bot.slack.language.tokens import Atom, UnclosedQuote, Value, Word, words
+from bot.slack.language.tokens import Atom, Token, UnclosedQuote, Word, words
 from bot.spelling import series, similar, slip
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
@@ -89,14 +89,14 @@ class Parsed:
     """A command's options by key, in the order typed, and the remaining words."""
 
     words: tuple[Word, ...]
-    options: Mapping[str, tuple[Value, ...]]
+    options: Mapping[str, tuple[Token, ...]]
     problems: tuple[UserError, ...] = ()
     left: tuple[str, ...] = ()  # options that the command doesn't have, as typed
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The phrases that were read, as typed, each with the keys of its options."""
     alone: tuple[str, ...] = ()
     """Those of them that are only a person's name."""
-    unknown: tuple[tuple[str, Word, Value], ...] = ()
+    unknown: tuple[tuple[str, Word, Token], ...] = ()
     """Keys that only custom fields may have, until `with_fields` settles them."""
     known: Collection[str] = ()
 
@@ -129,7 +129,7 @@ class Parsed:
         if not self.unknown:
             return self
         by_name, options = _by_name(fields), {key: [*values] for key, values in self.options.items()}
-        problems, left, unsure = [*self.problems], [*self.left], list[tuple[str, Word, Value]]()
+        problems, left, unsure = [*self.problems], [*self.left], list[tuple[str, Word, Token]]()
         for typed, word, value in self.unknown:
             try:
                 key = _custom_field(typed, by_name)
@@ -180,8 +180,8 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
     follows up to the next, as in `title: Cart is empty, type: bug`.
     """
     plain: list[Word] = []
-    options: dict[str, list[Value]] = {}
-    unknown: list[tuple[str, Word, Value]] = []
+    options: dict[str, list[Token]] = {}
+    unknown: list[tuple[str, Word, Token]] = []
     problems: list[UserError] = []
     try:
         typed_words = deque(words(text))
@@ -226,14 +226,14 @@ def _is_label(word: Word, known: Collection[str]) -> bool:
     return _known_as(option[0], known) is not None
 
 
-def _labeled(following: deque[Word], known: Collection[str]) -> Value:
+def _labeled(following: deque[Word], known: Collection[str]) -> Token:
     """The words up to the next label, without the comma before it."""
     atoms: list[Atom] = []
     while following and not _is_label(following[0], known):
         atoms += ([Atom(" ")] if atoms else []) + [*following.popleft().atoms]
     if atoms and not atoms[-1].quoted and not atoms[-1].user:
         atoms[-1] = Atom(atoms[-1].text.rstrip(",;"))
-    return Value(tuple(atoms))
+    return Token(tuple(atoms))
 
 
 def _with_quotes_closed(text: str) -> tuple[Word, ...]:
@@ -280,7 +280,7 @@ def nearest(name: str, names: Collection[str]) -> str | None:
     return close[0] if close else None
 
 
-def _option(word: Word, equals: Collection[str]) -> tuple[str, Value] | None:
+def _option(word: Word, equals: Collection[str]) -> tuple[str, Token] | None:
     """The key and value of a word, or None if its colon is only text: `12:30`, `http://…`, `std::x`.
 
     The keys in `equals` may have `=` in place of the colon.
@@ -290,7 +290,7 @@ def _option(word: Word, equals: Collection[str]) -> tuple[str, Value] | None:
     if match is None or match[3].startswith((":", "//", "=")):
         return None
     key, rest = match[1].lower(), match[3]
-    value = Value(((Atom(rest),) if rest else ()) + word.atoms[1:])
+    value = Token(((Atom(rest),) if rest else ()) + word.atoms[1:])
     return None if match[2] == "=" and not (value.text and _known_as(key, equals)) else (key, value)
 
 
@@ -300,7 +300,7 @@ def is_filter(word: Word) -> bool:
     return option is not None and bool(option[1].text)
 
 
-def _whole_date(value: Value, following: deque[Word]) -> Value:
+def _whole_date(value: Token, following: deque[Word]) -> Token:
     """The date with those of the following words, which it takes, that belong to it without quotes:
     `due:next friday`.
     """
@@ -310,7 +310,7 @@ def _whole_date(value: Value, following: deque[Word]) -> Value:
         plain = not any(atom.quoted or atom.user for part in parts for atom in part.atoms)
         if plain and is_date(" ".join(part.text for part in parts)):
             continued = (atom for _ in range(more) for atom in (Atom(" "), *following.popleft().atoms))
-            return Value((*value.atoms, *continued))
+            return Token((*value.atoms, *continued))
     return value
 
 

@@ -9,7 +9,7 @@ from typing import get_args
 
 from bot.errors import UserError
 from bot.slack.language.dates import Today
-from bot.slack.language.marks import CALENDAR, END, LONGEST, MAX_WORDS, Marks, Vocabulary, plain
+from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
     AND,
@@ -27,7 +27,7 @@ from bot.slack.language.phrases import (
     Where,
 )
 from bot.slack.language.questions import is_question
-from bot.slack.language.tokens import Atom, Value, Word
+from bot.slack.language.tokens import Atom, Token, Word
 from bot.spelling import GOVERNING
 
 MAX_VALUE = 20  # how many words a value takes that isn't looked up
@@ -51,7 +51,7 @@ class Phrase:
     at: int
     count: int
     said: str
-    options: Mapping[str, tuple[Value, ...]]
+    options: Mapping[str, tuple[Token, ...]]
     alone: bool = False
     weak: bool = False
 
@@ -106,7 +106,7 @@ def _variants(word: str) -> tuple[str, ...]:
 TABLES: Mapping[Where, _Table] = {where: _Table(where) for where in get_args(Where)}
 
 
-class Reader:
+class PhraseParser:
     """Finds the phrases of one command in words, which may be those before a new issue's colon (`front`)."""
 
     def __init__(
@@ -144,7 +144,7 @@ class Reader:
         return self._at[key]
 
     def _matched(self, row: _Row, start: int) -> Phrase | None:
-        at, values = start, dict[str, Value]()
+        at, values = start, dict[str, Token]()
         for expected in row.words:
             if at >= len(self.words) or (expected[0] == "{" and self.plain[at] in AND):
                 return None
@@ -156,7 +156,7 @@ class Reader:
             slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
             taken = self._slot(slot, at, leads=at > start)
             if taken is None and sure and self.where != "new":  # an unknown name is reported
-                taken = self._run(at) if self.where == "change" else (Value(self.words[at].atoms), 1)
+                taken = self._run(at) if self.where == "change" else (Token(self.words[at].atoms), 1)
             if taken is None:
                 return None
             values[slot], count = taken
@@ -165,7 +165,7 @@ class Reader:
         said = " ".join(word.source for word in self.words[start:at]).rstrip(",;")
         return Phrase(start, at - start, said, options, alone=not row.literals, weak=row.weak)
 
-    def _slot(self, slot: str, at: int, *, leads: bool) -> tuple[Value, int] | None:
+    def _slot(self, slot: str, at: int, *, leads: bool) -> tuple[Token, int] | None:
         """The value of the longest run of words at `at` that fits, and how many they are."""
         word = self.words[at]
         if slot == "title" and word.text[:1].islower():
@@ -174,11 +174,11 @@ class Reader:
             return self._run(at, to_end=slot != "value")
         if word.quoted or word.user:
             fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in _KINDS)
-            return (Value(word.atoms), 1) if fits else None
+            return (Token(word.atoms), 1) if fits else None
         found = self.marks.at(slot, at, leads=leads)
-        return (Value((Atom(found[0]),)), found[1]) if found else None
+        return (Token((Atom(found[0]),)), found[1]) if found else None
 
-    def _run(self, at: int, *, to_end: bool = False) -> tuple[Value, int]:
+    def _run(self, at: int, *, to_end: bool = False) -> tuple[Token, int]:
         """The words up to the next phrase, or all of them."""
         words, end = self.words, len(self.words)
         if not to_end:
@@ -186,16 +186,16 @@ class Reader:
             while end > at + 1 and self.plain[end - 1] in POLITE:
                 end -= 1
         if end == at + 1 and self.plain[at] is None:
-            return Value(words[at].atoms), 1
+            return Token(words[at].atoms), 1
         text = " ".join(word.text for word in words[at:end])
-        return Value((Atom(text if to_end else text.rstrip(END) or text),)), end - at
+        return Token((Atom(text if to_end else text.rstrip(END) or text),)), end - at
 
     def _ends(self, at: int) -> Iterator[int]:
         """Where another phrase begins: by the words before its slot or, after a comma or the like, anyhow."""
         words = self.words
         for n in range(at, min(len(words), at + MAX_VALUE)):
             begin = n + (self.plain[n] in SEPARATORS)
-            following = tuple(self.plain[begin : begin + LONGEST])
+            following = tuple(self.plain[begin : begin + MAX_NAME_WORDS])
             for row in self.table.first.get(following[0] or "", ()) if following else ():
                 literal = row.literals
                 if following[: len(literal)] == literal and begin + len(row.words) <= len(words):
@@ -204,18 +204,18 @@ class Reader:
             if separated and following and begin < MAX_WORDS and self.at(begin):
                 yield n
 
-    def _filled(self, text: str, values: Mapping[str, Value]) -> tuple[Value, ...]:
+    def _filled(self, text: str, values: Mapping[str, Token]) -> tuple[Token, ...]:
         match = re.fullmatch(r"(\W*)\{(\w+)!?\}(.*)", text)
         if match is None:
-            return (Value((Atom(text),)),)
+            return (Token((Atom(text),)),)
         value = values[match[2]]
         if match[1] == "!":
             others = self.marks.others(match[2], value.text)
-            return tuple(Value((Atom(name),)) for name in others) or (value,)
+            return tuple(Token((Atom(name),)) for name in others) or (value,)
         return (
             value
             if match[0][0] == "{" and not match[3]
-            else Value((Atom(f"{match[1]}{value.text}{match[3]}"),)),
+            else Token((Atom(f"{match[1]}{value.text}{match[3]}"),)),
         )
 
 
@@ -266,7 +266,7 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """
     if not parsed.words:
         return parsed
-    reader = Reader("search", parsed.words, vocabulary, today)
+    reader = PhraseParser("search", parsed.words, vocabulary, today)
     found = list(reader.phrases())
     text = _text(reader, found)
     if text and any(one.weak for one in found):
@@ -293,7 +293,7 @@ def _left(words: Sequence[Word], found: Sequence[Phrase]) -> list[int]:
     return [n for n in range(len(words)) if n not in taken]
 
 
-def _text(reader: Reader, found: Sequence[Phrase]) -> list[int]:
+def _text(reader: PhraseParser, found: Sequence[Phrase]) -> list[int]:
     """The words that are text: others mean nothing at the start, or beside a phrase, but not within text."""
     plain, left = reader.plain, _left(reader.words, found)
     nothing = FILLERS if found else VERBS
@@ -309,7 +309,7 @@ def _text(reader: Reader, found: Sequence[Phrase]) -> list[int]:
 
 
 def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Parsed:
-    options: dict[str, tuple[Value, ...]] = {}
+    options: dict[str, tuple[Token, ...]] = {}
     for one in found:
         for key, values in one.options.items():
             options[key] = (*options.get(key, ()), *(v for v in values if v not in options.get(key, ())))
@@ -331,7 +331,7 @@ def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     At least one word stays. Phrases governed by a word before them stay, too, and so does all of a question.
     """
     before, rest = _front(parsed.words)
-    reader = Reader("new", before, vocabulary, today, front=True)
+    reader = PhraseParser("new", before, vocabulary, today, front=True)
     found = list(reader.phrases())
     left = [n for n in _left(before, found) if reader.plain[n] not in OPENING]
     if not found or left or any(one.options.keys() & parsed.options.keys() for one in found):
@@ -364,7 +364,7 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
     words = parsed.words
     if is_question(words):
         return parsed
-    reader = Reader("new", words, vocabulary, today)
+    reader = PhraseParser("new", words, vocabulary, today)
     ends: dict[int, Phrase | None] = {len(words): None}
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
         separated = words[at - 1].source.endswith((",", ";")) or reader.plain[at - 1] in SEPARATORS
@@ -400,7 +400,7 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
 
     The remaining words are no change; fillers are dropped.
     """
-    reader, typed = Reader("change", parsed.words, vocabulary, today), parsed.options.keys()
+    reader, typed = PhraseParser("change", parsed.words, vocabulary, today), parsed.options.keys()
     found = [one for one in reader.phrases() if not typed & one.options.keys()]
     found = [one for one in found if not (_negated(one, reader.plain) or _addressed(one, reader.plain))]
     left = _left(parsed.words, found)
@@ -436,5 +436,5 @@ def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
 
 def time(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """Time with the first project that it names as an option."""
-    found = next(Reader("time", parsed.words, vocabulary, today).phrases(), None)
+    found = next(PhraseParser("time", parsed.words, vocabulary, today).phrases(), None)
     return _with(parsed, parsed.without(found.at, found.count).words, [found]) if found else parsed

@@ -17,7 +17,7 @@ _SLOTS = {
 }
 
 
-class Table(Generic[T]):
+class CommandTable(Generic[T]):
     """Rows of words with alternatives (`a|b`), optional ones (`a?`), named ones (`act=a|b`), and slots.
 
     `{rest}`, at the end of a row, takes everything that is left. Punctuation after a word means nothing;
@@ -41,9 +41,9 @@ class Table(Generic[T]):
         return None
 
 
-def shapes(*rows: str, **slots: str) -> Table[None]:
+def shapes(*rows: str, **slots: str) -> CommandTable[None]:
     """A table of which only the slots matter."""
-    return Table(*((said, None) for said in rows), **slots)
+    return CommandTable(*((said, None) for said in rows), **slots)
 
 
 def _compiled(said: str, slots: dict[str, str]) -> re.Pattern[str]:

@@ -53,7 +53,7 @@ class Atom:
 
 
 @dataclass(frozen=True)
-class Value:
+class Token:
     """A word, or the text after an option's colon."""
 
     atoms: tuple[Atom, ...]
@@ -68,7 +68,7 @@ class Value:
         """The user, if the value is only a mention."""
         return self.atoms[0].user if len(self.atoms) == 1 else None
 
-    def parts(self) -> tuple["Value", ...]:
+    def parts(self) -> tuple["Token", ...]:
         """The items of a comma-separated list; a comma inside quotes doesn't separate."""
         items: list[list[Atom]] = [[]]
         for atom in self.atoms:
@@ -78,12 +78,12 @@ class Value:
             first, *others = atom.text.split(",")
             items[-1].append(Atom(first))
             items.extend([Atom(other)] for other in others)
-        values = (Value(tuple(atom for atom in item if atom.text)) for item in items)
+        values = (Token(tuple(atom for atom in item if atom.text)) for item in items)
         return tuple(value for value in values if value.text)
 
 
 @dataclass(frozen=True)
-class Word(Value):
+class Word(Token):
     """A word of the command; `source` includes its quotes."""
 
     source: str

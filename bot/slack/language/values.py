@@ -12,11 +12,11 @@ from bot.errors import UnknownWord, UserError
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language.options import CUSTOM_FIELD, Parsed
 from bot.slack.language.phrases import AND
-from bot.slack.language.tokens import Atom, Value, Word
+from bot.slack.language.tokens import Atom, Token, Word
 from bot.spelling import word_meant
 from bot.store.owner import Owner
 
-MAX = 100  # how many values a list takes: as many as a form's select shows
+MAX_VALUES = 100  # how many values a list takes: as many as a form's select shows
 _NUMBER = re.compile(
     r"https?://\S*/issues/([0-9]{1,12})(?:[?#/]\S*|[:,])?|#?([0-9]{1,12})(?:[:,]|[?!\uff1f]+)?"
 )
@@ -45,7 +45,7 @@ class ZoneUnknown(UserError):
 
 
 @dataclass(frozen=True)
-class Typist:
+class CommandContext:
     """Who types, and what that makes of dates, durations and links: those to issues start with `base_url`.
 
     No other zone takes the place of an unknown one: `known_zone` and `today` raise ZoneUnknown.
@@ -91,7 +91,7 @@ def own_text(text: str, base_url: str) -> str:
     return text
 
 
-def one(parsed: Parsed, key: str) -> Value | None:
+def one(parsed: Parsed, key: str) -> Token | None:
     """The value of an option that can be given only once."""
     values = parsed.options.get(key, ())
     if len(values) > 1:
@@ -105,14 +105,16 @@ def name(parsed: Parsed, key: str) -> str | None:
     return None if value is None else value.text
 
 
-def listed(parsed: Parsed, key: str) -> tuple[Value, ...]:
+def listed(parsed: Parsed, key: str) -> tuple[Token, ...]:
     """The values of an option that accepts several, separated by commas or repeated."""
     values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
     if key in parsed.options and not values:
         raise UserError("`{key}:` needs a value right after the colon.", key=key)
-    if len(values) > MAX:
+    if len(values) > MAX_VALUES:
         count = f"{len(values):,}"
-        raise UserError("`{key}:` has {count} values. The limit is {most}.", key=key, count=count, most=MAX)
+        raise UserError(
+            "`{key}:` has {count} values. The limit is {most}.", key=key, count=count, most=MAX_VALUES
+        )
     return values
 
 
@@ -131,7 +133,7 @@ def keyword(found: tuple[str, ...], words: Collection[str]) -> str | None:
     return meant
 
 
-def person(value: Value, asker: Owner) -> Owner | str:
+def person(value: Token, asker: Owner) -> Owner | str:
     """`me`, the Slack user of a mention, who is in the asker's workspace, or a name as typed."""
     if value.user:
         return Owner(asker.enterprise_id, asker.team_id, value.user.id)

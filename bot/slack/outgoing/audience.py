@@ -3,7 +3,7 @@
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.outgoing.posting import SLACK_FAILED, Announced
+from bot.slack.outgoing.posting import SLACK_FAILED, PostOutcome
 from bot.slack.surfaces.blocks import JSON
 from bot.timings import Delays
 from bot.ttl_cache import TtlCache
@@ -44,7 +44,7 @@ class Audiences:
 
     async def why_not_share(
         self, slack: AsyncWebClient, team_id: str, channel_id: str, by: str | None = None
-    ) -> Announced | None:
+    ) -> PostOutcome | None:
         """Return why nothing may be shown in a channel, or None: outsiders read it, or may.
 
         `by` must be a member: set it if the channel comes from a form, where Slack doesn't verify membership.
@@ -55,11 +55,11 @@ class Audiences:
 
         try:
             if by is not None and not await is_member(slack, channel_id, by):
-                return Announced.ELSEWHERE
+                return PostOutcome.ELSEWHERE
             shared = await self._recent.get((team_id, channel_id), read)
         except SLACK_FAILED as error:
             log.info("not posted", action="announcement.not_made", error=type(error).__name__)
             shared = None
         if shared is None:
-            return Announced.UNKNOWN
-        return Announced.SHARED if shared else None
+            return PostOutcome.UNKNOWN
+        return PostOutcome.SHARED if shared else None

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from bot.errors import InProgress, UserError
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from bot.store.job import Job, State
 from bot.store.jobs import Jobs
 
@@ -25,7 +25,7 @@ async def claimed(
         yield claim
 
 
-async def announced_once(jobs: Jobs, key: str, announce: Callable[[], Awaitable[Announced]]) -> Announced:
+async def announced_once(jobs: Jobs, key: str, announce: Callable[[], Awaitable[PostOutcome]]) -> PostOutcome:
     """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
     claim = await jobs.claim(key, DOUBLE_CLICK)
     if not claim.won:
@@ -33,7 +33,7 @@ async def announced_once(jobs: Jobs, key: str, announce: Callable[[], Awaitable[
     state: State | None = None
     try:
         announced = await announce()
-        if announced in (Announced.YES, Announced.UNSURE):
+        if announced in (PostOutcome.YES, PostOutcome.UNSURE):
             state = State.DONE
     except asyncio.CancelledError:
         state = State.UNKNOWN

@@ -97,7 +97,7 @@ class Outbox:
 
     async def send(
         self, post: Post, ready: Ready, *, due_at: datetime = FIRST, delayed: OnDelay | None = None
-    ) -> outcomes.Outcome | None:
+    ) -> outcomes.DeliveryOutcome | None:
         """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
 
         `ready` is called when the turn has come. It checks once more what may have changed while the post
@@ -105,7 +105,7 @@ class Outbox:
         delay it is called again; `delayed` records before that nothing was sent.
         """
         method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
-        outcome: outcomes.Outcome = outcomes.Delayed(0)
+        outcome: outcomes.DeliveryOutcome = outcomes.Delayed(0)
         for _ in range(ATTEMPTS):
             async with turns.turn(method, post.channel_id, due_at):
                 status = await self._status_of(post)
@@ -126,7 +126,7 @@ class Outbox:
 
     async def find(
         self, post: Post, within: tuple[datetime, datetime], searched_to: str | None = None
-    ) -> outcomes.Found:
+    ) -> outcomes.PostLookup:
         """Look for a post, sent between the two times; `searched_to` is where an unfinished search continues.
 
         A channel is searched from the newest message to the oldest, a thread the other way round.
@@ -184,7 +184,7 @@ class Outbox:
             return outcomes.ChannelStatus.OPEN
         return await self.channel_status(post.owner, post.channel_id)
 
-    async def _written(self, post: Post, message: Message, began: float) -> outcomes.Outcome:
+    async def _written(self, post: Post, message: Message, began: float) -> outcomes.DeliveryOutcome:
         """Write without retries: once its lease ends, another process may look for the message."""
         if post.mark:
             headline, *others = message.blocks

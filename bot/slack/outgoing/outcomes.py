@@ -50,5 +50,5 @@ class Hidden:
     """The message can't be looked up, now or later."""
 
 
-Outcome = Posted | PostRefused | Delayed | Unsure
-Found = Posted | Absent | Hidden | Unfinished
+DeliveryOutcome = Posted | PostRefused | Delayed | Unsure
+PostLookup = Posted | Absent | Hidden | Unfinished

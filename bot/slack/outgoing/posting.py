@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.errors import UserError
-from bot.slack.interaction import Place
+from bot.slack.interaction import Destination
 from bot.slack.surfaces.blocks import (
     JSON,
     Element,
@@ -51,7 +51,7 @@ OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
 """Slack's errors, or none at all, after which the outcome is unknown."""
 
 
-class Announced(Enum):
+class PostOutcome(Enum):
     YES = "posted"
     NOWHERE = "not asked for in a conversation"
     SHARED = "outsiders read the channel"
@@ -63,20 +63,22 @@ class Announced(Enum):
 
 
 NOT_ANNOUNCED = {
-    Announced.NOWHERE: "there's no channel to post in. Run this from a channel",
-    Announced.SHARED: "this channel is shared with people outside your company",
-    Announced.ELSEWHERE: "you aren't in that conversation. Join it to post there",
-    Announced.HIDDEN: "the project isn't public, and others here may not have access to it",
-    Announced.UNKNOWN: "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here",
-    Announced.FAILED: "Slack rejected the post. Check who can post in this channel",
-    Announced.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
+    PostOutcome.NOWHERE: "there's no channel to post in. Run this from a channel",
+    PostOutcome.SHARED: "this channel is shared with people outside your company",
+    PostOutcome.ELSEWHERE: "you aren't in that conversation. Join it to post there",
+    PostOutcome.HIDDEN: "the project isn't public, and others here may not have access to it",
+    PostOutcome.UNKNOWN: (
+        "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
+    ),
+    PostOutcome.FAILED: "Slack rejected the post. Check who can post in this channel",
+    PostOutcome.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
 }
 """Why something wasn't announced; each ends a sentence."""
 
 
-def not_posted(why: Announced) -> str:
+def not_posted(why: PostOutcome) -> str:
     """Why a reply wasn't announced, or may not have been."""
-    if why is Announced.UNSURE:
+    if why is PostOutcome.UNSURE:
         return "Slack didn't confirm the post. Check the channel before you share this again."
     return f"I didn't post this because {NOT_ANNOUNCED[why]}."
 
@@ -142,7 +144,7 @@ def retry_after(error: SlackApiError, otherwise: float) -> float | None:
     return float(wait) if wait.isdecimal() else otherwise
 
 
-def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
+def _slack_url(slack: AsyncWebClient, place: Destination) -> str | None:
     """The response URL, if it belongs to Slack; a forged one would leak the reply.
 
     Parses it like the HTTP client does, so that the two can't disagree about the host.
@@ -156,7 +158,7 @@ def _slack_url(slack: AsyncWebClient, place: Place) -> str | None:
 
 
 async def privately(
-    slack: AsyncWebClient, place: Place, user_id: str, message: Message, *, replace: bool = False
+    slack: AsyncWebClient, place: Destination, user_id: str, message: Message, *, replace: bool = False
 ) -> None:
     """Reply to one user: where they asked, or else in their direct messages with the bot.
 
@@ -201,7 +203,7 @@ async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> boo
     return True
 
 
-async def _directly(slack: AsyncWebClient, place: Place, message: Message) -> bool:
+async def _directly(slack: AsyncWebClient, place: Destination, message: Message) -> bool:
     """Post an ordinary message in the user's direct messages with the bot; returns whether it is there.
 
     If Slack doesn't confirm it, looks for its first block's ID, because another try would show there, too.
@@ -246,11 +248,11 @@ async def direct_channel(slack: AsyncWebClient, user_id: str) -> str:
     return str(opened["channel"]["id"])
 
 
-async def dismiss(slack: AsyncWebClient, place: Place) -> None:
+async def dismiss(slack: AsyncWebClient, place: Destination) -> None:
     await _respond(slack, place, {"delete_original": True})
 
 
-async def delete_post(slack: AsyncWebClient, place: Place, ts: str) -> bool:
+async def delete_post(slack: AsyncWebClient, place: Destination, ts: str) -> bool:
     """Delete the public message whose button the user chose; returns whether it is gone.
 
     Where the bot isn't a member, deletes it through the response URL that it was posted with.
@@ -275,7 +277,7 @@ async def is_deleted(slack: AsyncWebClient, channel_id: str, ts: str) -> bool:
     return False
 
 
-async def permalink(slack: AsyncWebClient, place: Place, message: JSON) -> str | None:
+async def permalink(slack: AsyncWebClient, place: Destination, message: JSON) -> str | None:
     """The link to a message in the place's conversation; None if Slack doesn't tell."""
     try:
         answer = await slack.chat_getPermalink(channel=place.channel_id or "", message_ts=message["ts"])
@@ -285,13 +287,15 @@ async def permalink(slack: AsyncWebClient, place: Place, message: JSON) -> str |
     return found
 
 
-async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tuple[Announced, str | None]:
+async def publicly(
+    slack: AsyncWebClient, place: Destination, message: Message
+) -> tuple[PostOutcome, str | None]:
     """Post where the user asked; call `Audiences.why_not_share` first.
 
     Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
     """
     if place.channel_id is None:
-        return Announced.NOWHERE, None
+        return PostOutcome.NOWHERE, None
     arguments = message.as_arguments()
     try:
         answer = await slack.chat_postMessage(
@@ -302,11 +306,11 @@ async def publicly(slack: AsyncWebClient, place: Place, message: Message) -> tup
             in_channel: JSON = {"response_type": "in_channel", "replace_original": False}
             status = await _respond(slack, place, arguments | in_channel)
             if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                return Announced.UNSURE, None
-            return (Announced.YES if status == HTTPStatus.OK else Announced.FAILED), None
+                return PostOutcome.UNSURE, None
+            return (PostOutcome.YES if status == HTTPStatus.OK else PostOutcome.FAILED), None
         log.warning("could not post", action="announcement.failed", error=why(error))
         return _outcome(error), None
-    return Announced.YES, str(answer["ts"])
+    return PostOutcome.YES, str(answer["ts"])
 
 
 async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
@@ -319,15 +323,15 @@ async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Messa
     return True
 
 
-def _outcome(error: BaseException) -> Announced:
+def _outcome(error: BaseException) -> PostOutcome:
     code = reason(error)
     if code in NO_ACCESS:
-        return Announced.UNKNOWN
+        return PostOutcome.UNKNOWN
     status = getattr(getattr(error, "response", None), "status_code", None)
     refused = isinstance(error, SlackApiError) and code not in OUTCOME_UNKNOWN
     if refused or status == HTTPStatus.TOO_MANY_REQUESTS or isinstance(error, aiohttp.ClientConnectorError):
-        return Announced.FAILED
-    return Announced.UNSURE
+        return PostOutcome.FAILED
+    return PostOutcome.UNSURE
 
 
 def for_update(message: Message) -> JSON:
@@ -338,7 +342,7 @@ def _without_unfurls(arguments: JSON) -> JSON:
     return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
 
 
-async def _respond(slack: AsyncWebClient, place: Place, body: JSON) -> int | None:
+async def _respond(slack: AsyncWebClient, place: Destination, body: JSON) -> int | None:
     """Post to the response URL and return the status; 0 if there is none, or Slack wasn't reached.
 
     None if the connection broke or an HTML page came back: the post may have been accepted.

@@ -15,18 +15,25 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, KeyInRequest
 from bot.service.models import Issue
-from bot.slack.interaction import ButtonPress, FormSubmission, Interaction, Place, Shortcut, SlashCommand
+from bot.slack.interaction import (
+    ButtonPress,
+    Destination,
+    FormSubmission,
+    Interaction,
+    Shortcut,
+    SlashCommand,
+)
 from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
-from bot.slack.language.values import NoZone, Typist
+from bot.slack.language.values import CommandContext, NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.audience import Audiences
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.posting import (
     OUTCOME_UNKNOWN,
     SLACK_FAILED,
-    Announced,
     NotDelivered,
+    PostOutcome,
     deletable,
     reason,
 )
@@ -76,7 +83,7 @@ class Platform:
     file_hosts: frozenset[str] = frozenset()
     publish_home: Callable[["Reply"], Awaitable[None]] = _no_home
     """Publishes the user's Home tab again; set by `features.build`."""
-    announce_live: Callable[["Reply", Issue, Message, MayPost], Awaitable[Announced | None]] = _no_feed
+    announce_live: Callable[["Reply", Issue, Message, MayPost], Awaitable[PostOutcome | None]] = _no_feed
     """Announces a created issue as a live feed's post; None if none has it; set by `features.build`."""
 
 
@@ -116,7 +123,7 @@ class Reply:
     platform: Platform
     owner: Owner = field(init=False)
     wording: Wording = field(init=False)
-    place: Place = field(init=False)
+    place: Destination = field(init=False)
     view_id: str | None = field(init=False)
     answered: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     acknowledgement: Acknowledgement | None = field(default=None, init=False)
@@ -127,7 +134,7 @@ class Reply:
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = field(default=True, init=False)
     """Whether an error quotes the typed command; not if it may contain a key."""
-    recovery: Callable[[BotError], Awaitable[Block | None]] | None = field(default=None, init=False)
+    fallback: Callable[[BotError], Awaitable[Block | None]] | None = field(default=None, init=False)
     """Makes the buttons below an error, such as *Open form* with the user's text."""
     progress: Callable[[], str] | None = field(default=None, init=False)
     """How far a form's work is, in mrkdwn, if its handler can tell."""
@@ -136,7 +143,7 @@ class Reply:
         asked = self.interaction
         self.owner, self.place, self.wording = asked.owner, asked.place, self.platform.wording
         self.view_id = asked.modal.id if asked.modal else None
-        self.recovery = self.correction
+        self.fallback = self.correction
 
     @property
     def channel(self) -> Channel | None:
@@ -156,7 +163,7 @@ class Reply:
         """Respond to a form's submission; returns False if that isn't, or is no longer, possible."""
         return self.acknowledgement is not None and self.acknowledgement.give(**body)
 
-    def at(self, place: Place) -> "Reply":
+    def at(self, place: Destination) -> "Reply":
         other = copy(self)
         other.place = place
         return other
@@ -178,9 +185,9 @@ class Reply:
         """The profile of that Slack user, by default of the one who gets the reply."""
         return await self.platform.profiles.of(self.slack, self.owner.team_id, user_id or self.owner.user_id)
 
-    async def typist(self) -> Typist:
+    async def typist(self) -> CommandContext:
         profile = await self.profile()
-        return Typist(self.owner, profile.zone, profile.locale, self.wording.base_url)
+        return CommandContext(self.owner, profile.zone, profile.locale, self.wording.base_url)
 
     async def today(self) -> date | None:
         """The user's date, to show days by; None if their time zone is unknown."""
@@ -212,27 +219,27 @@ class Reply:
         except NotDelivered:
             await self.platform.posts.tell(self.owner, message)
 
-    async def announce(self, message: Message, may_post: MayPost) -> Announced:
+    async def announce(self, message: Message, may_post: MayPost) -> PostOutcome:
         """Post where the user asked, unless outsiders can or may read it; the user can delete the post.
 
         `may_post`, called right before the post, returns whether others there can see its content.
         """
         return (await self.post(message, may_post))[0]
 
-    async def post(self, message: Message, may_post: MayPost) -> tuple[Announced, str | None]:
+    async def post(self, message: Message, may_post: MayPost) -> tuple[PostOutcome, str | None]:
         """Announce, and return the post's `ts` if Slack returns it."""
         self.answered.set()
         if why_not := await self.why_not_post():
             return why_not, None
         message = await self.deletable(message)
         if not await may_post():
-            return Announced.HIDDEN, None
+            return PostOutcome.HIDDEN, None
         return await posting.publicly(self.slack, self.place, message)
 
-    async def why_not_post(self) -> Announced | None:
+    async def why_not_post(self) -> PostOutcome | None:
         """Why nothing may be posted where the user asked: outsiders read it, or may."""
         if (channel := self.place.channel_id) is None:
-            return Announced.NOWHERE
+            return PostOutcome.NOWHERE
         from_form = isinstance(self.interaction, FormSubmission) or self.in_form
         by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
         return await audiences.why_not_share(self.slack, self.owner.team_id, channel, by)

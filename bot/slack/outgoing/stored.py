@@ -58,7 +58,7 @@ class StoredPosts:
 
     async def send(
         self, job: Job, post: Post, ready: Ready, *, sending: Callable[[], object] = lambda: None
-    ) -> outcomes.Outcome | Later | None:
+    ) -> outcomes.DeliveryOutcome | Later | None:
         """Post a job's message, unless an earlier attempt did. If that stays unknown for a day, it is
         posted with MAY_BE_REPEATED. Otherwise like `post`.
         """
@@ -93,7 +93,7 @@ class StoredPosts:
         sending: Callable[[], object] = lambda: None,
         due_at: datetime = FIRST,
         repeated: bool = False,
-    ) -> outcomes.Outcome | Later | None:
+    ) -> outcomes.DeliveryOutcome | Later | None:
         """Post a job's message, in order of `due_at`. Returns Later if it isn't posted yet, None if it
         must not be posted.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.slack.surfaces.buttons import MENU, Button, OpenPage
 from bot.slack.text.mrkdwn import bold, clean, cut, own, prose
-from bot.spelling import carried
+from bot.spelling import option_value
 
 JSON = dict[str, Any]
 Block = JSON
@@ -169,7 +169,7 @@ def confirm(title: str, text: str, yes: str, *, style: str | None = None) -> JSO
 
 def option(text: str, value: str, url: str | None = None) -> JSON:
     """A choice in a menu or select, by a key if it is long; in an overflow menu, `url` makes it a link."""
-    return filled({"text": plain(text, OPTION_TEXT), "value": carried(value)}, url=url)
+    return filled({"text": plain(text, OPTION_TEXT), "value": option_value(value)}, url=url)
 
 
 def text_option(value: str) -> JSON:

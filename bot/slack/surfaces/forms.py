@@ -14,13 +14,13 @@ from bot.errors import BotError, Refused, WrongField
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.text.mrkdwn import prose, spoken
-from bot.spelling import mark
+from bot.spelling import fingerprint
 
 LIST = 100
 BOXES = 10
 TEXT = 3000
 T = TypeVar("T")
-Choice = tuple[str, str]  # a choice: its value and its text
+SelectOption = tuple[str, str]  # a choice: its value and its text
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
     return filled(boxes, initial_options=[box] if checked else None)
 
 
-def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
+def boxes(action_id: str, known: Sequence[SelectOption], placeholder: str) -> Element:
     """Checkboxes, all checked; a multi-select if there are too many (docs/slack.md, Sizes)."""
     if len(known) > BOXES:
         return choices(action_id, known, [value for value, _ in known], placeholder)
@@ -158,7 +158,7 @@ def boxes(action_id: str, known: Sequence[Choice], placeholder: str) -> Element:
     return {"type": "checkboxes", "action_id": action_id, "options": options, "initial_options": options}
 
 
-def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placeholder: str) -> Element:
+def choice(action_id: str, known: Sequence[SelectOption], chosen: str | None, placeholder: str) -> Element:
     """A select with all choices, or searched as the user types if they don't fit (docs/slack.md, Sizes)."""
     options = [option(name, value) for value, name in known]
     initial = next((one for one in options if one["value"] == chosen), None)
@@ -168,7 +168,9 @@ def choice(action_id: str, known: Sequence[Choice], chosen: str | None, placehol
     return searched(action_id, initial, placeholder)
 
 
-def choices(action_id: str, known: Sequence[Choice], chosen: Sequence[str], placeholder: str) -> Element:
+def choices(
+    action_id: str, known: Sequence[SelectOption], chosen: Sequence[str], placeholder: str
+) -> Element:
     options = [option(name, value) for value, name in known]
     initial = [one for one in options if one["value"] in chosen]
     if 0 < len(options) <= LIST:
@@ -255,7 +257,7 @@ class Values:
         """Whether a field's value differs from the one it showed first; `shown` is from `shown_in`."""
         state = self._blocks.get(name, {})
         known = shown if isinstance(shown, dict) else {}
-        return _mark(next((state[key] for key in SHOWN if state.get(key)), None)) != known.get(name)
+        return _mark(next((state[key] for key in VALUE_KEYS if state.get(key)), None)) != known.get(name)
 
     def _held(self, name: str, key: str, kind: type[T]) -> T | None:
         value = self._blocks.get(name, {}).get(key)
@@ -286,7 +288,7 @@ INITIAL = {
 }
 
 
-SHOWN = ("value", "selected_option", "selected_options", "selected_date", "selected_time")
+VALUE_KEYS = ("value", "selected_option", "selected_options", "selected_date", "selected_time")
 """What `shown_in` marks: texts, choices, days and times."""
 
 
@@ -298,7 +300,7 @@ def shown_in(view: JSON) -> dict[str, str]:
     inputs = [block for block in view["blocks"] if block["type"] == "input"]
     return {
         block["block_id"].partition(":")[0]: _mark(
-            next((held for key in SHOWN if (held := block["element"].get(INITIAL[key]))), None)
+            next((held for key in VALUE_KEYS if (held := block["element"].get(INITIAL[key]))), None)
         )
         for block in inputs
     }
@@ -306,7 +308,7 @@ def shown_in(view: JSON) -> dict[str, str]:
 
 def _mark(held: object) -> str:
     several = held if isinstance(held, list) else [held] if held else []
-    return mark(*(str(one.get("value")) if isinstance(one, dict) else str(one) for one in several))
+    return fingerprint(*(str(one.get("value")) if isinstance(one, dict) else str(one) for one in several))
 
 
 def warned(view: JSON, said: str) -> JSON:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired
 
-LONGEST = 3000  # https://docs.slack.dev/reference/views/modal-views
+MAX_METADATA = 3000  # https://docs.slack.dev/reference/views/modal-views
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Metadata(BaseModel):
     def dump(self) -> str:
         """JSON without defaults. Raises ValueError if Slack's limit is exceeded."""
         text = self.model_dump_json(exclude_defaults=True)
-        if len(text) > LONGEST:
+        if len(text) > MAX_METADATA:
             raise ValueError(f"{type(self).__name__} has {len(text)} characters")
         return text
 

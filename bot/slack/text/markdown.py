@@ -8,7 +8,18 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block import table as table_rule
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.slack.text.mrkdwn import LONGEST, RULE, code, fence, joined, link, marked, plain, prefixed, table
+from bot.slack.text.mrkdwn import (
+    MAX_CONVERTED,
+    RULE,
+    code,
+    fence,
+    joined,
+    link,
+    marked,
+    plain,
+    prefixed,
+    table,
+)
 
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)  # Slack's quotes don't nest
@@ -36,7 +47,7 @@ PARSER.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"
 
 def from_markdown(text: str) -> str:
     """Convert a description to mrkdwn. Everything is escaped, HTML included; mentions stay text."""
-    return _blocks(SyntaxTreeNode(PARSER.parse(text[:LONGEST], {})).children)
+    return _blocks(SyntaxTreeNode(PARSER.parse(text[:MAX_CONVERTED], {})).children)
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode], between: str = "\n\n") -> str:

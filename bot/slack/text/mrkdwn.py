@@ -177,7 +177,7 @@ def without_keys(text: str) -> str:
     return KEY.sub("…", text)
 
 
-LONGEST = 5_000  # how many characters of a text are converted: twice what a card shows
+MAX_CONVERTED = 5_000  # how many characters of a text are converted: twice what a card shows
 
 RULE = "─" * 10
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]{0,2000}[^\s<>|\"`.,:;!?')\]}*_~]", re.IGNORECASE)

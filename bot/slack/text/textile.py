@@ -35,7 +35,7 @@ _DEEPEST = 5
 
 def from_textile(text: str) -> str:
     """Convert a description to mrkdwn. Everything is escaped, HTML included; mentions stay text."""
-    text = mrkdwn.clean(text[: mrkdwn.LONGEST])
+    text = mrkdwn.clean(text[: mrkdwn.MAX_CONVERTED])
     blocks = []
     at = 0
     for match in _PRE.finditer(text):

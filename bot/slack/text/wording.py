@@ -12,7 +12,7 @@ from bot.service.client import OptionalOperations
 from bot.service.conventions import issue_url
 from bot.slack.sentences import of_service
 from bot.slack.text.markdown import from_markdown
-from bot.slack.text.mrkdwn import LONGEST, literal
+from bot.slack.text.mrkdwn import MAX_CONVERTED, literal
 from bot.slack.text.textile import from_textile
 from bot.slack.text.to_service import TextFormat
 
@@ -68,7 +68,7 @@ class Wording:
 async def rendered(text: str, text_format: TextFormat, seconds: float = CONVERSION_SECONDS) -> str:
     """Convert a description to mrkdwn; plain text if that takes longer than `seconds`."""
     convert = from_textile if text_format == "textile" else from_markdown
-    return await converted(convert, text, lambda plain: literal(plain[:LONGEST]), seconds)
+    return await converted(convert, text, lambda plain: literal(plain[:MAX_CONVERTED]), seconds)
 
 
 async def converted(

@@ -14,7 +14,7 @@ from bot.slack.surfaces.blocks import JSON, shortened
 from bot.slack.text import message_text
 from bot.slack.text.to_service import FORMATS, to_plain, translate
 
-MAX = 10
+MAX_MENTIONS = 10
 SHORTENED = " (shortened here)"
 
 
@@ -30,7 +30,7 @@ class InWords:
 
 
 async def names_of(reply: Reply, mentioned: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the names of up to `MAX` mentions by ID; each mention is a `user` or `channel` and its ID."""
+    """Return the names of up to `MAX_MENTIONS` mentions by ID; each is a `user` or `channel` and its ID."""
 
     async def name(kind: str, mentioned_id: str) -> str:
         if kind == "user":
@@ -41,7 +41,7 @@ async def names_of(reply: Reply, mentioned: Iterable[tuple[str, str]]) -> dict[s
             return mentioned_id
         return str((answer.get("channel") or {}).get("name") or mentioned_id)
 
-    known = list(islice(mentioned, MAX))
+    known = list(islice(mentioned, MAX_MENTIONS))
     names = await asyncio.gather(*(name(kind, mentioned_id) for kind, mentioned_id in known))
     return {mentioned_id: found for (_, mentioned_id), found in zip(known, names, strict=True)}
 

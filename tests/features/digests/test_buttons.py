@@ -1,21 +1,21 @@
 import pytest
 
-from bot.features.digests.buttons import ACTS, Act
+from bot.features.digests.buttons import ACTS, DigestAction
 
 
 @pytest.mark.parametrize(
     ("act", "action"),
     [
-        (Act.NOW, "digest.now"),
-        (Act.PAUSE, "digest.pause"),
-        (Act.RESUME, "digest.resume"),
-        (Act.CHANGE, "digest.change"),
-        (Act.RESTORE, "digest.undo"),
-        (Act.TAKE_OWNERSHIP, "digest.take_over"),
-        (Act.REMOVE, "digest.remove"),
+        (DigestAction.NOW, "digest.now"),
+        (DigestAction.PAUSE, "digest.pause"),
+        (DigestAction.RESUME, "digest.resume"),
+        (DigestAction.CHANGE, "digest.change"),
+        (DigestAction.RESTORE, "digest.undo"),
+        (DigestAction.TAKE_OWNERSHIP, "digest.take_over"),
+        (DigestAction.REMOVE, "digest.remove"),
     ],
 )
-def test_buttons_in_old_posts_go_on_working(act: Act, action: str) -> None:
+def test_buttons_in_old_posts_go_on_working(act: DigestAction, action: str) -> None:
     kind = ACTS[act]
     assert kind.action == action
     assert kind.unpack("42") == kind(digest=42)

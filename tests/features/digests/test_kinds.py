@@ -8,13 +8,13 @@ from bot.features.digests.reading import MAX_ROWS
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.defaults import CLOSED, TASK
 from bot.store.digests import Pause
-from bot.store.plans import Kind
+from bot.store.plans import DigestKind
 from tests.features.digests.newsroom import ANA, DAY, SECURITY, WEBSHOP, Digests
 from tests.support.digesting import wanted
 from tests.support.reading import text_of
 
 ANAS, BENS = 1, 2
-KINDS: tuple[Kind, ...] = ("due", "stale", "closed")
+KINDS: tuple[DigestKind, ...] = ("due", "stale", "closed")
 MANY = 1500
 
 

@@ -19,7 +19,7 @@ from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.text.wording import Wording
 from bot.store.digests import Digest
 from bot.store.owner import Owner
-from bot.store.plans import GROUPS, Choice, Group, Plan
+from bot.store.plans import GROUPS, FilterValue, Group, Plan
 
 NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
 STYLE = Wording("https://tracker.example", "Tracker", "markdown")
@@ -209,7 +209,7 @@ def test_groups_are_ordered_by_their_kind(group: Group, expected: list[str]) -> 
 
 
 def test_issues_that_do_not_fit_are_behind_a_link() -> None:
-    plan = replace(PLAN, filters={"tracker": (Choice(1, "Bug"), Choice(2, "Feature"))})
+    plan = replace(PLAN, filters={"tracker": (FilterValue(1, "Bug"), FilterValue(2, "Feature"))})
     issues = [
         issue(n, f"Subject number {n}", timedelta(minutes=500 - n), tracker=BUG if n % 2 else FEATURE)
         for n in range(1, 301)

@@ -10,7 +10,7 @@ from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act, tracker_command
 from bot.slack.language.options import understand
-from bot.slack.language.values import Typist
+from bot.slack.language.values import CommandContext
 from bot.store.owner import Owner
 from tests.support.person import Person
 from tests.support.reading import text_of
@@ -44,7 +44,7 @@ def examples(name: str) -> list[str]:
 
 
 def test_every_example_parses() -> None:
-    typist = Typist(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
+    typist = CommandContext(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
     searches = [issues_command(understand(typed, OPTIONS), typist) for typed in examples("issues")]
     assert [found for found in searches if not isinstance(found, Query)] == []
 

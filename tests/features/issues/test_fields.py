@@ -9,7 +9,7 @@ from bot.access.catalog import PARTS
 from bot.features.help import views as help_views
 from bot.features.issue_command.commands import OPTIONS
 from bot.features.issues.field_inputs import entered, field_input
-from bot.features.issues.fields import FIELDS, Draft, Field, Kind
+from bot.features.issues.fields import FIELDS, Draft, Field, FieldType
 from bot.service.inputs import NewIssue
 from bot.service.models import Issue, Ref
 from bot.slack.surfaces import forms
@@ -26,8 +26,8 @@ def test_every_row_names_fields_of_the_service_and_the_catalog() -> None:
     assert {row.choices for row in rows if row.choices} <= set(PARTS)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_kind_of_field_has_an_input_that_is_read_back(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", FieldType)
+def test_every_kind_of_field_has_an_input_that_is_read_back(kind: FieldType) -> None:
     field = Field(key="row", label="Row", kind=kind, sent="row")
 
     block = field_input(field, None, [Ref(id=1, name="One")], "")
@@ -37,7 +37,7 @@ def test_every_kind_of_field_has_an_input_that_is_read_back(kind: Kind) -> None:
 
 
 def test_a_text_field_shows_what_it_has_and_takes_what_is_entered() -> None:
-    field = Field(key="row", label="Row", kind=Kind.TEXT, sent="row")
+    field = Field(key="row", label="Row", kind=FieldType.TEXT, sent="row")
 
     one, lines = (field_input(field, text, (), "")["element"] for text in ("One line", "Two\nlines"))
 

@@ -12,7 +12,7 @@ from bot.features.issues.fields import ResolvedValue
 from bot.features.issues.issues import service_changes
 from bot.service.inputs import CustomFieldInput
 from bot.service.models import Issue, Project, Ref
-from bot.slack.outgoing.posting import Announced
+from bot.slack.outgoing.posting import PostOutcome
 from tests.support.reading import JSON
 from tests.support.wording import WORDING
 
@@ -32,7 +32,7 @@ def said(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: J
     made = Created(
         issue, KnownProject.of(Project(id=1, is_public=True)), service_changes(meant, custom, issue)
     )
-    *blocks, note, _ = views.created(made, WORDING, Announced.YES, notes=["Cut short."]).blocks
+    *blocks, note, _ = views.created(made, WORDING, PostOutcome.YES, notes=["Cut short."]).blocks
     assert note["elements"][0]["text"] == "Cut short."
     texts = [block["text"]["text"] for block in blocks[1:]]
     return [line.removeprefix("• ") for text in texts for line in text.splitlines()[1:]]

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import pytest
 
-from bot.features.mentions.commands import Meant, Nothing, Run, Unclear, Wordless, meant
+from bot.features.mentions.commands import Meant, Nothing, RoutedCommand, Unclear, Wordless, meant
 
 TODAY = partial(date, 2026, 11, 23)
 URL = "https://tracker.example/app"
@@ -95,7 +95,7 @@ LINK = f"<{URL}/issues/42|#42>"
 def test_the_first_word_chooses_the_command(text: str, command: str, rest: str) -> None:
     prefix = "dev-" if "dev-" in text else ""
 
-    assert meant(text, URL, TODAY, prefix) == Run(command, rest)
+    assert meant(text, URL, TODAY, prefix) == RoutedCommand(command, rest)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from bot.features.digests.buttons import Act
+from bot.features.digests.buttons import DigestAction
 from bot.features.digests.commands import AddDigest, ListDigests, OnDigest, digest_command, typed_digest
 from bot.features.digests.plans import Typed
 from bot.features.issue_command.commands import Act as OfIssue
@@ -31,7 +31,7 @@ from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
 from bot.slack.language.options import parse, understand
 from bot.slack.language.tokens import SlackUser
-from bot.slack.language.values import Help, OneIssue, Typist
+from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from tests.support.digesting import wanted
@@ -40,7 +40,7 @@ T = TypeVar("T")
 ANA, BO, CY = (Owner("E1", "T1", f"U{number}") for number in (1, 2, 3))
 WEDNESDAY = date(2026, 7, 15)
 PARIS = ZoneInfo("Europe/Paris")
-TYPIST = Typist(ANA, PARIS, now=datetime.combine(WEDNESDAY, time(23, 30), PARIS))
+TYPIST = CommandContext(ANA, PARIS, now=datetime.combine(WEDNESDAY, time(23, 30), PARIS))
 KNOWN = ("project", "priority", "to", "watch", "desc", "start", "cf_")
 EVERY_FIELD = (
     'new Blank page project:"Web shop" tracker:Bug status:New priority:High category:UI version:1.0 '
@@ -289,19 +289,19 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
     "/digest": {
         **same(ListDigests(), "", "List"),
         "help": Help(),
-        "now": OnDigest(Act.NOW),
-        "now 3": OnDigest(Act.NOW, 3),
-        "change #3": OnDigest(Act.CHANGE, 3),
-        "edit": OnDigest(Act.CHANGE),
-        "PAUSE 3": OnDigest(Act.PAUSE, 3),
-        "resume 3": OnDigest(Act.RESUME, 3),
-        **same(OnDigest(Act.REMOVE, 3), "remove 3", "delete 3", "stop 3", "stop digest 3"),
-        **same(OnDigest(Act.REMOVE), "remove the digest", "stop it", "stop all"),
-        "stop webshop": OnDigest(Act.REMOVE, named="webshop"),
+        "now": OnDigest(DigestAction.NOW),
+        "now 3": OnDigest(DigestAction.NOW, 3),
+        "change #3": OnDigest(DigestAction.CHANGE, 3),
+        "edit": OnDigest(DigestAction.CHANGE),
+        "PAUSE 3": OnDigest(DigestAction.PAUSE, 3),
+        "resume 3": OnDigest(DigestAction.RESUME, 3),
+        **same(OnDigest(DigestAction.REMOVE, 3), "remove 3", "delete 3", "stop 3", "stop digest 3"),
+        **same(OnDigest(DigestAction.REMOVE), "remove the digest", "stop it", "stop all"),
+        "stop webshop": OnDigest(DigestAction.REMOVE, named="webshop"),
         "preview": OnDigest(None),
-        "change to 10am": OnDigest(Act.CHANGE, schedule="10am"),
-        "take over": OnDigest(Act.TAKE_OWNERSHIP),
-        **same(OnDigest(Act.TAKE_OWNERSHIP, 3), "take 3", "takeover #3", "take over 3"),
+        "change to 10am": OnDigest(DigestAction.CHANGE, schedule="10am"),
+        "take over": OnDigest(DigestAction.TAKE_OWNERSHIP),
+        **same(OnDigest(DigestAction.TAKE_OWNERSHIP, 3), "take 3", "takeover #3", "take over 3"),
         # Words before the schedule are the project.
         "add": added(None),
         "add web": added("web"),

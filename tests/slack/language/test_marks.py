@@ -20,7 +20,7 @@ from bot.slack.language.marks import Marks, Vocabulary
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.tokens import words
-from bot.slack.language.values import Typist
+from bot.slack.language.values import CommandContext
 from tests.slack.language.examples import ANA, PARIS
 
 MONDAY = partial(date, 2026, 11, 23)
@@ -60,7 +60,7 @@ CHANGES = (
     "lower it to low",
     "clear the category",
 )
-TYPIST = Typist(ANA, PARIS, now=datetime(2026, 11, 23, 12, tzinfo=UTC))
+TYPIST = CommandContext(ANA, PARIS, now=datetime(2026, 11, 23, 12, tzinfo=UTC))
 
 
 @given(st.lists(st.sampled_from(SPANS), min_size=1, max_size=6), st.data())
