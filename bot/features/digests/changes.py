@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.features.digests.reading import NEVER, PAGES_AT_ONCE, Content, IssueChanges
+from bot.features.digests.reading import NEVER, PAGES_AT_ONCE, Content, ReportedChanges
 from bot.features.issues.changes import ASSIGNEE, names_of
 from bot.features.issues.fields import FIELDS
 from bot.features.issues.issues import IssueNotFound, Issues
@@ -32,16 +32,18 @@ async def with_changes(
     """
     few = asyncio.Semaphore(PAGES_AT_ONCE)  # people's own requests need connections, too
 
-    async def changed(row: Issue) -> IssueChanges | None:
+    async def changed(row: Issue) -> ReportedChanges | None:
         async with few:
             try:
                 issue = await Issues(access).detailed(session, row.id, HISTORY)
             except IssueNotFound:
                 return None
             if issue.public_comments is None:
-                return IssueChanges((), {})
+                return ReportedChanges((), {})
             changes = _between(issue, covered.get(row.id, since or NEVER))
-            return IssueChanges(changes, await names_of(access, session, issue, changes)) if changes else None
+            return (
+                ReportedChanges(changes, await names_of(access, session, issue, changes)) if changes else None
+            )
 
     rows = content.issues[-PAGE:]
     found = await asyncio.gather(*map(changed, rows))

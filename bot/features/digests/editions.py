@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.features.digests import plans, schedules
-from bot.features.digests.reading import Content, IssueChanges
+from bot.features.digests.reading import Content, ReportedChanges
 from bot.service.models import Issue
 from bot.store.digests import Digest, DigestProgress
 from bot.store.job import Job
@@ -67,7 +67,7 @@ class Edition:
     asked: bool = False
     more: bool = False
     me: int = 0  # whose issues a personal digest lists
-    changes: Mapping[int, IssueChanges] = field(default_factory=dict)
+    changes: Mapping[int, ReportedChanges] = field(default_factory=dict)
 
     def count(self, issues: int) -> str:
         return f"{issues}+" if self.more else str(issues)

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from bot.features.digests import plans
 from bot.features.digests.editions import Edition
 from bot.features.digests.plans import SOON_DAYS, Section
-from bot.features.digests.reading import IssueChanges
+from bot.features.digests.reading import ReportedChanges
 from bot.features.digests.saved_queries import too_large
 from bot.features.issues.views import change_text, due, listed, name_of, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
@@ -69,7 +69,7 @@ SECTIONS: dict[Section, str] = {
     "overdue": "Overdue",
     "today": "Due today",
     "assigned": "Newly assigned",
-    "changed": "IssueChanges",
+    "changed": "ReportedChanges",
 }
 
 
@@ -197,7 +197,7 @@ def _row(edition: Edition, issue: Issue, wording: Wording, day: date) -> Block:
 
 
 def row_text(
-    plan: Plan, issue: Issue, wording: Wording, day: date, changed: IssueChanges | None = None
+    plan: Plan, issue: Issue, wording: Wording, day: date, changed: ReportedChanges | None = None
 ) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
     below = issue.project if issue.project and issue.project.id != plan.project_id else None

@@ -47,7 +47,7 @@ AHEAD = timedelta(days=1)
 """How far ahead the service's clock may be. The bound leaves out closed issues without a time."""
 
 
-class IssueChanges(NamedTuple):
+class ReportedChanges(NamedTuple):
     """What changed in an issue, and the names of the values."""
 
     changes: tuple[Change, ...]
@@ -75,7 +75,7 @@ class Content:
     covered: tuple[Covered, ...] = ()
     seen: Mapping[int, datetime] | None = None
     updated: tuple[Issue, ...] = ()
-    changes: Mapping[int, IssueChanges] = field(default_factory=dict)
+    changes: Mapping[int, ReportedChanges] = field(default_factory=dict)
     read_at: float = math.inf
     me: int = 0
 
