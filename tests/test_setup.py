@@ -19,7 +19,11 @@ from tests.support.serving import serving
 
 SECONDS = 60
 ROOT = Path(__file__).parents[1]
-IN_TERMINAL = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+IN_TERMINAL = (
+    "import pty, signal, sys;"
+    "signal.signal(signal.SIGINT, signal.SIG_DFL);"  # a background job's children ignore it
+    "sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+)
 SETUP = (sys.executable, "-m", "bot", "setup")
 NOWHERE = "http://127.0.0.1:1"
 GIVEN = ("--slack-bot-token", "xoxb-1-s3cret", "--slack-app-token", "xapp-1-s3cret", "--no-input")

@@ -46,6 +46,6 @@ async def test_an_issue_is_made_found_changed_and_logged_on_in_a_thread(
     await mention(ana, f"log {number} 30m testing tried it")
     await expect(answer(ana, "Logged 30m")).to_be_visible()
     await mention(ana, f"follow {number}")
-    await expect(answer(ana, re.compile(f"[Ff]ollow.*#{number}"))).to_be_visible()
+    await expect(answer(ana, re.compile(f"Updates to #{number}"))).to_be_visible()
     await mention(ana, "")
     await expect(answer(ana, "Create an issue")).to_be_visible()
