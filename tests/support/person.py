@@ -257,12 +257,21 @@ class Person:
 
         return await until(saying)
 
-    async def tick(self, shown: JSON, *texts: str) -> None:
-        """Leaves ticked what says these texts, and nothing else, of a message's or the Home tab's boxes."""
+    async def tick_at_home(self, *texts: str) -> None:
+        async def ticked() -> bool:
+            return await self.tick(await self.home_saying("Tell me about"), *texts)
+
+        await until(ticked)  # the tab may be published again in between
+
+    async def tick(self, shown: JSON, *texts: str) -> bool:
+        """Leaves ticked what says these texts, and nothing else, of a message's or the Home tab's boxes.
+
+        Returns whether Slack still showed them.
+        """
         blocks = [one for one in shown["blocks"] if one.get("accessory", {}).get("type") == "checkboxes"]
         (block,) = blocks
         options = [option_saying(block["accessory"]["options"], text) for text in texts]
-        await self._act(_source(shown), block, block["accessory"], selected_options=options)
+        return await self._act(_source(shown), block, block["accessory"], selected_options=options)
 
     async def press_at_home(self, text: str) -> None:
         async def pressed() -> bool:

@@ -101,12 +101,12 @@ async def test_only_their_own_key_tells_the_assignee_unless_it_is_turned_off_on_
 
     user.api_key = key
     await linked_ben.open_home()
-    await linked_ben.tick(await linked_ben.home_saying("Tell me about"))
+    await linked_ben.tick_at_home()
     await office.idle()
     await create_by_command(ana)
     assert await told(linked_ben) == []
 
-    await linked_ben.tick(await linked_ben.home_saying("Tell me about"), "assigned to me")
+    await linked_ben.tick_at_home("assigned to me")
     await office.idle()
     await create_by_command(ana)
     assert len(await told(linked_ben)) == 1

@@ -24,7 +24,7 @@ async def test_topics_are_turned_on_and_off_by_command_and_on_home(office: Offic
     assert ticked(await ana.ask("/tracker notify comments on")) == ["assigned", "comments"]
     assert ticked(await ana.ask("/tracker notify assignments off")) == ["comments"]
     await ana.open_home()
-    await ana.tick(await ana.home_saying("Tell me about"), "Changes")
+    await ana.tick_at_home("Changes")
     await office.idle()
     assert ticked(await ana.home_saying("Tell me about")) == ["changes"]
 

@@ -156,14 +156,14 @@ async def test_what_was_assigned_while_the_messages_were_off_is_not_told(
     office: Office, turns: Turns, ben: Person
 ) -> None:
     await ben.open_home()
-    await ben.tick(await ben.home_saying("Tell me about"))
+    await ben.tick_at_home()
     await office.idle()
     issue, later = office.public_issue(), office.public_issue(1)
     issue.updated_on = datetime.now(UTC) - timedelta(minutes=1)
     issue.assigned_to_id = BEN
     issue.notes = [Note(ANA, "", issue.updated_on, (Detail("attr", "assigned_to_id", None, str(BEN)),))]
     await turns.next()
-    await ben.tick(await ben.home_saying("Tell me about"), "assigned to me")
+    await ben.tick_at_home("assigned to me")
     await office.idle()
     turns.change(later, ANA, assigned_to_id=BEN)
 
