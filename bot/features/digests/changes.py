@@ -14,7 +14,7 @@ from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Change, Issue
 
-TOLD = (FIELDS["status"].sent, ASSIGNEE.sent)
+REPORTED = frozenset({("attr", FIELDS["status"].sent), ("attr", ASSIGNEE.sent)})
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
 
 
@@ -35,15 +35,15 @@ async def with_changes(
     async def changed(row: Issue) -> ReportedChanges | None:
         async with few:
             try:
-                issue = await Issues(access).detailed(session, row.id, HISTORY)
+                issue = await access.shared(Issues).detailed(session, row.id, HISTORY)
             except IssueNotFound:
                 return None
             if issue.public_comments is None:
                 return ReportedChanges((), {})
             changes = _between(issue, covered.get(row.id, since or NEVER))
-            return (
-                ReportedChanges(changes, await names_of(access, session, issue, changes)) if changes else None
-            )
+            if not changes:
+                return None
+            return ReportedChanges(changes, await names_of(access, session, issue, changes))
 
     rows = content.issues[-PAGE:]
     found = await asyncio.gather(*map(changed, rows))
@@ -58,7 +58,7 @@ def _between(issue: Issue, after: datetime) -> tuple[Change, ...]:
     found: dict[str, Change] = {}
     for entry in issue.public_history:
         for change in entry.details if entry.created_on and entry.created_on > after else ():
-            if (change.property, change.name) in {("attr", name) for name in TOLD}:
+            if (change.property, change.name) in REPORTED:
                 first = found.get(change.name, change)
                 found[change.name] = change.model_copy(update={"old_value": first.old_value})
     return tuple(change for change in found.values() if change.old_value != change.new_value)

@@ -58,7 +58,7 @@ class LinkDetails:
     async def commentable(self, owner: Owner, number: int) -> tuple[tuple[Journal, ...] | None, bool]:
         """Return `comments`, and whether the user can add one; with an unknown permission, they can try."""
         async with self.access.accounts.reading(owner) as session:
-            issue = await Issues(self.access).detailed(session, number, DETAILS[:1])
+            issue = await self.issues.detailed(session, number, DETAILS[:1])
             may = not self.access.client.optional.is_missing(UPDATE_ISSUE)
             if may and issue.project:
                 known = await has_permission(self.access.client, session, issue.project, ADDS_NOTES)
