@@ -357,8 +357,8 @@ async def test_an_unfinished_search_for_a_line_is_finished_first(office: Office,
 
     said = [m["text"].split()[1] for m in await in_thread(ana, post) if m["is_bot"]]
     assert said[1:] == ["Closed:", "Reopened:"]
-    first, refused, resumed, anew, *_ = (c.arguments["oldest"] for c in wire.called("conversations.replies"))
-    assert first < refused == resumed != anew
+    first, refused, resumed, later, *_ = (c.arguments["oldest"] for c in wire.called("conversations.replies"))
+    assert first < refused == resumed != later
 
 
 def chat(office: Office, post: JSON, ts: str) -> None:
