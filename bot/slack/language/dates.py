@@ -14,36 +14,30 @@ Today = Callable[[], date]
 """Called only for what depends on today, because a person's time zone may be unknown."""
 Towards = Literal["past", "future"]
 """Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
+_Reader = Callable[[re.Match[str], Today, int], date | None]
 
-_NAMED = {
-    "today": 0,
-    "yesterday": -1,
-    "tomorrow": 1,
-    **dict.fromkeys(("day before yesterday", "the day before yesterday"), -2),
-    **dict.fromkeys(("day after tomorrow", "the day after tomorrow"), 2),
-}
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
-_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_NUMERIC = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})")
-_DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.")
-_IN_MONTH = re.compile(r"(?:(last|this|next) )?([a-z]{3,9})(?: ([0-9]{4}))?")
-_MONTH_DAY = re.compile(r"([a-z]{3,9})\.? ([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?")
-_DAY_MONTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|\.)? ([a-z]{3,9})\.?(?:,? ([0-9]{4}))?")
-_DISTANCE = re.compile(r"([+-]?)([0-9]{1,5})([dwMY])")  # months and years only in words: `_compact`
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_IN_WORDS = re.compile(rf"(in )?([0-9]{{1,5}}|an?|{'|'.join(NUMBERS)}) (day|week|month|year)s?( ago)?")
-_NEAR_DAY = re.compile(r"(last|this|next) ([a-z]{3,9})")
-_PERIOD = re.compile(r"(last|this|next) (week|month|year)")
-_SPAN = re.compile(r"(last|past|next) ([0-9]{1,5} (?:day|week|month|year)s?)")
-_COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)")
-_AGO = re.compile(rf"(?:[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)}) (?:day|week|month|year)s? ago")
-_END_OF = re.compile(r"(?:the )?end of (?:the |this |(next) )?(week|month|year)")
 DAY_WORD = r"(?:today|yesterday|tomorrow|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.|[0-9]+[dw])"
+_NAMED = {
+    "today": 0,
+    "yesterday": -1,
+    "tomorrow": 1,
+    "day before yesterday": -2,
+    "day after tomorrow": 2,
+}
+_WAY = {"past": -1, "future": 1}
+_AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
+_MONTH = f"({'|'.join(form for name in MONTHS for form in (name, name[:3]))})"
+_WEEKDAY = f"({'|'.join(form for name in WEEKDAYS for form in (name, name[:3]))})"
+_AMOUNT = (
+    rf"(?P<number>[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)})"
+    r"(?P<unit>(?<=[0-9])[dw]| (?:day|week|month|year)s?)"
+)
 _LONGEST_SAID = 4  # how many words a day may take: `on 31 Dec 2026`
 _TAKES_DAY = frozenset(
     {
@@ -72,10 +66,7 @@ def day(text: str, today: Today, towards: Towards = "future") -> date:
 
     Raises NotADate, and UserError for a date that could be day first or month first.
     """
-    found = _day(_normal(text), today, 1 if towards == "future" else -1)
-    if found is None or not _FIRST <= found <= _LAST:
-        raise NotADate(text.strip()[:_QUOTED], _DAYS)
-    return found
+    return _checked(_day(_normal(text), today, _WAY[towards]), text, _DAYS)
 
 
 def spent_day(text: str, today: Today) -> date:
@@ -84,11 +75,14 @@ def spent_day(text: str, today: Today) -> date:
     Raises UserError as `day` does.
     """
     typed = _normal(text)
-    weekday = _weekday(typed)
-    is_today = weekday is not None and weekday == today().weekday()
+    is_today = re.fullmatch(_WEEKDAY, typed) and _index(typed, WEEKDAYS) == today().weekday()
     found = today() - timedelta(days=7) if is_today else _day(typed, today, -1)
+    return _checked(found, text, _DAYS_OF_WORK)
+
+
+def _checked(found: date | None, text: str, examples: str) -> date:
     if found is None or not _FIRST <= found <= _LAST:
-        raise NotADate(text.strip()[:_QUOTED], _DAYS_OF_WORK)
+        raise NotADate(text.strip()[:_QUOTED], examples)
     return found
 
 
@@ -118,43 +112,26 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
                 atom.quoted or atom.user for word in phrase for atom in word.atoms
             ):
                 continue
-            typed = bare(_normal(" ".join(word.text for word in phrase)))
-            if found := _said(typed, today, alone=count == len(words), first=at == 0, sure=sure):
-                return SaidDay(found, at, count)
+            alone, typed = count == len(words), bare(_normal(" ".join(word.text for word in phrase)))
+            named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
+            dated = named != typed
+            here = {"anywhere": True, "first": at == 0 or dated, "alone": alone or dated, "unsure": not sure}
+            clear = next((where.split() for where, form, _ in _FORMS if form.fullmatch(named)), [])
+            if not any(map(here.get, clear)):
+                continue
+            try:
+                return SaidDay(spent_day(named, today), at, count)
+            except NotADate:
+                if "unsure" in clear:  # such as Feb 30: no comment
+                    raise
     return None
-
-
-def _said(typed: str, today: Today, *, alone: bool, first: bool, sure: bool) -> date | None:
-    """The day that the whole phrase names."""
-    named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
-    near = _NEAR_DAY.fullmatch(named)
-    certain = (near and _weekday(near[2]) is not None) or any(
-        form.fullmatch(named) for form in (_ISO, _NUMERIC, _AGO)
-    )
-    dated = alone or named != typed
-    first = first or named != typed
-    certain = certain or (bool(_DOTTED.fullmatch(named)) and (alone or first))
-    certain = certain or named in _NAMED or (dated and _weekday(named) is not None)
-    certain = certain or ((dated or not sure) and _is_month_day(named))
-    try:
-        return spent_day(named, today) if certain else None
-    except NotADate:
-        if _is_month_day(named):  # such as Feb 30: no comment
-            raise
-        return None
-
-
-def _is_month_day(typed: str) -> bool:
-    match = _MONTH_DAY.fullmatch(typed) or _DAY_MONTH.fullmatch(typed)
-    return match is not None and any(_month(name) for name in match.groups() if name)
 
 
 def bare(text: str) -> str:
     """The text without the punctuation at its end, unless that is a date's: `20.11.`."""
     stripped = text.rstrip(".,;!?")
-    return (
-        f"{stripped}." if text.endswith(".") and _DOTTED.search(f" {stripped}.".split(" ")[-1]) else stripped
-    )
+    dotted = text.endswith(".") and re.search(r"[0-9]{1,2}\.[0-9]{1,2}\Z", stripped)
+    return f"{stripped}." if dotted else stripped
 
 
 def is_date(text: str) -> bool:
@@ -174,7 +151,7 @@ def days(text: str, today: Today, towards: Towards) -> DateRange:
     without days or out of the calendar.
     """
     typed = _normal(text)
-    if match := _COMPARISON.fullmatch(typed):
+    if match := re.fullmatch(r"(>=|<=|>|<)\s*(.+)", typed):
         found = _period(match[2], today, towards)
         return {
             ">=": DateRange(since=found.since),
@@ -193,11 +170,16 @@ def days(text: str, today: Today, towards: Towards) -> DateRange:
                 typed=typed[:_QUOTED],
             )
         return DateRange(since, until)
-    if match := _SPAN.fullmatch(typed):
+    if match := re.fullmatch(r"(last|past|next) ([0-9]+ .+)", typed):
         typed, towards = match[2], "future" if match[1] == "next" else "past"
-    if (match := _DISTANCE.fullmatch(_compact(typed))) and not match[1] and int(match[2]):
-        far = _day(typed, today, 1 if towards == "future" else -1)
-        return _span(text, today, far, towards)
+    if (match := re.fullmatch(_AMOUNT, typed)) and _count(match):
+        far = _day(typed, today, _WAY[towards])
+        if far is None or not _FIRST <= far <= _LAST:
+            raise UserError(
+                "“{typed}” is out of range. Use a shorter period, such as `30d`.",
+                typed=text.strip()[:_QUOTED],
+            )
+        return DateRange(today(), far - _ONE) if towards == "future" else DateRange(far + _ONE, today())
     return _period(typed, today, towards)
 
 
@@ -219,26 +201,20 @@ def _normal(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _period(typed: str, today: Today, towards: Towards) -> DateRange:
+def _period(text: str, today: Today, towards: Towards) -> DateRange:
     """A week, month or year near today, or a single day."""
-    if match := _PERIOD.fullmatch(typed.strip()):
+    typed = text.strip()
+    if match := re.fullmatch(r"(last|this|next) (week|month|year)", typed):
         away = _AWAY[match[1]]
         return DateRange(_start(match[2], today, away), _start(match[2], today, away + 1) - _ONE)
-    if (match := _IN_MONTH.fullmatch(typed.strip())) and _month(match[2]):
-        return _whole_month(_month(match[2]), match[1], match[3], today, towards)
+    if match := re.fullmatch(rf"(?:(last|this|next) )?{_MONTH}(?: ([0-9]{{4}}))?", typed):
+        now, month = today(), _index(match[2], MONTHS) + 1
+        nearest = -(month > now.month) if towards == "past" else month < now.month
+        away = {"last": -(month >= now.month), "this": 0, "next": month <= now.month}.get(match[1], nearest)
+        first = _checked(_date(int(match[3] or now.year + away), month, 1), text, _DAYS)
+        return DateRange(first, (first + timedelta(days=31)).replace(day=1) - _ONE)
     found = day(typed, today, towards)
     return DateRange(found, found)
-
-
-def _whole_month(month: int, near: str | None, year: str | None, today: Today, towards: Towards) -> DateRange:
-    """`october`, `last october` or `october 2025`: without a year, the nearest one in that direction."""
-    now = today()
-    backward = near == "last" or (near is None and towards == "past")
-    later = month > now.month if near is None else month >= now.month
-    earlier = month < now.month if near is None else month <= now.month
-    guess = now.year + (-1 if backward and later else 1 if not backward and earlier else 0)
-    first = date(int(year) if year else guess, month, 1)
-    return DateRange(first, (first + timedelta(days=31)).replace(day=1) - _ONE)
 
 
 def _start(unit: str, today: Today, away: int) -> date:
@@ -253,74 +229,44 @@ def _start(unit: str, today: Today, away: int) -> date:
 
 
 def _day(typed: str, today: Today, direction: int) -> date | None:
-    if typed in _NAMED:
-        return today() + timedelta(days=_NAMED[typed])
-    if match := _DISTANCE.fullmatch(_compact(typed)):
-        sign = {"+": 1, "-": -1}.get(match[1], direction)
-        return _away(today(), sign * int(match[2]), match[3])
-    if (match := _PERIOD.fullmatch(typed)) and match[1] == "next":
-        return _start(match[2], today, 1)
-    if match := _END_OF.fullmatch(typed):
-        return _start(match[2], today, 2 if match[1] else 1) - _ONE
-    return _near_day(typed, today, direction) or _calendar_day(typed, today, direction)
+    found = ((form.fullmatch(typed), read) for _, form, read in _FORMS)
+    return next((read(match, today, direction) for match, read in found if match), None)
 
 
-def _away(now: date, count: int, unit: str) -> date | None:
-    """The day so many days, weeks, months (`M`) or years (`Y`) from now."""
+def _count(amount: re.Match[str]) -> int:
+    typed = amount["number"]
+    return int(typed) if typed.isdigit() else NUMBERS.index(typed) + 1 if typed in NUMBERS else 1
+
+
+def _away(amount: re.Match[str], today: Today, direction: int) -> date | None:
+    """The day so many days, weeks, months or years from today."""
+    count, unit, now = _count(amount) * direction, amount["unit"].strip()[0], today()
     if unit in "dw":
         return now + timedelta(days=count * (7 if unit == "w" else 1))
-    year, month = divmod(now.year * 12 + now.month - 1 + count * (12 if unit == "Y" else 1), 12)
+    year, month = divmod(now.year * 12 + now.month - 1 + count * (12 if unit == "y" else 1), 12)
     return next(filter(None, (_date(year, month + 1, now.day - less) for less in range(4))), None)
 
 
-def _near_day(typed: str, today: Today, direction: int) -> date | None:
+def _near_weekday(named: re.Match[str], today: Today, direction: int) -> date:
     """`mon`, `last monday`, `this monday` or `next monday`."""
-    near = _NEAR_DAY.fullmatch(typed)
-    weekday = _weekday(near[2] if near else typed)
-    if weekday is None:
-        return None
     now = today()
-    away = weekday - now.weekday()
-    if near is None:
+    away = _index(named[2], WEEKDAYS) - now.weekday()
+    if not named[1]:
         return now + timedelta(days=away * direction % 7 * direction)
-    way = _AWAY[near[1]]
+    way = _AWAY[named[1]]
     return now + timedelta(days=(away * way % 7 or 7) * way if way else away)
 
 
-def _calendar_day(typed: str, today: Today, direction: int) -> date | None:
-    """`2026-12-31`, `31/12/2026`, `Dec 31` or `31 Dec 2026`. Raises UserError as `_numeric` does."""
-    if _ISO.fullmatch(typed):
-        return _date(*map(int, typed.split("-")))
-    if match := _NUMERIC.fullmatch(typed):
-        return _numeric(typed, int(match[1]), int(match[3]), int(match[4]), dotted=match[2] == ".")
-    if match := _DOTTED.fullmatch(typed):
-        return _month_day(int(match[2]), int(match[1]), None, today, direction)
-    if match := _MONTH_DAY.fullmatch(typed):
-        return _month_day(_month(match[1]), int(match[2]), match[3], today, direction)
-    if match := _DAY_MONTH.fullmatch(typed):
-        return _month_day(_month(match[2]), int(match[1]), match[3], today, direction)
-    return None
-
-
-def _compact(typed: str) -> str:
-    """Return `+3d` for `in 3 days`, `-2w` for `2 weeks ago`, and anything else unchanged."""
-    match = _IN_WORDS.fullmatch(typed)
-    if match is None or (match[1] and match[4]):
-        return typed
-    count = match[2] if match[2].isdigit() else NUMBERS.index(match[2]) + 1 if match[2] in NUMBERS else 1
-    unit = match[3][0].upper() if match[3] in ("month", "year") else match[3][0]
-    return f"{'+' if match[1] else '-' if match[4] else ''}{count}{unit}"
-
-
-def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) -> date | None:
+def _numeric(typed: re.Match[str], *_: object) -> date | None:
     """`31/12/2026`, `12/31/2026` or `31.12.2026`. Raises UserError if both could be the month."""
+    first, second, year = int(typed[1]), int(typed[3]), int(typed[4])
     day_first, month_first = _date(year, second, first), _date(year, first, second)
-    if dotted or month_first is None or day_first == month_first:
+    if typed[2] == "." or month_first is None or day_first == month_first:
         return day_first
     if day_first:
         raise UserError(
             "“{typed}” could be {one} or {other}. Type `{month_first}` or `{day_first}`.",
-            typed=typed,
+            typed=typed[0],
             one=f"{month_first:%B} {month_first.day}",
             other=f"{day_first:%B} {day_first.day}",
             month_first=month_first,
@@ -329,19 +275,20 @@ def _numeric(typed: str, first: int, second: int, year: int, *, dotted: bool) ->
     return month_first
 
 
-def _month_day(month: int, number: int, year: str | None, today: Today, direction: int) -> date | None:
+def _month_day(typed: re.Match[str], today: Today, direction: int) -> date | None:
     """`Dec 31`, in the nearest year in that direction unless one is given."""
+    month, number, year = (typed[part] for part in ("month", "number", "year"))
+    at = int(month) if month.isdigit() else _index(month, MONTHS) + 1
     if year:
-        return _date(int(year), month, number)
+        return _date(int(year), at, int(number))
     now = today()
-    found = _date(now.year, month, number)
+    found = _date(now.year, at, int(number))
     passed = found is not None and (found - now).days * direction < 0
-    return _date(now.year + direction, month, number) if passed else found
+    return _date(now.year + direction, at, int(number)) if passed else found
 
 
-def _month(name: str) -> int:
-    """The month's number, or 0."""
-    return next((n for n, known in enumerate(MONTHS, 1) if name in (known, known[:3])), 0)
+def _index(typed: str, names: Sequence[str]) -> int:
+    return next(n for n, name in enumerate(names) if name.startswith(typed[:3]))
 
 
 def _date(year: int, month: int, number: int) -> date | None:
@@ -351,13 +298,34 @@ def _date(year: int, month: int, number: int) -> date | None:
         return None
 
 
-def _weekday(typed: str) -> int | None:
-    return next((n for n, name in enumerate(WEEKDAYS) if typed in (name, name[:3])), None)
-
-
-def _span(text: str, today: Today, far: date | None, towards: Towards) -> DateRange:
-    if far is None or not _FIRST <= far <= _LAST:
-        raise UserError(
-            "“{typed}” is out of range. Use a shorter period, such as `30d`.", typed=text.strip()[:_QUOTED]
-        )
-    return DateRange(today(), far - _ONE) if towards == "future" else DateRange(far + _ONE, today())
+_DAY_NUMBER, _IN_YEAR = "(?P<number>[0-9]{1,2})", "(?:,? (?P<year>[0-9]{4}))?"
+_FORMS: tuple[tuple[str, re.Pattern[str], _Reader], ...] = tuple(
+    (clear, re.compile(form), read)
+    for clear, form, read in (
+        (
+            "anywhere",
+            f"(?:the (?=day ))?({'|'.join(_NAMED)})",
+            lambda said, today, _: today() + timedelta(days=_NAMED[said[1]]),
+        ),
+        ("anywhere", f"{_AMOUNT} ago", lambda said, today, _: _away(said, today, -1)),
+        ("", rf"(?:in |\+){_AMOUNT}", lambda said, today, _: _away(said, today, 1)),
+        ("", f"-{_AMOUNT}", lambda said, today, _: _away(said, today, -1)),
+        ("", _AMOUNT, _away),
+        ("", "next (week|month|year)", lambda said, today, _: _start(said[1], today, 1)),
+        (
+            "",
+            "(?:the )?end of (?:the |this |(next) )?(week|month|year)",
+            lambda said, today, _: _start(said[2], today, 2 if said[1] else 1) - _ONE,
+        ),
+        ("alone", f"(){_WEEKDAY}", _near_weekday),
+        ("anywhere", f"(last|this|next) {_WEEKDAY}", _near_weekday),
+        ("anywhere", "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<number>[0-9]{2})", _month_day),
+        ("anywhere", r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", _numeric),
+        ("first", rf"{_DAY_NUMBER}\.(?P<month>[0-9]{{1,2}})\.(?P<year>)?", _month_day),
+        ("alone unsure", rf"(?P<month>{_MONTH})\.? {_DAY_NUMBER}(?:st|nd|rd|th)?{_IN_YEAR}", _month_day),
+        ("alone unsure", rf"{_DAY_NUMBER}(?:st|nd|rd|th|\.)? (?P<month>{_MONTH})\.?{_IN_YEAR}", _month_day),
+    )
+)
+"""How a day is written, and where in a comment that is clear: `anywhere`, `first`, or `alone`; the latter two
+also after *on*. If the comment is `unsure`, a month's name is clear, too.
+"""
