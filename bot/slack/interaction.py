@@ -178,8 +178,8 @@ class ButtonPress(Interaction, Generic[Carries]):
         return f"{self.name} {self.carried}" in option_values(self.message)
 
 
-def form_claim(owner: Owner, view_id: str, callback_id: str) -> str:
-    return f"form:{owner.team_id}:{view_id}:{callback_id}"
+def form_claim(owner: Owner, form_id: str, callback_id: str) -> str:
+    return f"form:{owner.team_id}:{form_id}:{callback_id}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +189,11 @@ class FormSubmission(Interaction):
 
     @property
     def key(self) -> str:
-        """The claim on the form's work; several forms may share a view ID, one after the other."""
-        return form_claim(self.owner, self.view.id, self.view.callback_id)
+        """The claim on the form's work: by the form's own ID, if it has one that stays when it is reopened.
+
+        Several forms may share a view ID, one after the other.
+        """
+        return form_claim(self.owner, self.view.text("form") or self.view.id, self.view.callback_id)
 
 
 @dataclass(frozen=True, kw_only=True)

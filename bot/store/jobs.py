@@ -10,18 +10,19 @@ work takes. Other processes can take a dead process's job. If it was held for a 
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from pydantic import SecretStr
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Executable,
     Row,
     and_,
     case,
@@ -52,6 +53,8 @@ LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cu
 NOTHING_TRIED: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
 
 log = structlog.get_logger(__name__)
+
+J = TypeVar("J", Job, Job | None)
 
 
 @dataclass
@@ -97,10 +100,14 @@ class Jobs:
 
         `by` is who asks for work that others may ask for, too.
         """
+        return await self._counted(key, partial(self._claim, key, kept, by))
+
+    async def _counted(self, key: str, claiming: Callable[[Connection], J]) -> J:
+        """Count a request that uses a job, if it won the claim."""
         self._in_use[key] += 1
         job = None
         try:
-            job = await self.database.write(partial(self._claim, key, kept, by))
+            job = await self.database.write(claiming)
         finally:
             if not (job and job.won):
                 self._let_go(key)
@@ -192,12 +199,21 @@ class Jobs:
         """Add a job that this process does itself; if it crashes, another process's worker takes the job.
         Returns False if the key exists.
         """
-        row = {"key": key, "state": State.HELD, "holder": self.processes.name, "kind": kind}
-        return await self._add(row | {"encrypted": self._seal(key, content)})
+        return await self.database.changes(self._adding(self._own(kind, key, content)))
+
+    async def put_claiming(self, kind: str, key: str, content: object, claimed: str) -> Job | None:
+        """`put_held` and `claim` the other job, in one transaction. Returns None if the key exists."""
+
+        def work(connection: Connection) -> Job | None:
+            added = connection.scalar(self._adding(row))
+            return self._claim(claimed, None, None, connection) if added else None
+
+        row = self._own(kind, key, content)
+        return await self._counted(claimed, work)
 
     async def put_done(self, key: str) -> bool:
         """Add a key as done. Returns False if it exists."""
-        return await self._add({"key": key, "state": State.DONE})
+        return await self.database.changes(self._adding({"key": key, "state": State.DONE}))
 
     def putting_done(self, key: str) -> Statement:
         """The statement that adds a key as done, unless it exists."""
@@ -406,9 +422,20 @@ class Jobs:
 
         return await self.database.write(work)
 
-    async def _add(self, row: dict[str, Any]) -> bool:
+    def _own(self, kind: str, key: str, content: object) -> dict[str, Any]:
+        """The row of a job that this process does itself."""
+        sealed = self._seal(key, content)
+        return {
+            "key": key,
+            "state": State.HELD,
+            "holder": self.processes.name,
+            "kind": kind,
+            "encrypted": sealed,
+        }
+
+    def _adding(self, row: dict[str, Any]) -> Executable:
         added = self.database.insert(JobRow).values(row | {"at": self.processes.clock.scalar_subquery()})
-        return await self.database.changes(added.on_conflict_do_nothing().returning(JobRow.key))
+        return added.on_conflict_do_nothing().returning(JobRow.key)
 
     def _seal(self, key: str, content: object) -> str:
         return self.vault.encrypt(_bound(key), SecretStr(json.dumps(content)))

@@ -48,7 +48,7 @@ class CreateFormHandlers:
 
     def __init__(self, parts: Parts) -> None:
         self.parts, self.pauses = parts, Debouncer(parts.delays.typing)
-        self.unfinished = UnfinishedForms(parts.store.saved_input)
+        self.unfinished = UnfinishedForms(parts.store.saved_input, parts.store.jobs)
         self.issues, self.filling = parts.shared(Issues), parts.shared(FormFilling)
         self.jobs, self.files = parts.shared(FileJobs), parts.shared(Files)
         self.inclusion, self.creator = parts.shared(ThreadInclusion), parts.shared(IssueCreator)
@@ -163,7 +163,7 @@ class CreateFormHandlers:
         refreshed = await self.filling.refreshed(reply, filled, None, FormState(said=found.said), template)
         meanwhile = unfinished(opened, press.pressed_at)
         await reply.show(with_offer(refreshed, meanwhile.offer()) if meanwhile else refreshed)
-        await self.unfinished.put(reply.owner, found.model_copy(update={"before": meanwhile}))
+        await self.unfinished.put(reply.owner, found, meanwhile)
 
     async def discard_pressed(self, press: ButtonPress[buttons.DiscardDraft], reply: Reply) -> None:
         opened = press.form
@@ -224,7 +224,6 @@ class CreateFormHandlers:
             )
         reply.committed = True
         self.pauses.begin(form.form_key, math.inf)  # nothing is looked up for what was typed right before
-        await self.unfinished.created(reply.owner, form.view)
         await self.files.attached(reply.owner, made.issue.id, batch)
         if reply.place.channel_id:
             followed = bool(metadata.source and reply.place.thread_ts)

@@ -1,24 +1,27 @@
 """Keeps what a form for a new issue holds for a day, so that the next form can continue it."""
 
+import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Optional
+from typing import Any
 
 import structlog
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bot.errors import StoredTextError
 from bot.features.issues.buttons import ContinueDraft, DiscardDraft
 from bot.features.issues.fields import DESCRIPTION
-from bot.features.new_issue.form import NewIssueMetadata
+from bot.features.new_issue.form import CALLBACK_ID, NewIssueMetadata
+from bot.slack.interaction import form_claim
 from bot.slack.language.keys import types_key
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, section, shortened
 from bot.slack.surfaces.view import View
 from bot.slack.text.mrkdwn import line
+from bot.store.jobs import Jobs
 from bot.store.owner import Owner
 from bot.store.saved_input import LIFETIME, SavedInput
 
@@ -26,21 +29,17 @@ log = structlog.get_logger(__name__)
 
 NAME = "new_issue"
 OFFER, CHOICES = "draft", "draft_buttons"
-SUBJECT = 60
+SUBJECT, MOST = 60, 3
 KEY_LEFT_OUT = "I didn't keep what looks like an API key. If it isn't one, type it again."
 
 
 class UnfinishedForm(BaseModel):
-    """A form's input `at` a time; `before` is the input that it offered to continue, and `sent` the last form
-    whose issue was created. `said` tells the user what isn't kept.
-    """
+    """A form's input `at` a time. `said` tells the user what isn't kept."""
 
-    form: str = ""
-    at: float = 0
-    subject: str = ""
-    view: dict[str, Any] = Field(default_factory=dict)
-    before: Optional["UnfinishedForm"] = None
-    sent: str = ""
+    form: str
+    at: float
+    subject: str
+    view: dict[str, Any]
     said: str = ""
 
     def offer(self) -> list[Block]:
@@ -50,93 +49,72 @@ class UnfinishedForm(BaseModel):
         return [section(text, block_id=OFFER), actions(buttons, block_id=CHOICES)]
 
 
+class Kept(BaseModel):
+    """A user's last forms, the latest first."""
+
+    forms: tuple[UnfinishedForm, ...] = ()
+
+    def with_form(self, form: UnfinishedForm | None) -> "Kept | None":
+        others = [other for other in self.forms if form and other.form != form.form]
+        return Kept(forms=(form, *others[: MOST - 1])) if form else None
+
+    def without_others(self, form: str) -> "Kept":
+        return Kept(forms=tuple(own for own in self.forms if own.form == form))
+
+    @classmethod
+    def of(cls, content: dict[str, Any] | None) -> "Kept":
+        with suppress(ValidationError):  # of another version
+            return cls.model_validate(content or {})
+        return cls()
+
+
 @dataclass(frozen=True)
 class UnfinishedForms:
-    """At most one form for each user: the last one, until its issue is created."""
+    """Each user's last forms; a form's claim tells whether its issue is created."""
 
     saved: SavedInput
+    jobs: Jobs
 
     async def offered(self, owner: Owner, form: str) -> UnfinishedForm | None:
-        """What a form can continue: the one that the user filled in before it."""
-        kept = None
+        """What a form can continue: the latest other one whose issue isn't created."""
+        content = None
         with suppress(StoredTextError):  # of other encryption keys
-            kept = await self.saved.kept(owner, NAME)
-        return _offered(_read(kept), form)
+            content = await self.saved.kept(owner, NAME)
+        for kept in Kept.of(content).forms:
+            if kept.form == form or kept.at < time.time() - LIFETIME.total_seconds():
+                continue
+            if not await self.jobs.is_done(form_claim(owner, kept.form, CALLBACK_ID)):
+                return kept
+        return None
 
     async def keep(self, owner: Owner, view: View, at: float) -> None:
         """Keep what a form held at Slack's time, unless it has neither subject nor description."""
-        held, form = unfinished(view, at), NewIssueMetadata.of(view).form
-
-        def kept(before: UnfinishedForm | None) -> UnfinishedForm | None:
-            if held is None or (before and before.sent == form):  # the choice came late
-                return None
-            return held.model_copy(update={"before": _offered(before, form)})
-
-        with _logged():
-            await self._change(owner, kept, at)
-
-    async def created(self, owner: Owner, view: View) -> None:
-        """Forget a form's content, because its issue is created; nothing of it is kept later."""
-        form = NewIssueMetadata.of(view).form
-
-        def sent(before: UnfinishedForm | None) -> UnfinishedForm:
-            return (_offered(before, form) or UnfinishedForm()).model_copy(update={"sent": form})
-
-        with _logged():
-            await self._change(owner, sent)
+        held = unfinished(view, at)
+        try:
+            await self._change(owner, lambda kept: kept.with_form(held), at)
+        except Exception:  # keeping a draft runs in the background
+            log.exception("draft not kept", action="draft.not_kept")
 
     async def discard(self, owner: Owner, view: View) -> None:
         """Forget what a form offered to continue."""
         form = NewIssueMetadata.of(view).form
+        await self._change(owner, lambda kept: kept.without_others(form))
 
-        def own(before: UnfinishedForm | None) -> UnfinishedForm:
-            mine = before if before and before.form == form else UnfinishedForm()
-            return mine.model_copy(update={"before": None, "sent": ""})
-
-        await self._change(owner, own)
-
-    async def put(self, owner: Owner, form: UnfinishedForm) -> None:
-        """Keep a form in place of the earlier one."""
-        await self._change(owner, lambda _: form.model_copy(update={"sent": ""}))
+    async def put(self, owner: Owner, *forms: UnfinishedForm | None) -> None:
+        """Keep these forms in place of the earlier ones."""
+        await self._change(owner, lambda _: Kept(forms=tuple(filter(None, forms))))
 
     async def _change(
-        self,
-        owner: Owner,
-        change: Callable[[UnfinishedForm | None], UnfinishedForm | None],
-        at: float | None = None,
+        self, owner: Owner, change: Callable[[Kept], Kept | None], at: float = math.inf
     ) -> None:
-        """Replace the form that was kept before that time, by default now."""
-        now = time.time()
-        then = datetime.fromtimestamp(min(at or now, now), UTC)
+        """Change the forms that were kept before that time, by default now."""
+        then = datetime.fromtimestamp(min(at, time.time()), UTC)
 
-        def changed(before: dict[str, Any] | None) -> dict[str, Any] | None:
-            form = change(_read(before))
-            return form.model_dump(mode="json") if form else None
+        def changed(content: dict[str, Any] | None) -> dict[str, Any] | None:
+            kept = change(Kept.of(content))
+            return kept.model_dump(mode="json") if kept else None
 
         await self.saved.keep(owner, NAME, then, changed)
-
-
-def _read(kept: dict[str, Any] | None) -> UnfinishedForm | None:
-    with suppress(ValidationError):  # of another version
-        return UnfinishedForm.model_validate(kept) if kept else None
-    return None
-
-
-def _offered(kept: UnfinishedForm | None, form: str) -> UnfinishedForm | None:
-    """Return the kept form that a new one can continue."""
-    found = kept.before if kept and kept.form == form else kept
-    if found is None or found.at < time.time() - LIFETIME.total_seconds():
-        return None
-    return found.model_copy(update={"before": None})
-
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    """Log errors: keeping or forgetting a draft runs in the background."""
-    try:
-        yield
-    except Exception:
-        log.exception("draft not kept", action="draft.not_kept")
 
 
 def unfinished(view: View, at: float) -> UnfinishedForm | None:

@@ -68,7 +68,7 @@ from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
 from bot.slack.workspaces.tokens import Workspaces
-from bot.store.job import State
+from bot.store.job import Job, State
 from bot.store.store import Store
 from bot.tasks import Tasks
 from bot.timings import Delays
@@ -120,9 +120,10 @@ class Dispatch(AsyncMiddleware):
         delivery = delivery_key(interaction)
         written = isinstance(interaction, UserMessage)
         async with self.turns.arriving(interaction.owner) if written else nullcontext():
-            if refused := await self._claim(interaction, reply, delivery):
-                return refused
-            return await self._acknowledge(interaction, reply, handler, delivery)
+            claimed = await self._claim(interaction, reply, handler, delivery)
+            if isinstance(claimed, BoltResponse):
+                return claimed
+            return await self._acknowledge(interaction, reply, handler, delivery, claimed)
 
     def _handler(self, interaction: Interaction | None) -> Route | Form | None:
         features = self.features
@@ -146,20 +147,24 @@ class Dispatch(AsyncMiddleware):
         return None
 
     async def _claim(
-        self, interaction: Interaction, reply: Reply, delivery: str | None
-    ) -> BoltResponse | None:
+        self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
+    ) -> BoltResponse | Job | None:
         """Claim the delivery in the database, with the request if a user waits for it.
 
-        Returns the response if it must not be handled here.
+        Returns the response if it must not be handled here, or else the claim of a form's work, if any.
         """
         if delivery is None:
             return None
-        jobs = self.store.jobs
+        jobs, claim = self.store.jobs, None
         try:
             if not isinstance(interaction, Event | FormClosed) or interaction.name in RESUMED_EVENTS:
                 payload = saveable(interaction.payload)
-                asked = UnfinishedRequest(interaction.owner, interaction.installation, payload)
-                fresh = await jobs.put_held(REQUEST, delivery, asked.content)
+                asked = UnfinishedRequest(interaction.owner, interaction.installation, payload).content
+                if isinstance(interaction, FormSubmission) and _acts_once(handler):
+                    claim = await jobs.put_claiming(REQUEST, delivery, asked, interaction.key)
+                    fresh = claim is not None
+                else:
+                    fresh = await jobs.put_held(REQUEST, delivery, asked)
             else:
                 fresh = await jobs.put_done(delivery)
         except Exception:
@@ -175,14 +180,19 @@ class Dispatch(AsyncMiddleware):
                 await log_if_undelivered(reply.privately(sentence(said)))
             return unclaimed(interaction, said)
         if fresh:
-            return None
+            return claim
         log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
         if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
             return unclaimed(interaction, reply.wording.sentence(_sent_already()))
         return BoltResponse(status=200, body="")
 
     async def _acknowledge(
-        self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
+        self,
+        interaction: Interaction,
+        reply: Reply,
+        handler: Route | Form,
+        delivery: str | None,
+        claim: Job | None,
     ) -> BoltResponse:
         """Start the work and respond to Slack right away, unless the response carries the result.
 
@@ -191,7 +201,7 @@ class Dispatch(AsyncMiddleware):
         if isinstance(handler, Form):
             reply.acknowledgement = Acknowledgement()
             if isinstance(interaction, FormSubmission):
-                self._start(self._submit(interaction, reply, handler), delivery)
+                self._start(self._submit(interaction, reply, handler, claim), delivery)
             body = await reply.acknowledgement.body(self.delays.form + self.delays.last_answer)
             return BoltResponse(status=200, body=body or "")
         match interaction:
@@ -281,11 +291,11 @@ class Dispatch(AsyncMiddleware):
                 act.failed(error)
             return []
 
-    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form) -> None:
+    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, claim: Job | None) -> None:
         reply = reply.at(Destination.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
             async with self.failures.reported(act, reply, self.delays.last_answer):
-                result = await self._result(form, reply, handler)
+                result = await self._result(form, reply, handler, claim)
                 if result.errors or result.said:
                     act.outcome = "user_error"
                 if result.then:
@@ -297,9 +307,11 @@ class Dispatch(AsyncMiddleware):
             if reply.place.home:
                 await reply.refresh_home()
 
-    async def _result(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+    async def _result(
+        self, form: FormSubmission, reply: Reply, handler: Form, claim: Job | None
+    ) -> FormResult:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
-        work = asyncio.create_task(self._submit_once(form, reply, handler))
+        work = asyncio.create_task(self._submit_once(form, reply, handler, claim))
         try:
             if (await asyncio.wait({work}, timeout=self.delays.form))[0]:
                 result = work.result()
@@ -315,12 +327,14 @@ class Dispatch(AsyncMiddleware):
         finally:
             await canceled(work)
 
-    async def _submit_once(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
+    async def _submit_once(
+        self, form: FormSubmission, reply: Reply, handler: Form, claim: Job | None
+    ) -> FormResult:
         """Run a form's work once, however often it is submitted."""
-        if handler.repeatable:
+        if claim is None:
             return await self._placed(form, reply, handler)
         warned = forms.warns(form.view.json, reply.wording.sentence(Interrupted()))
-        async with self._once(form.key, reply, _sent_already(), looks=handler.looks, warned=warned):
+        async with self._once(claim, reply, _sent_already(), looks=handler.looks, warned=warned):
             result = await self._placed(form, reply, handler)
             if not (result.errors or result.said):
                 reply.committed = True
@@ -328,14 +342,14 @@ class Dispatch(AsyncMiddleware):
 
     @asynccontextmanager
     async def _once(
-        self, key: str, reply: Reply, done: UserError, *, looks: bool = False, warned: bool = False
+        self, claim: Job, reply: Reply, done: UserError, *, looks: bool = False, warned: bool = False
     ) -> AsyncIterator[None]:
-        """Claim the block's work, which is done if the reply is `committed`; otherwise free the claim.
+        """Do the claimed work: it is done if the reply is `committed`; otherwise free the claim.
 
         After a crash the block `looks` up what was done, or the user does, after a warning. Raises `done`,
         InProgress, Interrupted.
         """
-        claim, state = await self.store.jobs.claim(key), None
+        state = None
         try:
             if not claim.won:
                 raise done if claim.done else InProgress
@@ -393,7 +407,7 @@ class Dispatch(AsyncMiddleware):
 
         async def once(interaction: Interaction, resumed: Reply) -> JSON | None:
             done = UserError("I already did this. Check the conversation for my reply.")
-            async with self._once(f"resume:{saved_id}", resumed, done):
+            async with self._once(await self.store.jobs.claim(f"resume:{saved_id}"), resumed, done):
                 following: JSON | None = await route(interaction, resumed)
                 resumed.committed = not following and resumed.view_id == reply.view_id
             return {RESUMES: saved_id} | following if following else None
@@ -444,6 +458,10 @@ def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) 
     bolt.setLevel(logging.WARNING)
     app.use(dispatch)
     return app
+
+
+def _acts_once(handler: Route | Form) -> bool:
+    return isinstance(handler, Form) and not handler.repeatable
 
 
 def _sent_already() -> UserError:
