@@ -33,12 +33,12 @@ from bot.slack.incoming.dispatch import Dispatch, bolt_app
 from bot.slack.incoming.failures import CrashRecovery, Failures
 from bot.slack.incoming.http import PendingRequests, Readiness, Web
 from bot.slack.incoming.socket_mode import SocketMode
-from bot.slack.outgoing import web_client
-from bot.slack.outgoing.audience import Audiences
+from bot.slack.outgoing.channels import Channels
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.replies import Platform
 from bot.slack.outgoing.stored import MESSAGE, StoredPosts
 from bot.slack.text.wording import Wording
+from bot.slack.workspaces import web_client
 from bot.slack.workspaces.directory import Profiles
 from bot.slack.workspaces.oauth import flow
 from bot.slack.workspaces.tokens import InstalledWorkspaces, OneWorkspace, Workspaces
@@ -136,11 +136,11 @@ class Bot:
             settings.command_prefix,
             self.client.optional,
         )
-        outbox = Outbox(workspaces, self._delays, timings.longest_post)
-        audiences = Audiences(self._delays.channels)
+        channels = Channels(workspaces, self._delays.channels)
+        outbox = Outbox(workspaces, channels, self._delays, timings.longest_post)
         posts = StoredPosts(self.store.jobs, outbox, timings, self._delays)
         profiles = Profiles(self.store.links)
-        return Platform(wording, audiences, profiles, outbox, posts, self.store, settings.file_hosts)
+        return Platform(wording, channels, profiles, outbox, posts, self.store, settings.file_hosts)
 
     def _periodic_jobs(self, interval: float) -> PeriodicJobs:
         """`interval` is in seconds."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from bot.check import service, slack, storage
 from bot.check.findings import Finding
 from bot.config import Settings, ignore_proxies
-from bot.slack.outgoing import web_client
+from bot.slack.workspaces import web_client
 from bot.timings import Delays
 
 

@@ -15,9 +15,9 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot import errors
 from bot.check.findings import Finding, clock, fine, wrong
 from bot.config import Settings
-from bot.slack.outgoing import web_client
-from bot.slack.outgoing.posting import reason
 from bot.slack.surfaces.manifest import INSTALL_PATH, OPTIONAL, SCOPES
+from bot.slack.workspaces import web_client
+from bot.slack.workspaces.slack_errors import reason
 from bot.store.store import Store
 
 SECONDS_TO_GREET = 10

@@ -18,7 +18,7 @@ from bot.features.digests.buttons import DigestAction
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.response_urls import ResponseUrls
-from bot.slack.interaction import MESSAGES
+from bot.slack.surfaces.interaction import MESSAGES
 from tests.features.following.threads import create_from_message, in_thread
 from tests.hostile.recording import GONE, name_of
 from tests.hostile.target import (

@@ -9,11 +9,12 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.interaction import Destination
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.audience import Audiences
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces.blocks import sentence
+from bot.slack.surfaces.interaction import Destination
+from bot.slack.workspaces.tokens import OneWorkspace
 from tests.support.office import Office
 from tests.support.people import IDS
 from tests.support.person import DM, Person
@@ -119,7 +120,7 @@ async def test_a_channel_is_internal_only_if_slack_says_so(
     client = AsyncWebClient()
     monkeypatch.setattr(client, "conversations_info", answer)
 
-    assert await Audiences().why_not_share(client, "T1", "C1") is expected
+    assert await Channels(OneWorkspace(client)).why_not_share(client, "T1", "C1") is expected
 
 
 async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: SlackWire) -> None:

@@ -10,10 +10,10 @@ import structlog
 
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Event
-from bot.slack.outgoing.posting import SLACK_FAILED, reason
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.interaction import Event
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, TOKEN_REFUSED, reason
 from bot.slack.workspaces.tokens import NotInstalled, TokenUnusable
 from bot.store.digests import Pause
 from bot.store.owner import Owner
@@ -24,8 +24,6 @@ LATE = timedelta(minutes=1)
 """How long before somebody linked an event is from a time when they were away, whatever the clocks say."""
 MAX_A_MINUTE = 30
 """How many profiles are asked for in a minute: Slack allows about 100 for everything that the bot does."""
-REFUSED = frozenset({"account_inactive", "invalid_auth", "team_access_not_granted", "token_revoked"})
-"""Slack's errors for a token that no longer works. `token_expired` isn't one: the token can be renewed."""
 SECONDS_TO_ANSWER = 2.5  # below Slack's limit of three seconds to acknowledge an event
 
 log = structlog.get_logger(__name__)
@@ -182,7 +180,7 @@ class Uninstall:
             async with asyncio.timeout(SECONDS_TO_ANSWER):
                 await call
         except SLACK_FAILED as error:
-            if reason(error) not in REFUSED:
+            if reason(error) not in TOKEN_REFUSED:
                 raise
             return False
         return True

@@ -12,7 +12,6 @@ from bot.features.accounts.views import LinkAccount
 from bot.features.parts import Parts
 from bot.service.models import User
 from bot.slack.incoming.feature import Feature, Form, FormExpired
-from bot.slack.interaction import ButtonPress, Destination, FormClosed, FormSubmission, read
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.outbox import Post
@@ -22,6 +21,7 @@ from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import ResumeRequest
 from bot.slack.surfaces.forms import FormResult
+from bot.slack.surfaces.interaction import ButtonPress, Destination, FormClosed, FormSubmission, read
 from bot.store.digests import Pause
 from bot.store.job import Job, Later
 from bot.store.owner import Owner

@@ -6,7 +6,6 @@ from bot.access.accounts import full_name
 from bot.features.help.views import help_button
 from bot.service.conventions import account_url
 from bot.service.models import User
-from bot.slack.interaction import Destination
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -20,6 +19,7 @@ from bot.slack.surfaces.blocks import (
     section,
 )
 from bot.slack.surfaces.buttons import Button
+from bot.slack.surfaces.interaction import Destination
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import bold, escape, line, link, prose
 from bot.slack.text.wording import Wording

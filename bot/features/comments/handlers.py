@@ -18,19 +18,19 @@ from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.messages import in_words, writer
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, Message, section
 from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import prose
-from bot.slack.workspaces.messages import in_words, writer
 
 DOING = "Adding the comment in {service}…"
 
@@ -248,7 +248,7 @@ class CommentHandlers:
             meant_private = await self.publicity.meant_private(number)
             if done.certain and not (done.private or done.issue.is_private or meant_private):
                 by, thread = (await reply.profile()).name, reply.place.thread_ts
-                announced = await reply.announce(
+                announced, _ = await reply.post(
                     views.announced(done, wording, by, permalink, thread),
                     partial(self.publicity.may_post, reply.owner, seen),
                 )

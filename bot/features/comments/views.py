@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.features.comments.comments import Commented, Target
 from bot.features.issues.views import issue_option, title, told, with_reason
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
 from bot.slack.surfaces.buttons import Button, Number

@@ -15,8 +15,7 @@ from bot.features.issues.views import FOLLOWS
 from bot.features.parts import Parts
 from bot.service.models import Issue
 from bot.slack.outgoing import outcomes
-from bot.slack.outgoing.outcomes import ChannelStatus
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.outcomes import ChannelStatus, PostOutcome
 from bot.slack.outgoing.replies import MayPost, Reply
 from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Digest

@@ -7,15 +7,15 @@ from bot.errors import UserError
 from bot.features.digests import message as digest_message
 from bot.features.digests.digests import Digests
 from bot.features.digests.editions import DigestRun, Ready
-from bot.slack.interaction import FormSubmission
 from bot.slack.outgoing import outcomes
-from bot.slack.outgoing.audience import is_member, shared_outside
+from bot.slack.outgoing.channels import conversation, is_member
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.posting import NO_ACCESS, SLACK_FAILED, direct_channel, reason
-from bot.slack.outgoing.replies import Reply
-from bot.slack.outgoing.stored import LookUp, StoredPosts
+from bot.slack.outgoing.posting import direct_channel
+from bot.slack.outgoing.replies import Platform, Reply
+from bot.slack.outgoing.stored import LookUp
 from bot.slack.surfaces.blocks import Message
-from bot.slack.text.wording import Wording
+from bot.slack.surfaces.interaction import FormSubmission
+from bot.slack.workspaces.slack_errors import NO_ACCESS, SLACK_FAILED, reason
 from bot.store.channels import Channel
 from bot.store.digests import Digest
 from bot.store.job import Later
@@ -32,19 +32,18 @@ async def digest_channel(reply: Reply, channel_id: str | None) -> Channel:
     if channel_id is None:
         raise UserError("Choose a channel for the digest.")
     try:
-        about = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
+        there = await conversation(reply.slack, channel_id)
     except SLACK_FAILED as error:
         if reason(error) not in NO_ACCESS:
             raise _slack_unreachable() from None
-        about = {"is_member": False}
-    if not about.get("is_im") and not about.get("is_member", True):
+        there = None
+    if there is None or not there.has_bot:
         raise UserError("I'm not in this channel. Type `/invite @Issue Bot`, then try again.")
-    if about.get("is_archived"):
+    if there.archived:
         raise UserError("That channel is archived. Choose another one.")
-    shared = shared_outside(about)
-    if shared is None:
+    if there.shared is None:
         raise UserError("I can't see who's in that channel. Try again in a minute.")
-    if shared:
+    if there.shared:
         raise UserError("That channel is shared with people outside your company. Choose another one.")
     return Channel(reply.owner.team_id, channel_id)
 
@@ -92,9 +91,9 @@ async def require_member(reply: Reply, channel_id: str) -> None:
 class DigestPoster:
     """Writes digests, as stored posts."""
 
-    def __init__(self, posts: StoredPosts, wording: Wording) -> None:
-        self._posts, self._wording = posts, wording
-        self.channel_status = posts.outbox.channel_status
+    def __init__(self, platform: Platform) -> None:
+        self._posts, self._wording = platform.posts, platform.wording
+        self.channel_status = platform.channels.status
 
     async def post(
         self, run: DigestRun, ready: Ready, covers: Callable[[], object]

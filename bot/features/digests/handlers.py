@@ -27,15 +27,15 @@ from bot.features.digests.schedules import ScheduleError, zones_matching
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
 from bot.slack.language.values import Help
 from bot.slack.outgoing.claims import DOUBLE_CLICK
-from bot.slack.outgoing.posting import SLACK_FAILED
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
+from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.spelling import squashed
 from bot.store.digest_notices import NOTICE
 from bot.store.digests import DIGEST, FEED, Digest
@@ -45,7 +45,7 @@ from bot.store.plans import Plan
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.digests = parts, parts.shared(Digests)
-        poster = channels.DigestPoster(parts.platform.posts, parts.platform.wording)
+        poster = channels.DigestPoster(parts.platform)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
         self.feeds = FeedRuns(parts, poster, telemetry.digest_finished)
         self.notices = DigestNotices(parts.store.digests, parts.platform.posts, parts.platform.wording)

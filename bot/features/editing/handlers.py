@@ -26,7 +26,6 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.questions import asks
@@ -36,6 +35,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button, shortened
 from bot.slack.surfaces.forms import FormResult
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission
 from bot.spelling import fingerprint
 
 GUESSED = ("status", "assignee")  # fields whose names may be words of a comment

@@ -17,10 +17,11 @@ from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Destination, Event
-from bot.slack.outgoing.posting import SLACK_FAILED, why
+from bot.slack.outgoing.channels import conversation
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.interaction import Destination, Event
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, why
 from bot.store.channels import Channel
 
 SCOPE = "reactions:read"
@@ -96,11 +97,9 @@ class EmojiHandlers:
     async def _is_member(self, reply: Reply) -> bool:
         """Whether the bot is in the channel; only where Slack says that it isn't, it can't see reactions."""
         try:
-            found = await reply.slack.conversations_info(channel=reply.place.channel_id or "")
+            return (await conversation(reply.slack, reply.place.channel_id or "")).has_bot
         except SLACK_FAILED:
             return False
-        channel: JSON = found.get("channel") or {}
-        return channel.get("is_member") is not False
 
     async def reacted(self, event: Event, reply: Reply) -> None:
         """Create an issue if this is the channel's emoji; the person gets any error privately."""

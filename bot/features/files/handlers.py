@@ -20,7 +20,6 @@ from bot.features.issues.views import issue_option, told
 from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
@@ -29,6 +28,7 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.drafts import message_saveable
 from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.surfaces.view import Metadata
 
 log = structlog.get_logger(__name__)
@@ -209,7 +209,7 @@ class FileHandlers:
             by, link = await reply.profile(), await posting.permalink(reply.slack, reply.place, message)
             text = views.announced(issue, count, reply.wording, by.name, link)
             post = told(text, issue, reply.wording, reply.place.thread_ts)
-            announced = await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen))
+            announced, _ = await reply.post(post, partial(self.publicity.may_post, reply.owner, seen))
         if answer := views.attached(issue, count, reply.wording, announced):
             await reply.privately(answer)
 

@@ -21,13 +21,13 @@ from bot.errors import UserError
 from bot.features.files import views
 from bot.features.files.attach import Batch, BatchFile, Download, FileState, FileToAttach, MissingFile
 from bot.features.parts import Parts
-from bot.slack.interaction import FormSubmission
-from bot.slack.outgoing.posting import OUTCOME_UNKNOWN, reason
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import message_saveable
+from bot.slack.surfaces.interaction import FormSubmission
+from bot.slack.workspaces.slack_errors import Failure, failure, reason
 
 MAX_FILES = 100
 CHUNK = 64 * 1024
@@ -218,8 +218,8 @@ async def _info(slack: AsyncWebClient, file_id: str) -> JSON:
                 raise _deleted() from None
             case "ratelimited":
                 raise UserError("Slack is limiting my downloads. Try again in a minute.") from None
-            case why:
-                raise (_unreached() if why in OUTCOME_UNKNOWN else _hidden()) from None
+            case _:
+                raise (_unreached() if failure(error) is Failure.UNKNOWN else _hidden()) from None
     except (aiohttp.ClientError, TimeoutError):
         raise _unreached() from None
     file: JSON = answer.get("file") or {}

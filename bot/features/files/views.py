@@ -8,7 +8,7 @@ from bot.features.issues.buttons import NewIssueWithFiles
 from bot.features.issues.views import format_size, title, with_reason
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment, Issue
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,

@@ -17,13 +17,14 @@ from bot.features.issues.creating import Created
 from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, Destination
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, NotDelivered, PostOutcome, poster_of
+from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome
+from bot.slack.outgoing.posting import NotDelivered, poster_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.interaction import ButtonPress, Destination
 from bot.store.followed import FOLLOWED, FOLLOWER
 from bot.store.owner import Owner
 
@@ -132,7 +133,7 @@ class FollowHandlers:
         self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, place: ThreadPlace
     ) -> None:
         owner, channel, ts = reply.owner, place.channel_id, str(press.message.get("ts"))
-        why_not = await reply.platform.audiences.why_not_share(reply.slack, owner.team_id, channel)
+        why_not = await reply.platform.channels.why_not_share(reply.slack, owner.team_id, channel)
         if why_not is not None:
             raise _not_followed(seen.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner

@@ -2,9 +2,9 @@
 
 from bot.features.help import views
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
+from bot.slack.surfaces.interaction import ButtonPress
 
 
 async def pressed(_: ButtonPress[views.ShowHelp], reply: Reply) -> None:

@@ -9,9 +9,9 @@ from bot.features.parts import Parts
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Event
-from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.interaction import Event
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, why
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)

@@ -32,11 +32,11 @@ from bot.features.templates.templates import Templates
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, SlashCommand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions, shortened
+from bot.slack.surfaces.interaction import ButtonPress, SlashCommand
 from bot.spelling import series
 
 

@@ -25,14 +25,15 @@ from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
 from bot.slack.incoming.failures import log_if_undelivered
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, OptionsRequest
 from bot.slack.outgoing.claims import announced_once
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, SLACK_FAILED, PostOutcome, not_posted
+from bot.slack.outgoing.messages import DELETED
+from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
+from bot.slack.surfaces.interaction import ButtonPress, OptionsRequest
 from bot.slack.text.message_text import issue_named, text_of
-from bot.slack.workspaces.threads import DELETED
+from bot.slack.workspaces.slack_errors import SLACK_FAILED
 
 READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
 LIKELY = 5  # how many issues that a message may be about are read
@@ -108,7 +109,8 @@ class IssueHandlers:
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            return await reply.announce(post, partial(self.publicity.may_post, reply.owner, seen, agreed))
+            may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
+            return (await reply.post(post, may_post))[0]
 
         announced = await announced_once(self.parts.store.jobs, twice, announce)
         if announced is PostOutcome.UNSURE:

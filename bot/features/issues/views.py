@@ -15,7 +15,8 @@ from bot.features.issues.fields import Field, FieldType, ResolvedValue
 from bot.features.issues.issues import ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
-from bot.slack.outgoing.posting import MENU_OPTIONS, PostOutcome, not_posted
+from bot.slack.outgoing.outcomes import PostOutcome, not_posted
+from bot.slack.outgoing.posting import MENU_OPTIONS
 from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
     JSON,

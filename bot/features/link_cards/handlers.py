@@ -28,14 +28,14 @@ from bot.features.parts import Parts
 from bot.service.conventions import issue_number
 from bot.service.models import Journal, Ref
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, DetailsEdit, Event, Interaction
-from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
+from bot.slack.outgoing.messages import writer
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import number_in
+from bot.slack.surfaces.interaction import ButtonPress, DetailsEdit, Event, Interaction
 from bot.slack.text.mrkdwn import spoken, stripped
-from bot.slack.workspaces.messages import writer
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, reason, why
 from bot.store.job import Job, State
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "inval
 
 class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.audiences = parts, parts.platform.audiences
+        self.parts, self.channels = parts, parts.platform.channels
         self.details, self.editing = parts.shared(LinkDetails), parts.shared(Editing)
         self.edits, self.comments = parts.shared(EditHandlers), parts.shared(CommentHandlers)
         self.publicity, self.messenger = parts.shared(Publicity), parts.shared(AssignmentMessenger)
@@ -80,7 +80,7 @@ class LinkHandlers:
                 urls.setdefault(number, link["url"])
         if not urls or await self.parts.accounts.linked_as(reply.owner) is None:
             return
-        if await self.audiences.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
+        if await self.channels.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
         claims = {n: await store.jobs.claim(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}

@@ -8,7 +8,6 @@ from functools import partial
 from bot.features.digests import schedules
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.conventions import issue_number as linked_issue
-from bot.slack.interaction import COMMAND_LENGTH
 from bot.slack.language import values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
@@ -21,6 +20,7 @@ from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
+from bot.slack.surfaces.interaction import COMMAND_LENGTH
 from bot.slack.text.mrkdwn import decode, without_emoji
 
 

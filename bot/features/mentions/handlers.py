@@ -29,16 +29,16 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import MESSAGES, ButtonPress, Destination, UserMessage
 from bot.slack.language.keys import reject_key
 from bot.slack.language.marks import SELF
 from bot.slack.language.options import Parsed
 from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
+from bot.slack.outgoing.messages import names_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.forms import loading
-from bot.slack.workspaces.messages import names_of
+from bot.slack.surfaces.interaction import MESSAGES, ButtonPress, Destination, UserMessage
 
 SHORT = 12  # how many words a search has that needs no verb
 _UNNAMED = re.compile(r"<([@#])([A-Z0-9]{2,30})\|?>")

@@ -22,12 +22,12 @@ from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.parts import Parts
 from bot.features.templates.applying import applied, own_subject, with_headings
 from bot.features.templates.templates import Templates
-from bot.slack.interaction import Destination
+from bot.slack.outgoing.messages import writer
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block
+from bot.slack.surfaces.interaction import Destination
 from bot.slack.surfaces.view import View
-from bot.slack.workspaces.messages import writer
 from bot.store.templates import Template
 
 log = structlog.get_logger(__name__)

@@ -30,15 +30,16 @@ from bot.features.parts import Parts
 from bot.features.templates.views import ChooseTemplate
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.language.options import CUSTOM_FIELD
-from bot.slack.outgoing.posting import PostOutcome, reason
+from bot.slack.outgoing.messages import writer
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.replies import FormNotShown, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, option
 from bot.slack.surfaces.forms import FormResult
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, OptionsRequest
 from bot.slack.surfaces.view import View
-from bot.slack.workspaces.messages import writer
+from bot.slack.workspaces.slack_errors import reason
 
 log = structlog.get_logger(__name__)
 

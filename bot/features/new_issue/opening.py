@@ -19,13 +19,13 @@ from bot.features.parts import Parts
 from bot.features.related.views import CreateFromMessage
 from bot.features.templates.views import UseTemplate
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, Destination, Shortcut
 from bot.slack.language.keys import without_typed_key
+from bot.slack.outgoing.messages import in_words
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import loading
-from bot.slack.workspaces.messages import in_words
+from bot.slack.surfaces.interaction import ButtonPress, Destination, Shortcut
 
 SUBJECT = 120
 OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)  # errors that another try in the form may avoid

@@ -14,16 +14,16 @@ from bot.features.new_issue.form import NewIssueMetadata
 from bot.features.parts import Parts
 from bot.service.conventions import DESCRIPTION_BYTES
 from bot.slack.incoming.feature import FormExpired
-from bot.slack.interaction import FormSubmission
 from bot.slack.language.values import NoZone
-from bot.slack.outgoing.audience import is_member
-from bot.slack.outgoing.posting import SLACK_FAILED, permalink, reason
+from bot.slack.outgoing.channels import conversation, is_member
+from bot.slack.outgoing.messages import Thread, author_of, names_in
+from bot.slack.outgoing.posting import permalink
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, shortened
+from bot.slack.surfaces.interaction import FormSubmission
 from bot.slack.text.to_service import FORMATS, Format, translate
-from bot.slack.workspaces.messages import author_of, names_in
-from bot.slack.workspaces.threads import Thread
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, reason
 
 FIELD = "thread"
 FILES, NAMES = 40, 1000
@@ -104,9 +104,8 @@ class ThreadInclusion:
 
 async def _may_read(reply: Reply, channel_id: str) -> bool:
     """Whether the user can still read a conversation: a form may be submitted a day after it was opened."""
-    channel = (await reply.slack.conversations_info(channel=channel_id)).get("channel") or {}
-    is_public = channel.get("is_channel") is True and channel.get("is_private") is False
-    return is_public or await is_member(reply.slack, channel_id, reply.owner.user_id)
+    public = (await conversation(reply.slack, channel_id)).public
+    return public or await is_member(reply.slack, channel_id, reply.owner.user_id)
 
 
 async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:

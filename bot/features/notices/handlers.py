@@ -13,10 +13,10 @@ from bot.features.notices.reads import AssigneeReads
 from bot.features.notices.views import ChooseTopics, MuteIssue
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
+from bot.slack.surfaces.interaction import ButtonPress
 from bot.store.notices import ASSIGNEE, TOLD, Topic
 
 

@@ -2,11 +2,11 @@
 
 from bot.errors import UserError
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.posting import poster_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.buttons import ActionExpired, DeletePost, OpenPage
+from bot.slack.surfaces.interaction import ButtonPress
 
 
 async def delete_pressed(press: ButtonPress[DeletePost], reply: Reply) -> None:

@@ -13,10 +13,10 @@ from bot.features.projects.views import MakeDefault, ShowProject
 from bot.service.inputs import NewProject
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission
 from bot.store.channels import Channel
 
 

@@ -10,10 +10,10 @@ from bot.features.related import views
 from bot.features.related.related import RelatedIssues, RelatedMatches
 from bot.features.related.views import FindRelated, SearchEverywhere, ShareInThread
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import ButtonPress, Destination, Shortcut
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.forms import loading
+from bot.slack.surfaces.interaction import ButtonPress, Destination, Shortcut
 from bot.slack.text.message_text import issues_named, text_of
 from bot.slack.text.to_service import to_plain
 

@@ -12,7 +12,6 @@ from bot.features.search import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import WORDS, Query, Search, changed, correction
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.keys import types_key
 from bot.slack.language.options import understand
 from bot.slack.language.values import Help, OneIssue
@@ -21,6 +20,7 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, Message, actions
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
 
 PAGES = (
     *(

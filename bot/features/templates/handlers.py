@@ -22,12 +22,12 @@ from bot.features.templates.views import (
     TemplateMetadata,
 )
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, Destination, FormSubmission, OptionsRequest
+from bot.slack.outgoing.messages import writer
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, Block, button_row
 from bot.slack.surfaces.forms import FormResult, loading
-from bot.slack.workspaces.messages import writer
+from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, OptionsRequest
 from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 

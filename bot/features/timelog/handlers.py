@@ -34,17 +34,17 @@ from bot.features.timelog.views import EntryMetadata, LogMetadata, TimeMetadata
 from bot.service.models import Ref
 from bot.slack.incoming.debounce import Debouncer
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import ButtonPress, Destination, FormSubmission, Shortcut, SlashCommand
 from bot.slack.language.durations import hours
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.claims import announced_once, claimed
-from bot.slack.outgoing.posting import NOT_ANNOUNCED, PostOutcome, not_posted
+from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, plain
 from bot.slack.surfaces.forms import FormResult, loading
+from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut, SlashCommand
 from bot.slack.text.mrkdwn import prose
 from bot.store.activity import Entry, Spent
 from bot.store.plans import EntryPost
@@ -374,7 +374,7 @@ class TimelogHandlers:
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return stale
-        blocked = await reply.platform.audiences.why_not_share(
+        blocked = await reply.platform.channels.why_not_share(
             reply.slack, reply.owner.team_id, post.channel_id
         )
         name = (await reply.profile()).name

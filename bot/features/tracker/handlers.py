@@ -14,10 +14,10 @@ from bot.features.tracker import commands, views
 from bot.features.tracker.commands import Act
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Destination, Event, SlashCommand
 from bot.slack.outgoing.posting import privately
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions
+from bot.slack.surfaces.interaction import Destination, Event, SlashCommand
 from bot.store.channels import Channel
 
 

@@ -10,11 +10,11 @@ from bot.features.users import views
 from bot.features.users.users import LinkOutcome, UserProfile, Users, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack.incoming.feature import Feature, Form
-from bot.slack.interaction import FormSubmission
 from bot.slack.language.tokens import SlackUser
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.forms import FormResult, Values, loading, number_in, shown_in
+from bot.slack.surfaces.interaction import FormSubmission
 from bot.slack.workspaces.directory import Contact, contact
 from bot.store.owner import Owner
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from slack_sdk.errors import SlackApiError
 
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.features.accounts.views import link_offer
@@ -20,20 +19,18 @@ from bot.features.issues.creating import IssueCreator
 from bot.features.issues.fields import Draft
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.interaction import Event
 from bot.slack.language.values import issue_number, own_text
-from bot.slack.outgoing.posting import SLACK_FAILED, reason, why
+from bot.slack.outgoing.messages import names_in
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, shortened
+from bot.slack.surfaces.interaction import Event
 from bot.slack.surfaces.manifest import ACT_AS, USER_CONTEXT
 from bot.slack.text.mrkdwn import prose, without_keys
 from bot.slack.text.to_service import FORMATS, inert, to_plain
-from bot.slack.workspaces.messages import names_in
+from bot.slack.workspaces.slack_errors import EXECUTION_OVER, SLACK_FAILED, reason, why
 
 SECONDS = 50.0  # how long a step may work: Slack gives up after a minute
 AGAIN = "Check whether it went through before you run the workflow again."
-OVER = frozenset({"execution_not_in_running_state", "function_execution_not_found"})
-"""Slack's errors for an execution that was completed before, or ended."""
 SUBJECT, SENTENCE = 255, 1000
 
 log = structlog.get_logger(__name__)
@@ -143,7 +140,7 @@ class WorkflowSteps:
             try:
                 await complete(function_execution_id=execution, **how)
             except SLACK_FAILED as error:
-                if isinstance(error, SlackApiError) and reason(error) in OVER:
+                if reason(error) in EXECUTION_OVER:
                     return
                 log.warning("step not answered", action="step.not_answered", error=why(error))
                 if pause is None:

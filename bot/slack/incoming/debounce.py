@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.interaction import ButtonPress
-from bot.slack.outgoing.posting import SLACK_FAILED, why
 from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.interaction import ButtonPress
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, why
 
 log = structlog.get_logger(__name__)
 

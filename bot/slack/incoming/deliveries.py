@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from slack_bolt.response import BoltResponse
 
-from bot.slack.interaction import (
+from bot.slack.surfaces.interaction import (
     Event,
     FormSubmission,
     Interaction,

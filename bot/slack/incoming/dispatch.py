@@ -44,7 +44,12 @@ from bot.slack.incoming.failures import (
 )
 from bot.slack.incoming.feature import Feature, Form, FormExpired, Interrupted, merged
 from bot.slack.incoming.turns import PersonLocks
-from bot.slack.interaction import (
+from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import JSON, sentence
+from bot.slack.surfaces.drafts import RESUMES, ReopenForm, ResumeRequest, saveable
+from bot.slack.surfaces.forms import FormResult, notice
+from bot.slack.surfaces.interaction import (
     ButtonPress,
     Destination,
     DetailsEdit,
@@ -59,15 +64,10 @@ from bot.slack.interaction import (
     form_claim,
     read,
 )
-from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
-from bot.slack.outgoing.web_client import for_team
-from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, sentence
-from bot.slack.surfaces.drafts import RESUMES, ReopenForm, ResumeRequest, saveable
-from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
 from bot.slack.workspaces.tokens import Workspaces
+from bot.slack.workspaces.web_client import for_team
 from bot.store.job import Job, State
 from bot.store.store import Store
 from bot.tasks import Tasks

@@ -19,17 +19,18 @@ from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.deliveries import UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
-from bot.slack.interaction import Destination, Event, FormSubmission, Interaction, read
 from bot.slack.language.values import ZoneUnknown
-from bot.slack.outgoing.posting import NotDelivered, reason
+from bot.slack.outgoing.posting import NotDelivered
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Message, actions, button, button_row, context, section, sentence
 from bot.slack.surfaces.buttons import shows_progress
 from bot.slack.surfaces.drafts import ReopenForm
 from bot.slack.surfaces.forms import FormResult, refilled
+from bot.slack.surfaces.interaction import Destination, Event, FormSubmission, Interaction, read
 from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import moment, prose, without_keys
+from bot.slack.workspaces.slack_errors import TRIGGER_EXPIRED, reason
 from bot.slack.workspaces.tokens import Workspaces
 from bot.store.job import Job
 from bot.store.owner import Owner
@@ -104,9 +105,6 @@ def log_failure(event: str, action: str, error: Exception) -> None:
         log.warning(event, action=action, error=why)
     else:
         log.error(event, action=action, exc_info=error)
-
-
-TOO_LATE = frozenset({"expired_trigger_id", "exchanged_trigger_id", "trigger_expired"})
 
 
 class Linking(Protocol):
@@ -239,7 +237,9 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
         if why != "not_found":  # not_found: the user closed it
             await tell(reply, UserError("Slack didn't open the form. Try again."))
         return
-    said = "Slack timed out before the form opened." if why in TOO_LATE else "Slack didn't open the form."
+    said = "Slack didn't open the form."
+    if why in TRIGGER_EXPIRED:
+        said = "Slack timed out before the form opened."
     if reply.form_needs_press:
         said = "Here's the form."
     row = button_row("Open form", await reply.save_request())

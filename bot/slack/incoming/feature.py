@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from bot.errors import BotError, UserError
-from bot.slack import interaction
 from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import interaction
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.drafts import SavedDraft

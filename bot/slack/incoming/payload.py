@@ -12,8 +12,8 @@ from typing import Any
 
 import structlog
 
-from bot.slack.interaction import COMMENT, DETAILS, Interaction, read
 from bot.slack.surfaces.blocks import JSON
+from bot.slack.surfaces.interaction import COMMENT, DETAILS, Interaction, read
 
 log = structlog.get_logger(__name__)
 

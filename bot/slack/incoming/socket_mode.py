@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.incoming.http import PendingRequests
 from bot.slack.incoming.payload import log_malformed, parse
-from bot.slack.outgoing.web_client import no_redirects
+from bot.slack.workspaces.web_client import no_redirects
 
 
 class SocketMode:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from bot.errors import InProgress, UserError
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.store.job import Job, State
 from bot.store.jobs import Jobs
 

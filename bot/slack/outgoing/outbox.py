@@ -13,47 +13,29 @@ from bisect import insort
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import partial
 
-import aiohttp
 import structlog
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack.outgoing import outcomes, posting, web_client
-from bot.slack.outgoing.audience import shared_outside
-from bot.slack.outgoing.posting import SLACK_FAILED, reason, retry_after
-from bot.slack.surfaces.blocks import JSON, Message
+from bot.slack.outgoing import outcomes, posting
+from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.outcomes import ChannelStatus
+from bot.slack.surfaces.blocks import Message
+from bot.slack.workspaces import web_client
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, Failure, failure, reason, retry_after, why
 from bot.slack.workspaces.tokens import Workspaces
 from bot.store.owner import Owner
 from bot.timings import Delays
-from bot.ttl_cache import TtlCache
 
 POST, UPDATE = "chat.postMessage", "chat.update"
 ATTEMPTS = 5  # how many times a write that Slack delays is tried
 FIRST = datetime.min.replace(tzinfo=UTC)  # when direct messages and notices are due: before everything else
-TYPES = "public_channel,private_channel,mpim,im"
-CONVERSATIONS, PAGES = 999, 20
+PAGES = 20
 MESSAGES = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
 MARGIN = timedelta(seconds=10)  # how inaccurate the estimate of Slack's clock may be
-GONE = frozenset(
-    {"channel_not_found", "is_archived", "not_in_channel", "channel_is_limited_access", "user_not_found"}
-)
-"""Slack's errors for a conversation where the bot can't post anymore."""
-BROKEN = frozenset({None, "internal_error", "fatal_error", "service_unavailable", "request_timeout"})
-"""Errors after which the call may still have succeeded (docs.slack.dev, chat.postMessage, Errors)."""
-LOCKED_OUT = frozenset(
-    {
-        *("access_denied", "accesslimited", "account_inactive", "invalid_auth", "message_limit_exceeded"),
-        *("missing_scope", "not_authed", "org_login_required", "rate_limited", "ratelimited"),
-        *("team_added_to_org", "token_expired", "token_revoked"),
-    }
-)
-"""Errors of the app or the workspace, not the conversation: temporary, or for an administrator to fix."""
 
 log = structlog.get_logger(__name__)
 
@@ -76,24 +58,22 @@ class Post:
 
 
 class Outbox:
-    """Writes in the background. Facts about a workspace's channels are cached for `Delays.channels`.
+    """Writes in the background.
 
     `longest_post`: the most seconds from the start of a write's turn to the end of its request.
     """
 
-    def __init__(self, workspaces: Workspaces, delays: Delays, longest_post: float) -> None:
-        self._workspaces = workspaces
+    def __init__(
+        self, workspaces: Workspaces, channels: Channels, delays: Delays, longest_post: float
+    ) -> None:
+        self._workspaces, self._channels = workspaces, channels
         self._longest_post = longest_post
         self._retry = delays.background_retry
         paces = {POST: delays.workspace_pace, UPDATE: delays.update_pace}
         self._turns: dict[str, Turns] = defaultdict(
             lambda: Turns(delays.channel_pace, delays.channel_burst, paces)
         )
-        self._channels: TtlCache[str, Mapping[str, outcomes.ChannelStatus]] = TtlCache(
-            seconds=delays.channels
-        )
-        self._listing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._slack_time: tuple[datetime, float] | None = None
+        self._slack_ahead: timedelta | None = None
 
     async def send(
         self, post: Post, ready: Ready, *, due_at: datetime = FIRST, delayed: OnDelay | None = None
@@ -108,11 +88,12 @@ class Outbox:
         outcome: outcomes.DeliveryOutcome = outcomes.Delayed(0)
         for _ in range(ATTEMPTS):
             async with turns.turn(method, post.channel_id, due_at):
-                status = await self._status_of(post)
-                if status is outcomes.ChannelStatus.UNKNOWN:
-                    return outcomes.Delayed(self._retry)
-                if status is not outcomes.ChannelStatus.OPEN:
-                    return outcomes.PostRefused(status)
+                if not _is_direct(post):
+                    status = await self._channels.status(post.owner, post.channel_id)
+                    if status is ChannelStatus.UNKNOWN:
+                        return outcomes.Delayed(self._retry)
+                    if status is not ChannelStatus.OPEN:
+                        return outcomes.PostRefused(status)
                 began = time.monotonic()
                 if (message := await ready()) is None:
                     return None
@@ -141,145 +122,64 @@ class Outbox:
                 channel_id = str(opened["channel"]["id"])
             for _ in range(PAGES):
                 span[moving] = searched_to or span[moving]
-                about: JSON = {"channel": channel_id, "limit": MESSAGES, **span}
-                page = await (
-                    slack.conversations_replies(ts=post.thread_ts, **about)
-                    if post.thread_ts
-                    else slack.conversations_history(**about)
+                messages, more = await posting.page_of(
+                    slack, channel_id, post.thread_ts, limit=MESSAGES, **span
                 )
-                messages = page.get("messages") or ()
-                for message in messages:
-                    if any(block.get("block_id") == post.mark for block in message.get("blocks") or ()):
-                        return outcomes.Posted(str(message["ts"]))
-                if not page.get("has_more"):
+                if ts := posting.marked(messages, post.mark):
+                    return outcomes.Posted(ts)
+                if not more:
                     return outcomes.Absent()
                 if not messages or messages[-1]["ts"] == searched_to:
                     return outcomes.Hidden()
                 searched_to = str(messages[-1]["ts"])
         except SLACK_FAILED as error:
-            log.warning("post not looked up", action="outbox.look_up", error=posting.why(error))
+            log.warning("post not looked up", action="outbox.look_up", error=why(error))
             seconds = _seconds_to_next_search(error, self._retry)
             return outcomes.Hidden() if seconds is None else outcomes.Unfinished(seconds, searched_to)
         return outcomes.Unfinished(self._retry, searched_to)
 
-    async def channel_status(self, owner: Owner, channel_id: str) -> outcomes.ChannelStatus:
-        """Read from one list of all the bot's conversations; one that isn't in it is read alone."""
-        async with self._listing[owner.team_id]:  # concurrent callers share one read
-            listed = await self._channels.get(owner.team_id, partial(self._conversations, owner))
-        return listed.get(channel_id) or await self._read_channel(owner, channel_id)
-
     async def slack_time(self, owner: Owner) -> datetime:
         """Slack's clock, which sets messages' `ts`, by its last response; this machine's if there's none."""
-        if self._slack_time is None:
-            with suppress(*SLACK_FAILED):
-                self._save_time(await (await self._client(owner)).auth_test())
-        reported, at = self._slack_time or (datetime.now(UTC), time.monotonic())
-        return reported + timedelta(seconds=time.monotonic() - at)
+        if self._slack_ahead is None:
+            with suppress(*SLACK_FAILED, TypeError, ValueError):
+                answer = await (await self._client(owner)).auth_test()
+                headers = {name.lower(): value for name, value in answer.headers.items()}
+                self._slack_ahead = parsedate_to_datetime(headers.get("date", "")) - datetime.now(UTC)
+        return datetime.now(UTC) + (self._slack_ahead or timedelta())
 
     async def _client(self, owner: Owner) -> AsyncWebClient:
         return await self._workspaces.client(owner.enterprise_id, owner.team_id)
 
-    async def _status_of(self, post: Post) -> outcomes.ChannelStatus:
-        if _is_direct(post):  # only one person reads it
-            return outcomes.ChannelStatus.OPEN
-        return await self.channel_status(post.owner, post.channel_id)
-
     async def _written(self, post: Post, message: Message, began: float) -> outcomes.DeliveryOutcome:
         """Write without retries: once its lease ends, another process may look for the message."""
         if post.mark:
-            headline, *others = message.blocks
-            message = replace(message, blocks=({**headline, "block_id": post.mark}, *others))
+            message = posting.with_mark(message, post.mark)
         try:
             async with asyncio.timeout_at(began + self._longest_post):
                 slack = web_client.without_retries(await self._client(post.owner))
                 if time.monotonic() > began + self._longest_post / 2:  # no await between this and the request
                     return outcomes.Delayed(0)
-                answer = await _request(slack, post, message)
-                self._save_time(answer)
-        except SlackApiError as error:
-            if (seconds := retry_after(error, self._retry)) is not None:
-                return outcomes.Delayed(seconds)
-            why = reason(error)
-            log.warning("Slack refused a post", action="outbox.refused", error=why)
-            if why in BROKEN:
-                return outcomes.Unsure()
-            if why in LOCKED_OUT:
-                return outcomes.Delayed(self._retry)
-            return outcomes.PostRefused(outcomes.ChannelStatus.GONE if why in GONE else None)
-        except aiohttp.ClientConnectorError:
-            return outcomes.Delayed(self._retry)
-        except SLACK_FAILED as error:
-            log.warning("the outcome of a post is unknown", action="outbox.unsure", error=posting.why(error))
-            return outcomes.Unsure()
-        return outcomes.Posted(str(answer["ts"]))
-
-    async def _conversations(self, owner: Owner) -> Mapping[str, outcomes.ChannelStatus]:
-        found: dict[str, outcomes.ChannelStatus] = {}
-        cursor = ""
-        try:
-            for _ in range(PAGES):
-                slack = await self._client(owner)
-                page = await slack.users_conversations(
-                    types=TYPES, exclude_archived=True, limit=CONVERSATIONS, cursor=cursor or None
+                outcome = await posting.write(
+                    slack, post.channel_id, message, thread_ts=post.thread_ts, ts=post.ts, retry=self._retry
                 )
-                self._save_time(page)
-                found |= {
-                    one["id"]: _status_of(one)
-                    for one in page.get("channels") or ()
-                    if shared_outside(one) is not None
-                }
-                cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
-                if not cursor:
-                    break
-        except SLACK_FAILED as error:  # those not found are read one by one
-            log.info("conversations not listed", action="channels.list", error=reason(error))
-        return found
-
-    def _save_time(self, answer: AsyncSlackResponse) -> None:
-        headers = {name.lower(): value for name, value in answer.headers.items()}
-        with suppress(ValueError):
-            reported = parsedate_to_datetime(headers.get("date", "")).replace(tzinfo=UTC)
-            self._slack_time = (reported, time.monotonic())
-
-    async def _read_channel(self, owner: Owner, channel_id: str) -> outcomes.ChannelStatus:
-        try:
-            slack = await self._client(owner)
-            answer = await slack.conversations_info(channel=channel_id)
-            self._save_time(answer)
-            channel = answer.get("channel") or {}
-        except SLACK_FAILED as error:
-            why = reason(error)
-            log.info("channel not readable", action="channel.read", error=why)
-            return outcomes.ChannelStatus.GONE if why in GONE else outcomes.ChannelStatus.UNKNOWN
-        if channel.get("is_archived") or not (channel.get("is_im") or channel.get("is_member", True)):
-            return outcomes.ChannelStatus.GONE
-        return _status_of(channel)
+        except SLACK_FAILED as error:  # the workspace has no token, or the time is over
+            return posting.outcome_of(error, self._retry)
+        if isinstance(outcome, outcomes.Posted) and not post.ts:
+            self._slack_ahead = datetime.fromtimestamp(float(outcome.ts), UTC) - datetime.now(UTC)
+        return outcome
 
 
 def _is_direct(post: Post) -> bool:
+    """Whether only one person reads it."""
     return post.channel_id == post.owner.user_id
-
-
-def _status_of(channel: JSON) -> outcomes.ChannelStatus:
-    shared = shared_outside(channel)
-    if shared is None:
-        return outcomes.ChannelStatus.UNKNOWN
-    return outcomes.ChannelStatus.SHARED if shared else outcomes.ChannelStatus.OPEN
-
-
-def _request(slack: AsyncWebClient, post: Post, message: Message) -> Awaitable[AsyncSlackResponse]:
-    if post.ts:
-        return slack.chat_update(channel=post.channel_id, ts=post.ts, **posting.for_update(message))
-    return slack.chat_postMessage(channel=post.channel_id, thread_ts=post.thread_ts, **message.as_arguments())
 
 
 def _seconds_to_next_search(error: BaseException, retry: float) -> float | None:
     """When a search that failed may succeed, `retry` unless Slack says; None if it never will."""
-    if not isinstance(error, SlackApiError):
-        return retry
     if (seconds := retry_after(error, retry)) is not None:
         return seconds
-    return retry if reason(error) in BROKEN | LOCKED_OUT - {"missing_scope"} else None
+    refused = failure(error) in (Failure.GONE, Failure.REFUSED) or reason(error) == "missing_scope"
+    return None if refused else retry
 
 
 Waiting = tuple[datetime, int, str, str, asyncio.Future[None]]

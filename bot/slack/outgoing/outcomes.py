@@ -1,4 +1,4 @@
-"""Outcomes of background writes, and of looking them up later."""
+"""Outcomes of posts, and of looking them up later."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -18,9 +18,12 @@ class Posted:
 
 @dataclass(frozen=True)
 class PostRefused:
-    """Nothing was posted, and a retry won't help. `status`: the channel's new status, if that is why."""
+    """Nothing was posted, and a retry won't help. `status`: the channel's new status, if that is why;
+    `error`: Slack's error code, if Slack refused it.
+    """
 
     status: ChannelStatus | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,3 +55,35 @@ class Hidden:
 
 DeliveryOutcome = Posted | PostRefused | Delayed | Unsure
 PostLookup = Posted | Absent | Hidden | Unfinished
+
+
+class PostOutcome(Enum):
+    YES = "posted"
+    NOWHERE = "not asked for in a conversation"
+    SHARED = "outsiders read the channel"
+    ELSEWHERE = "the user isn't in the conversation"
+    HIDDEN = "not everyone can see it in the service"
+    UNKNOWN = "the audience is unknown"
+    FAILED = "refused"
+    UNSURE = "not confirmed"
+
+
+NOT_ANNOUNCED = {
+    PostOutcome.NOWHERE: "there's no channel to post in. Run this from a channel",
+    PostOutcome.SHARED: "this channel is shared with people outside your company",
+    PostOutcome.ELSEWHERE: "you aren't in that conversation. Join it to post there",
+    PostOutcome.HIDDEN: "the project isn't public, and others here may not have access to it",
+    PostOutcome.UNKNOWN: (
+        "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
+    ),
+    PostOutcome.FAILED: "Slack rejected the post. Check who can post in this channel",
+    PostOutcome.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
+}
+"""Why something wasn't announced; each ends a sentence."""
+
+
+def not_posted(why: PostOutcome) -> str:
+    """Why a reply wasn't announced, or may not have been."""
+    if why is PostOutcome.UNSURE:
+        return "Slack didn't confirm the post. Check the channel before you share this again."
+    return f"I didn't post this because {NOT_ANNOUNCED[why]}."

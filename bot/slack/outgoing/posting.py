@@ -10,20 +10,26 @@ are never retried if the first attempt may have succeeded.
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable
+from collections.abc import Sequence
 from contextlib import suppress
-from enum import Enum
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
 
 import aiohttp
 import structlog
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from bot.errors import UserError
-from bot.slack.interaction import Destination
+from bot.slack.outgoing.outcomes import (
+    ChannelStatus,
+    Delayed,
+    DeliveryOutcome,
+    Posted,
+    PostOutcome,
+    PostRefused,
+    Unsure,
+)
 from bot.slack.surfaces.blocks import (
     JSON,
     Element,
@@ -35,52 +41,25 @@ from bot.slack.surfaces.blocks import (
     option_values,
 )
 from bot.slack.surfaces.buttons import MENU, ActionExpired, DeletePost
+from bot.slack.surfaces.interaction import Destination
+from bot.slack.workspaces.slack_errors import (
+    NO_ACCESS,
+    SLACK_FAILED,
+    Failure,
+    failure,
+    reason,
+    retry_after,
+    why,
+)
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
 RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
 RESPONSE_URL_SECONDS = 10
-SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
-"""The errors of a call to Slack that is refused or whose connection breaks."""
 MENU_OPTIONS = 5
 LOOK_BACK = 100  # how many seconds and messages back an answer is looked for that Slack didn't confirm
 LONGEST_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on its last way
-NO_ACCESS = frozenset({"not_in_channel", "channel_not_found"})
-OUTCOME_UNKNOWN = frozenset({None, "internal_error", "fatal_error"})
-"""Slack's errors, or none at all, after which the outcome is unknown."""
-
-
-class PostOutcome(Enum):
-    YES = "posted"
-    NOWHERE = "not asked for in a conversation"
-    SHARED = "outsiders read the channel"
-    ELSEWHERE = "the user isn't in the conversation"
-    HIDDEN = "not everyone can see it in the service"
-    UNKNOWN = "the audience is unknown"
-    FAILED = "refused"
-    UNSURE = "not confirmed"
-
-
-NOT_ANNOUNCED = {
-    PostOutcome.NOWHERE: "there's no channel to post in. Run this from a channel",
-    PostOutcome.SHARED: "this channel is shared with people outside your company",
-    PostOutcome.ELSEWHERE: "you aren't in that conversation. Join it to post there",
-    PostOutcome.HIDDEN: "the project isn't public, and others here may not have access to it",
-    PostOutcome.UNKNOWN: (
-        "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
-    ),
-    PostOutcome.FAILED: "Slack rejected the post. Check who can post in this channel",
-    PostOutcome.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
-}
-"""Why something wasn't announced; each ends a sentence."""
-
-
-def not_posted(why: PostOutcome) -> str:
-    """Why a reply wasn't announced, or may not have been."""
-    if why is PostOutcome.UNSURE:
-        return "Slack didn't confirm the post. Check the channel before you share this again."
-    return f"I didn't post this because {NOT_ANNOUNCED[why]}."
 
 
 def deletable(message: Message, owner: Owner, first_name: str, service: str) -> Message:
@@ -121,27 +100,83 @@ class NotDelivered(Exception):
     """No way to reach the user worked. The work that the message was about is still done."""
 
 
-def reason(error: BaseException) -> str | None:
-    """Slack's error code; None for any other error or response."""
-    answer = getattr(error, "response", None)
-    data = getattr(answer, "data", answer)
-    word = data.get("error") if isinstance(data, dict) else None
-    return word if isinstance(word, str) else None
+def for_update(message: Message) -> JSON:
+    """The arguments for `chat.update`; like ephemeral messages, an update takes no `unfurl_…`."""
+    return {key: value for key, value in message.as_arguments().items() if not key.startswith("unfurl_")}
 
 
-def why(error: BaseException) -> str:
-    """What the log says of a failed call: Slack's error code, or the error's type."""
-    return reason(error) or type(error).__name__
+async def write(
+    slack: AsyncWebClient,
+    channel_id: str,
+    message: Message,
+    *,
+    thread_ts: str | None = None,
+    ts: str | None = None,
+    retry: float = 1,
+) -> DeliveryOutcome:
+    """Post a message with one request, or put it in place of the bot's post `ts`.
+
+    `retry` is how many seconds to wait after a failure if Slack doesn't say.
+    """
+    try:
+        answer = await (
+            slack.chat_update(channel=channel_id, ts=ts, **for_update(message))
+            if ts
+            else slack.chat_postMessage(channel=channel_id, thread_ts=thread_ts, **message.as_arguments())
+        )
+    except SLACK_FAILED as error:
+        return outcome_of(error, retry)
+    return Posted(str(answer["ts"]))
 
 
-def retry_after(error: SlackApiError, otherwise: float) -> float | None:
-    """The seconds to wait after a 429, `otherwise` if Slack doesn't say; None for any other error."""
-    answer: Any = error.response
-    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
-        return None
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    wait = str(headers.get("retry-after", ""))
-    return float(wait) if wait.isdecimal() else otherwise
+def outcome_of(error: BaseException, retry: float) -> DeliveryOutcome:
+    """What became of a post whose request failed."""
+    log.warning("not posted", action="post.failed", error=why(error))
+    match failure(error):
+        case Failure.DELAYED | Failure.LOCKED_OUT:
+            seconds = retry_after(error, retry)
+            return Delayed(retry if seconds is None else seconds)
+        case Failure.UNKNOWN:
+            return Unsure()
+        case Failure.GONE:
+            return PostRefused(ChannelStatus.GONE, reason(error))
+    return PostRefused(error=reason(error))
+
+
+async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
+    """Replace the text of the bot's post; True also if the post was deleted."""
+    outcome = await write(slack, channel_id, message, ts=ts)
+    return isinstance(outcome, Posted) or outcome == PostRefused(None, "message_not_found")
+
+
+async def page_of(
+    slack: AsyncWebClient, channel_id: str, thread_ts: str | None, **span: object
+) -> tuple[list[JSON], bool]:
+    """Messages of a conversation, or of a thread in it, and whether there are more. Raises SLACK_FAILED.
+
+    A conversation is read from the newest message to the oldest, a thread the other way round.
+    """
+    about: JSON = {"channel": channel_id, **span}
+    page = await (
+        slack.conversations_replies(ts=thread_ts, **about)
+        if thread_ts
+        else slack.conversations_history(**about)
+    )
+    return page.get("messages") or [], bool(page.get("has_more"))
+
+
+def marked(messages: Sequence[JSON], mark: str) -> str | None:
+    """The `ts` of the message with a block of this ID; None without one."""
+    for message in messages:
+        if any(block.get("block_id") == mark for block in message.get("blocks") or ()):
+            return str(message["ts"])
+    return None
+
+
+def with_mark(message: Message, mark: str) -> Message:
+    """The message, to be found by its first block's ID: Slack returns it without an extra scope."""
+    first, *others = message.blocks
+    return replace(message, blocks=(first | {"block_id": mark}, *others))
 
 
 def _slack_url(slack: AsyncWebClient, place: Destination) -> str | None:
@@ -177,61 +212,44 @@ async def privately(
     if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
         return
     if place.channel_id and not place.direct:
-        there = slack.chat_postEphemeral(
-            channel=place.channel_id, user=user_id, thread_ts=thread, **_without_unfurls(arguments)
-        )
-        if await _accepted(there, "could not answer, trying another way", "answer.failed"):
+        there: JSON = {"channel": place.channel_id, "thread_ts": thread}
+        try:
+            await slack.chat_postEphemeral(user=user_id, **there, **for_update(message))
+        except SLACK_FAILED as error:
+            log.warning("could not answer, trying another way", action="answer.failed", error=why(error))
+        else:
             return
-    try:
-        await slack.chat_postMessage(channel=user_id, **arguments)
-    except SLACK_FAILED as error:
-        wait = retry_after(error, 1) if isinstance(error, SlackApiError) else None
-        if wait is None or wait > LONGEST_WAIT:
-            raise NotDelivered from error
-        await asyncio.sleep(wait)
-        if not await to_person(slack, user_id, message):
-            raise NotDelivered from error
-
-
-async def _accepted(post: Awaitable[object], otherwise: str, action: str) -> bool:
-    """Whether Slack confirmed a private message; logs `otherwise`, as `action`, if it didn't."""
-    try:
-        await post
-    except SLACK_FAILED as error:
-        log.warning(otherwise, action=action, error=why(error))
-        return False
-    return True
+    outcome = await write(slack, user_id, message)
+    if isinstance(outcome, Delayed) and outcome.seconds <= LONGEST_WAIT:
+        await asyncio.sleep(outcome.seconds)
+        outcome = await write(slack, user_id, message)
+    if not isinstance(outcome, Posted):
+        raise NotDelivered
 
 
 async def _directly(slack: AsyncWebClient, place: Destination, message: Message) -> bool:
     """Post an ordinary message in the user's direct messages with the bot; returns whether it is there.
 
-    If Slack doesn't confirm it, looks for its first block's ID, because another try would show there, too.
+    If Slack doesn't confirm it, looks for it, because another try would show there, too.
     """
     mark, channel = f"answer-{secrets.token_hex(8)}", place.channel_id or ""
     first = tuple({"block_id": mark} | block for block in message.blocks[:1])
-    marked = Message(message.text, (*first, *message.blocks[1:]))
-    post = slack.chat_postMessage(channel=channel, thread_ts=place.thread_ts, **marked.as_arguments())
-    if await _accepted(post, "looking for the answer", "answer.look_up"):
+    message = replace(message, blocks=(*first, *message.blocks[1:]))
+    outcome = await write(slack, channel, message, thread_ts=place.thread_ts)
+    if isinstance(outcome, Posted):
         return True
-    about: JSON = {"channel": channel, "oldest": str(time.time() - LOOK_BACK), "limit": LOOK_BACK}
+    oldest = str(time.time() - LOOK_BACK)
     try:
-        page = await (
-            slack.conversations_replies(ts=place.thread_ts, **about)
-            if place.thread_ts
-            else slack.conversations_history(**about)
-        )
+        messages, _ = await page_of(slack, channel, place.thread_ts, oldest=oldest, limit=LOOK_BACK)
     except SLACK_FAILED as error:
         log.warning("answer not found", action="answer.failed", error=why(error))
         return False
-    blocks = (block for found in page.get("messages") or () for block in found.get("blocks") or ())
-    return any(block.get("block_id") == mark for block in blocks)
+    return marked(messages, mark) is not None
 
 
 async def to_person(slack: AsyncWebClient, user_id: str, message: Message) -> bool:
     """Send a direct message to a user who didn't ask for anything; returns whether Slack accepted it."""
-    post = slack.chat_postMessage(channel=user_id, **message.as_arguments())
-    return await _accepted(post, "could not send a direct message", "direct.refused")
+    return isinstance(await write(slack, user_id, message), Posted)
 
 
 async def direct_channel(slack: AsyncWebClient, user_id: str) -> str:
@@ -239,7 +257,7 @@ async def direct_channel(slack: AsyncWebClient, user_id: str) -> str:
     try:
         opened = await slack.conversations_open(users=user_id)
     except SLACK_FAILED as error:
-        if reason(error) in OUTCOME_UNKNOWN | {"ratelimited"}:
+        if failure(error) in (Failure.DELAYED, Failure.UNKNOWN):
             raise UserError("Slack isn't responding. Try again in a minute.") from None
         raise UserError(
             "Slack doesn't let me send you direct messages. Ask a workspace admin to reinstall me, then "
@@ -290,56 +308,26 @@ async def permalink(slack: AsyncWebClient, place: Destination, message: JSON) ->
 async def publicly(
     slack: AsyncWebClient, place: Destination, message: Message
 ) -> tuple[PostOutcome, str | None]:
-    """Post where the user asked; call `Audiences.why_not_share` first.
+    """Post where the user asked; call `Channels.why_not_share` first.
 
     Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
     """
     if place.channel_id is None:
         return PostOutcome.NOWHERE, None
-    arguments = message.as_arguments()
-    try:
-        answer = await slack.chat_postMessage(
-            channel=place.channel_id, thread_ts=place.thread_ts, **arguments
-        )
-    except SLACK_FAILED as error:
-        if reason(error) in NO_ACCESS and place.thread_ts is None and _slack_url(slack, place):
+    match await write(slack, place.channel_id, message, thread_ts=place.thread_ts):
+        case Posted(ts):
+            return PostOutcome.YES, ts
+        case PostRefused(error=code) if code in NO_ACCESS:
+            if place.thread_ts is not None or _slack_url(slack, place) is None:
+                return PostOutcome.UNKNOWN, None
             in_channel: JSON = {"response_type": "in_channel", "replace_original": False}
-            status = await _respond(slack, place, arguments | in_channel)
+            status = await _respond(slack, place, message.as_arguments() | in_channel)
             if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 return PostOutcome.UNSURE, None
             return (PostOutcome.YES if status == HTTPStatus.OK else PostOutcome.FAILED), None
-        log.warning("could not post", action="announcement.failed", error=why(error))
-        return _outcome(error), None
-    return PostOutcome.YES, str(answer["ts"])
-
-
-async def update(slack: AsyncWebClient, channel_id: str, ts: str, message: Message) -> bool:
-    """Replace the text of the bot's post; True also if the post was deleted."""
-    try:
-        await slack.chat_update(channel=channel_id, ts=ts, **for_update(message))
-    except SLACK_FAILED as error:
-        log.warning("could not update a post", action="post.not_updated", error=why(error))
-        return reason(error) == "message_not_found"
-    return True
-
-
-def _outcome(error: BaseException) -> PostOutcome:
-    code = reason(error)
-    if code in NO_ACCESS:
-        return PostOutcome.UNKNOWN
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    refused = isinstance(error, SlackApiError) and code not in OUTCOME_UNKNOWN
-    if refused or status == HTTPStatus.TOO_MANY_REQUESTS or isinstance(error, aiohttp.ClientConnectorError):
-        return PostOutcome.FAILED
-    return PostOutcome.UNSURE
-
-
-def for_update(message: Message) -> JSON:
-    return _without_unfurls(message.as_arguments())
-
-
-def _without_unfurls(arguments: JSON) -> JSON:
-    return {key: value for key, value in arguments.items() if not key.startswith("unfurl_")}
+        case Unsure():
+            return PostOutcome.UNSURE, None
+    return PostOutcome.FAILED, None
 
 
 async def _respond(slack: AsyncWebClient, place: Destination, body: JSON) -> int | None:

@@ -15,7 +15,20 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, KeyInRequest
 from bot.service.models import Issue
-from bot.slack.interaction import (
+from bot.slack.language.questions import Question, without_question
+from bot.slack.language.tokens import corrected
+from bot.slack.language.values import CommandContext, NoZone
+from bot.slack.outgoing import posting
+from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.outbox import Outbox
+from bot.slack.outgoing.outcomes import PostOutcome
+from bot.slack.outgoing.posting import NotDelivered, deletable
+from bot.slack.outgoing.stored import StoredPosts
+from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
+from bot.slack.surfaces.buttons import ActionExpired
+from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
+from bot.slack.surfaces.forms import notice
+from bot.slack.surfaces.interaction import (
     ButtonPress,
     Destination,
     FormSubmission,
@@ -23,28 +36,10 @@ from bot.slack.interaction import (
     Shortcut,
     SlashCommand,
 )
-from bot.slack.language.questions import Question, without_question
-from bot.slack.language.tokens import corrected
-from bot.slack.language.values import CommandContext, NoZone
-from bot.slack.outgoing import posting
-from bot.slack.outgoing.audience import Audiences
-from bot.slack.outgoing.outbox import Outbox
-from bot.slack.outgoing.posting import (
-    OUTCOME_UNKNOWN,
-    SLACK_FAILED,
-    NotDelivered,
-    PostOutcome,
-    deletable,
-    reason,
-)
-from bot.slack.outgoing.stored import StoredPosts
-from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
-from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
-from bot.slack.surfaces.forms import notice
 from bot.slack.text.mrkdwn import without_keys
 from bot.slack.text.wording import Wording
 from bot.slack.workspaces.directory import Profile, Profiles
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, Failure, failure, reason
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -75,7 +70,7 @@ class Platform:
     """The parts of every reply, built once. `file_hosts` are where Slack keeps files."""
 
     wording: Wording
-    audiences: Audiences
+    channels: Channels
     profiles: Profiles
     outbox: Outbox
     posts: StoredPosts
@@ -219,15 +214,12 @@ class Reply:
         except NotDelivered:
             await self.platform.posts.tell(self.owner, message)
 
-    async def announce(self, message: Message, may_post: MayPost) -> PostOutcome:
+    async def post(self, message: Message, may_post: MayPost) -> tuple[PostOutcome, str | None]:
         """Post where the user asked, unless outsiders can or may read it; the user can delete the post.
 
-        `may_post`, called right before the post, returns whether others there can see its content.
+        `may_post`, called right before the post, returns whether others there can see its content. Returns
+        the outcome, and the post's `ts` if Slack returns it.
         """
-        return (await self.post(message, may_post))[0]
-
-    async def post(self, message: Message, may_post: MayPost) -> tuple[PostOutcome, str | None]:
-        """Announce, and return the post's `ts` if Slack returns it."""
         self.answered.set()
         if why_not := await self.why_not_post():
             return why_not, None
@@ -241,8 +233,8 @@ class Reply:
         if (channel := self.place.channel_id) is None:
             return PostOutcome.NOWHERE
         from_form = isinstance(self.interaction, FormSubmission) or self.in_form
-        by, audiences = self.owner.user_id if from_form else None, self.platform.audiences
-        return await audiences.why_not_share(self.slack, self.owner.team_id, channel, by)
+        by = self.owner.user_id if from_form else None
+        return await self.platform.channels.why_not_share(self.slack, self.owner.team_id, channel, by)
 
     async def deletable(self, message: Message) -> Message:
         return deletable(message, self.owner, (await self.profile()).first_name, self.wording.service)
@@ -366,7 +358,7 @@ class Reply:
         try:
             shown = await _shown(opening(trigger_id=trigger_id, view=view | {"external_id": name}))
         except FormNotShown as error:
-            if reason(error) not in OUTCOME_UNKNOWN:
+            if failure(error) is not Failure.UNKNOWN:
                 raise
             try:
                 shown = await _shown(self.slack.views_update(external_id=name, view=view))

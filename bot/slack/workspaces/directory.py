@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import UserError
 from bot.slack.language.values import NoZone
-from bot.slack.outgoing.posting import SLACK_FAILED
+from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.store.links import Links
 from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache

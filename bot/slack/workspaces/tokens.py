@@ -18,8 +18,8 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import StoredSecretError
-from bot.slack.outgoing import web_client
-from bot.slack.outgoing.posting import reason
+from bot.slack.workspaces import web_client
+from bot.slack.workspaces.slack_errors import reason
 from bot.store.store import Store
 from bot.tasks import Tasks
 

@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import UserError
 from bot.features.files.jobs import download
-from bot.slack.outgoing import web_client
+from bot.slack.workspaces import web_client
 from tests.support.serving import serving
 from tests.support.wire import broken, http
 from tests.support.wording import worded

@@ -12,7 +12,7 @@ from bot.features.issues.fields import ResolvedValue
 from bot.features.issues.issues import service_changes
 from bot.service.inputs import CustomFieldInput
 from bot.service.models import Issue, Project, Ref
-from bot.slack.outgoing.posting import PostOutcome
+from bot.slack.outgoing.outcomes import PostOutcome
 from tests.support.reading import JSON
 from tests.support.wording import WORDING
 

@@ -1,20 +1,29 @@
-"""Messages for the service: their words, and the names of whom they mention."""
+"""Messages and threads for the service: their words, and the names of whom they mention."""
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from bot.slack.outgoing.posting import SLACK_FAILED, permalink
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.outgoing.channels import conversation
+from bot.slack.outgoing.posting import permalink
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, shortened
 from bot.slack.text import message_text
 from bot.slack.text.to_service import FORMATS, to_plain, translate
+from bot.slack.workspaces.slack_errors import SLACK_FAILED, retry_after
 
 MAX_MENTIONS = 10
+PAGE, MAX_MESSAGES = 200, 500  # of a thread
+MINUTE = 60.0
+KEPT = ("ts", "user", "username", "bot_profile", "app_id", "files")
+DELETED = "tombstone"
 SHORTENED = " (shortened here)"
 
 
@@ -36,10 +45,9 @@ async def names_of(reply: Reply, mentioned: Iterable[tuple[str, str]]) -> dict[s
         if kind == "user":
             return (await reply.profile(mentioned_id)).name
         try:
-            answer = await reply.slack.conversations_info(channel=mentioned_id)
+            return (await conversation(reply.slack, mentioned_id)).name or mentioned_id
         except SLACK_FAILED:
             return mentioned_id
-        return str((answer.get("channel") or {}).get("name") or mentioned_id)
 
     known = list(islice(mentioned, MAX_MENTIONS))
     names = await asyncio.gather(*(name(kind, mentioned_id) for kind, mentioned_id in known))
@@ -85,3 +93,46 @@ async def names_in(reply: Reply, text: str) -> Callable[[str], str]:
     mentioned = dict.fromkeys(re.findall(r"<@([UW][A-Z0-9]+)", text))
     names = await names_of(reply, (("user", user) for user in mentioned))
     return lambda user: names.get(user, user)
+
+
+class Thread:
+    """The messages of a thread that were read so far, in order and without deleted ones.
+
+    Reads a page at a time, as far as Slack's limits allow (docs/slack.md, Rates). `total` is how many
+    messages Slack counts in it, deleted ones and unread ones included.
+    """
+
+    def __init__(self, slack: AsyncWebClient, channel_id: str, ts: str) -> None:
+        self.slack, self.channel_id, self.ts = slack, channel_id, ts
+        self.messages: dict[str, JSON] = {}
+        self.total, self.complete = 0, False
+        self._cursor: str | None = None
+
+    async def read(self, seconds: float) -> None:
+        """Read the pages that Slack sends within `seconds`. Raises SLACK_FAILED if it sends none."""
+        give_up = time.monotonic() + seconds
+        while not self.complete and len(self.messages) < MAX_MESSAGES:
+            try:
+                await self._read_page()
+            except SLACK_FAILED as error:
+                wait = retry_after(error, MINUTE)
+                if wait is not None and time.monotonic() + wait < give_up:
+                    await asyncio.sleep(wait)
+                elif self.messages:
+                    return
+                else:
+                    raise
+
+    async def _read_page(self) -> None:
+        """Read the next page. Raises SLACK_FAILED."""
+        page = await self.slack.conversations_replies(
+            channel=self.channel_id, ts=self.ts, limit=PAGE, cursor=self._cursor
+        )
+        for message in page.get("messages") or ():
+            if "reply_count" in message:
+                self.total = 1 + int(message["reply_count"])
+            if message.get("subtype") != DELETED:
+                kept = {key: message[key] for key in KEPT if key in message}
+                self.messages[str(message["ts"])] = kept | {"text": message_text.text_of(message)}
+        self._cursor = (page.get("response_metadata") or {}).get("next_cursor") or None
+        self.complete = self._cursor is None
