@@ -15,10 +15,10 @@ from bot.errors import StoredTextError
 from bot.features.issues.buttons import ContinueDraft, DiscardDraft
 from bot.features.issues.fields import DESCRIPTION
 from bot.features.new_issue.form import CALLBACK_ID, NewIssueMetadata
-from bot.slack.interaction import form_claim
 from bot.slack.language.keys import types_key
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, section, shortened
+from bot.slack.surfaces.interaction import form_claim
 from bot.slack.surfaces.view import View
 from bot.slack.text.mrkdwn import line
 from bot.store.jobs import Jobs
