@@ -1,6 +1,6 @@
 """GET and POST /issues.json; GET and PUT /issues/{id}.json when enabled, and the history of updates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 
@@ -26,10 +26,11 @@ async def list_issues(call: Call) -> web.Response:
     """
     project = _project(call)
     params = _filters(call)
-    wanted = tests(params, FilterContext(call.data, call.viewer, call.zone, project))
-    found = [i for i in call.data.issues.values() if all(test(i) for test in wanted)]
-    found = [i for i in found if call.viewer.sees_issue(i)]
-    ordered = order(found, call.params.get("sort") or params.get("sort", ""), call.data)
+    found: Iterable[Issue] = call.data.issues.values()
+    for matches in tests(params, FilterContext(call.data, call.viewer, call.zone, project)):
+        found = filter(matches, found)
+    visible = [issue for issue in found if call.viewer.sees_issue(issue)]
+    ordered = order(visible, call.params.get("sort") or params.get("sort", ""), call.data)
     return call.listed("issues", ordered, _shapes(call).shape)
 
 
