@@ -28,9 +28,6 @@ for module in pkgutil.walk_packages(bot.__path__, "bot."):
 st.register_type_strategy(Draft, st.just(Draft()))
 st.register_type_strategy(UserError, st.builds(ActionExpired))
 st.register_type_strategy(str, st.just("web"))
-for model in (*vars(models).values(), *vars(inputs).values()):
-    if isinstance(model, type) and issubclass(model, BaseModel) and model is not BaseModel:
-        model.model_rebuild()  # models are built when they are first used, and have no signature before
 
 ROOT = Path(bot.__path__[0])
 
@@ -61,6 +58,7 @@ NAMES = {kind.__name__ for kind in BASES}
 
 
 def raised() -> Iterator[Raised]:
+    """Every error that is worded where it is raised."""
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMES:
@@ -70,10 +68,16 @@ def raised() -> Iterator[Raised]:
                 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _models_built() -> None:
+    """Models are built when they are first used, and have no signature before."""
+    for model in (*vars(models).values(), *vars(inputs).values()):
+        if isinstance(model, type) and issubclass(model, BaseModel) and model is not BaseModel:
+            model.model_rebuild()
+
+
 WHOLE = {"why": "It's web.", "how": "Try web."}
 """The values that are whole sentences, wherever they have these names."""
-RAISED = list(raised())
-"""Every error that is worded where it is raised."""
 
 
 def places(text: str) -> set[str]:
@@ -87,15 +91,15 @@ def places(text: str) -> set[str]:
     return names - {"service", "prefix"}
 
 
-@pytest.mark.parametrize("one", RAISED, ids=lambda one: one.place)
-def test_a_sentence_at_its_raise_is_constant_and_has_its_values(one: Raised) -> None:
-    assert isinstance(one.text, ast.Constant), "a constant text, so that nothing typed is a template"
-    assert isinstance(one.text.value, str)
-    assert places(one.text.value) == one.names
-    values = {name: WHOLE.get(name, "web") for name in filter(None, one.names)}
-    said = worded(UserError(one.text.value, **values))
-    assert said[-1] in ".?!"
-    assert "{" not in said
+def test_a_sentence_at_its_raise_is_constant_and_has_its_values() -> None:
+    for place, text, names in raised():
+        assert isinstance(text, ast.Constant), f"{place}: a constant, so that nothing typed is a template"
+        assert isinstance(text.value, str), place
+        assert places(text.value) == names, place
+        values = {name: WHOLE.get(name, "web") for name in filter(None, names)}
+        said = worded(UserError(text.value, **values))
+        assert said[-1] in ".?!", place
+        assert "{" not in said, place
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.says], ids=lambda kind: kind.__name__)

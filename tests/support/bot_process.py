@@ -122,7 +122,7 @@ class BotProcess:
         return f"http://127.0.0.1:{self.port}{path}"
 
 
-@dataclass
+@dataclass(repr=False)
 class Apart(Office):
     """An office without a bot in this process."""
 

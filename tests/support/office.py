@@ -58,7 +58,7 @@ def digests_of(bot: Bot) -> Digests:
     return Digests(bot.parts)
 
 
-@dataclass
+@dataclass(repr=False)  # asyncio makes the repr of each fixture's result
 class Office:
     """Runs the reference service, the local Slack and the bot in this process, connected as in production.
 
