@@ -11,7 +11,7 @@ from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language import values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
-from bot.slack.language.durations import DURATION
+from bot.slack.language.durations import DURATION, LONG
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import Parsed, is_filter
@@ -123,7 +123,7 @@ _TIME = CommandTable[Row](
     (f"{LOG} time?", ("timelog", "")),
     (f"{LOG} edit", ("timelog", "edit")),
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
-    timed=rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION})[:,]?(?:\s.*|\Z)",
+    timed=rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION}|{LONG})[:,]?(?:\s.*|\Z)",
 )
 _SPENT = CommandTable((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
 _ISSUE = CommandTable[Row](

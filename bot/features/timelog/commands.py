@@ -4,15 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
-from decimal import Decimal
 
 from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
-from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
-from bot.slack.language.durations import DURATION, WITH_UNIT, hours
+from bot.slack.language.durations import DURATION, LONG, WITH_UNIT, hours
 from bot.slack.language.marks import CALENDAR, MAX_NAME_WORDS, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
@@ -40,6 +37,15 @@ class WhoLogged(UserError):
     issue: int
 
 
+class OnlyLastEntry(UserError):
+    says = "To change or delete your last entry, type `{/timelog} edit` on its own."
+    text: str
+
+    @property
+    def correction(self) -> tuple[str, str]:
+        return self.text, "edit"
+
+
 @dataclass(frozen=True)
 class Misread:
     """A text that can't be logged as typed: the error, and a draft with the rest."""
@@ -50,48 +56,47 @@ class Misread:
 
 TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | Help
 """A draft opens the form."""
-ParseResult = tuple[TimeDraft, UserError | None]  # the draft, and the error in the rest
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
+MEANINGLESS = frozenset({"-", "–", "—", ":", "please", "pls", "plz"})
+"""Words that mean nothing before or after a comment."""
 _CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
 _FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
 _ABOUT = CommandTable[EditLastEntry | ShowTotals | Help | None](
     ("help", Help()),
     ("edit|change|delete|remove|undo {last?}", EditLastEntry()),
     ("edit {rest}", None),
+    ("delete|remove|undo {duration} {rest?}", None),
     ("who {rest?} {issue}", None),
     ("{totals}", ShowTotals()),
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
-    totals=r"(?=.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|i|log|logged|spent|today|"
-    r"this|week|my|totals?|sum|so|far|what|show|me|the|on|entries|list)(?:[\s?!.,]+|\Z))+",
+    totals=r"(?=(?:how|what|show|list)\b|.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|"
+    r"i|log|logged|worked|spent|today|yesterday|this|last|week|month|my|totals?|sum|so|far|what|show|me|the|on|"
+    r"entries|list)(?:[\s?!.,]+|\Z))+",
 )
 _LOG = CommandTable(("log|add|track|spent|i|i've|worked|book|please|pls", None))
 _HALF = r"[0-9]{1,5} ?h(?:ours?)? [0-9]{1,2}"  # a duration at the end of a text, or before its issue
-_AMOUNT = rf"{_HALF}(?=\s*\Z)|{DURATION}|[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?(?![^\s,!?])"
+_SLOTS = {
+    "total": rf"(?:{_HALF}|[0-9]{{1,5}})(?!\S)|{LONG}|{DURATION}",
+    "amount": rf"{_HALF}(?=\s*\Z)|{LONG}|{DURATION}|[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?(?![^\s,!?]|\s+days?\b)",
+    # `1h 42 2 files` may not mean issue 42, but `1h 42 2026-07-01` does
+    "certain": r"#[0-9]{1,9}[:,]?(?!\S)|[0-9]{1,9}[:,]?(?!\S)(?!\s+(?![0-9]{4}-|[0-9]+\.[0-9]+\.)[0-9])",
+    "comment": _FEW,
+    "said": WITH_UNIT,
+}
 _ON_ISSUE = shapes(
+    f"{LINK}? {{issue}} for|about|around {{duration}} {{rest?}}",
     f"{{total}} {LINK} {LINK}? {{issue}} {{rest?}}",
     "{duration} {certain} {rest?}",
     f"{LINK}? {{duration}} {{rest?}}",
     f"{LINK}? {{issue}} {{amount}} {{rest?}}",
     f"{LINK}? {{issue}} {{comment}} {{said}} {{rest?}}",
     f"{LINK}? {{issue}} {{rest?}}",
-    total=rf"(?:{_HALF}|[0-9]{{1,5}})(?!\S)|{DURATION}",
-    # `1h 42 2 files` may not mean issue 42, but `1h 42 2026-07-01` does
-    certain=r"#[0-9]{1,9}[:,]?(?!\S)|[0-9]{1,9}[:,]?(?!\S)(?!\s+(?![0-9]{4}-|[0-9]+\.[0-9]+\.)[0-9])",
-    amount=_AMOUNT,
-    comment=_FEW,
-    said=WITH_UNIT,
+    **_SLOTS,
 )
-_ON_PROJECT = shapes(
-    "{issue} {duration} {rest?}",
-    "{amount} {rest?}",
-    "{comment} {said} {rest?}",
-    amount=_AMOUNT,
-    comment=_FEW,
-    said=WITH_UNIT,
-)
-_BESIDE = shapes("{duration} {rest}", "{comment} {said} {rest?}", comment=_FEW, said=WITH_UNIT)
+_ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment} {said} {rest?}", **_SLOTS)
+_BESIDE = shapes("{duration} {rest}", "{comment} {said} {rest?}", **_SLOTS)
 _MORE = shapes(
     "and|each|&|plus|daily|every|per {rest?}",
     "{list}",
@@ -104,8 +109,9 @@ _MORE_DAYS = shapes(
     "{day}",
     "{day} {until} {rest?}",
     "{until} {day} {rest?}",
-    period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)",
-    day=rf"\(?(?:{_CALENDAR}|{dates.DAY_WORD})\)?,?(?!\S)",
+    period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
+    rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?-i:{'|'.join(dates.WEEKDAYS)})(?!\S)",
+    day=rf"\(?(?:{_CALENDAR}(?:\s[0-9]{{1,2}})?|{dates.DAY_WORD})\)?,?(?!\S)",
     until=rf"(?:and|to|until|till|through|-|–|&|or|{_CALENDAR})(?!\S)",
 )
 
@@ -132,7 +138,7 @@ class TypedTime:
         """The same without words that only say that time is logged."""
         words = self.parsed.words
         at = next((n for n, word in enumerate(words) if not _LOG.take(plain(word) or "")), 0)
-        return self.parsed.after(at)
+        return _trimmed(self.parsed.after(at))
 
 
 def typed_time(text: str) -> TypedTime:
@@ -157,31 +163,29 @@ def timelog_command(
             return about
         if "issue" in said.groupdict():
             raise WhoLogged(values.issue_number(said["issue"]) or 0)
-        raise UserError("To change or delete your last entry, type `{/timelog} edit` on its own.")
+        raise OnlyLastEntry(text.strip())
+    problems: list[UserError] = []
     try:
-        request, wrong = _time(reading.time(typed.asked, vocabulary, typist.today), typist)
+        draft = _time(reading.time(typed.asked, vocabulary, typist.today), typist, problems)
     except UserError as error:
         return Misread(TimeDraft(comment=text), error)
-    draft, unsure = request, None
-    if isinstance(request, TimeToLog):
-        alternative = request.comment.lower().startswith("or ")
-        if alternative or is_doubtful(typed.asked.plain):
-            draft, unsure = TimeDraft(comment=parsed.text), _unsure()
+    if isinstance(draft, TimeToLog):
+        if draft.comment.lower().startswith("or ") or is_doubtful(typed.asked.plain):
+            draft, problems = TimeDraft(comment=parsed.text), [_unsure()]
         elif is_question(parsed.words):
-            unsure = Question(as_typed(text))
-        else:
-            unsure = _more_than_comment(request, parsed, typist)
+            problems.insert(0, Question(as_typed(text)))
+        elif more := _more(draft, parsed, typist):
+            problems.insert(0, more)
     word = parsed.plain if draft.comment and len(parsed.words) == 1 and not parsed.options else ""
     if near := word_meant(word, _ABOUT.verbs):
-        wrong = UnknownWord("timelog", word, near)
+        problems.insert(0, UnknownWord("timelog", word, near))
     if parsed.problems:
         comment = " ".join(filter(None, (draft.comment, *parsed.left)))
-        return Misread(draft.model_copy(update={"comment": comment}), parsed.problems[0])
-    wrong = unsure or wrong
-    return Misread(draft, wrong) if wrong else request
+        draft, problems = draft.model_copy(update={"comment": comment}), [*parsed.problems]
+    return Misread(draft, problems[0]) if problems else draft
 
 
-def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserError | None:
+def _more(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserError | None:
     """Why the remaining text may be more than a comment: another day, another person, or more time."""
     if request.quoted:
         return None
@@ -190,7 +194,7 @@ def _more_than_comment(request: TimeToLog, parsed: Parsed, typist: CommandContex
     if _MORE.take(request.comment) or ("on" not in parsed.options and _MORE_DAYS.take(request.comment)):
         return UserError(
             "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
-            "yourself, or put the comment in quotes.",
+            "yourself, such as `on friday`, or put the comment in quotes.",
             text=request.comment,
         )
     return None
@@ -213,57 +217,74 @@ def _unsure() -> UserError:
     )
 
 
-def _time(parsed: Parsed, typist: CommandContext) -> ParseResult:
+def _time(parsed: Parsed, typist: CommandContext, problems: list[UserError]) -> TimeDraft | TimeToLog:
     draft = TimeDraft(project=values.name(parsed, "project"), activity=values.name(parsed, "activity"))
-    wrong = None
     if on := values.name(parsed, "on"):
         try:
             draft = draft.model_copy(update={"spent_on": dates.spent_day(on, typist.today)})
         except UserError as error:
-            wrong = error
-    said = None
-    with suppress(UserError):  # the date's reader reports it
-        said = None if on or not parsed.words[1:] else dates.said_day(parsed.words, typist.today)
-    if said and said.at == 0 and parsed.words[said.count :]:
-        draft, parsed = draft.model_copy(update={"spent_on": said.day}), parsed.after(said.count)
-    if not parsed.words:
-        return draft, wrong
-    draft, wrong_too = _shaped(parsed, draft, typist)
-    return draft, wrong or wrong_too
+            problems.append(error)
+    elif parsed.words[1:]:
+        with suppress(UserError):  # the comment's day is reported
+            said = dates.said_day(parsed.words, typist.today)
+            if said and said.at == 0 and parsed.words[said.count :]:
+                draft, parsed = draft.model_copy(update={"spent_on": said.day}), parsed.after(said.count)
+    return _shaped(parsed, draft, typist, problems) if parsed.words else draft
 
 
-def _shaped(parsed: Parsed, draft: TimeDraft, typist: CommandContext) -> ParseResult:
+def _shaped(
+    parsed: Parsed, draft: TimeDraft, typist: CommandContext, problems: list[UserError]
+) -> TimeDraft | TimeToLog:
     """Find the issue and the duration among the words' numbers; the rest is the comment."""
     found = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
     slots = found[1].groupdict() if found else {}
-    comment = _within(parsed, found[1], "comment", "rest") if found else parsed
     number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
     spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "said"))), None)
-    both = None
+    comment = _within(parsed, found[1], "comment", "rest") if found else parsed
     if number and draft.project:
-        both = UserError("Log time on an issue or a project, not both. Leave one out.")
+        problems.append(UserError("Log time on an issue or a project, not both. Leave one out."))
     if number:
         draft = draft.model_copy(update={"issue": number, "project": None})
-    if not (number or draft.project):
+    known, amount = bool(number or draft.project), None
+    if spent or (known and comment.words):
+        try:
+            amount = hours(spent or comment.words[0].text, typist.locale)
+        except UserError as error:
+            problems += [error] if known else []
+    before = _within(parsed, found[1], "comment").words if found and known and spent else ()
+    if any(plain(word) in NEGATIONS for word in before):
+        problems.append(_unsure())
         amount = None
-        with suppress(UserError):
-            amount = hours(spent, typist.locale) if spent else None
-        rest, on, wrong = _day_of(comment if amount else parsed, draft, typist.today)
-        known = {"hours": amount, "spent_on": on or draft.spent_on}
-        draft = draft.model_copy(update={**known, "comment": _comment(rest)})
-        return _with_uncertain_day(draft, rest, typist), wrong
-    if not spent and not comment.words:
-        return draft, None
-    typed = _within(parsed, found[1], "amount", "comment", "said", "rest") if found else parsed
-    before = _within(parsed, found[1], "comment") if found else parsed
-    if spent and any(plain(word) in NEGATIONS for word in before.words):
-        return draft.model_copy(update={"comment": _comment(typed)}), _unsure()
+    if not amount:
+        comment = _within(parsed, found[1], *_SLOTS, "duration", "rest") if found and known else parsed
+    return _dated(comment, draft.model_copy(update={"hours": amount}), typist, problems)
+
+
+def _dated(
+    typed: Parsed, draft: TimeDraft, typist: CommandContext, problems: list[UserError]
+) -> TimeDraft | TimeToLog:
+    """The draft with the day before or after the comment, unless it has one; complete if it can be."""
+    said = None
     try:
-        amount = hours(spent or comment.words[0].text, typist.locale)
+        said = dates.said_day(typed.words, typist.today) if draft.spent_on is None else None
     except UserError as error:
-        return draft.model_copy(update={"comment": _comment(typed)}), both or error
-    complete, wrong = _complete(comment, draft, amount, typist)
-    return complete, both or wrong
+        problems.append(error)
+    comment = typed.without(said.at, said.count) if said else typed
+    known = {"comment": _comment(comment), "spent_on": said.day if said else draft.spent_on}
+    draft = _with_uncertain_day(draft.model_copy(update=known), comment, typist)
+    if not (draft.hours and (draft.issue or draft.project)):
+        return draft
+    try:
+        spent_on = draft.spent_on or typist.today()
+    except ZoneUnknown as error:
+        problems.append(error)
+        return draft
+    more = {
+        "spent_on": spent_on,
+        "with_day": _comment(typed) if said and typist.is_ahead(said.day) else None,
+        "quoted": len(comment.words) == 1 and comment.words[0].quoted,
+    }
+    return TimeToLog.model_validate(draft.model_dump() | more)
 
 
 def _text(parsed: Parsed) -> str:
@@ -278,39 +299,6 @@ def _within(parsed: Parsed, match: re.Match[str], *slots: str) -> Parsed:
         kept += [word] if any(start <= at < end for start, end in spans) else []
         at += len(word.source) + 1
     return replace(parsed, words=tuple(kept))
-
-
-def _complete(rest: Parsed, draft: TimeDraft, spent: Decimal, typist: CommandContext) -> ParseResult:
-    """What follows the duration: the comment, with the day before or after it unless `on:` gave one."""
-    comment, on, wrong = _day_of(rest, draft, typist.today)
-    draft = draft.model_copy(
-        update={"hours": spent, "comment": _comment(comment), "spent_on": on or draft.spent_on}
-    )
-    draft = _with_uncertain_day(draft, comment, typist)
-    try:
-        spent_on = on or draft.spent_on or typist.today()
-    except ZoneUnknown as error:
-        return draft, error
-    wanted = TimeToLog.model_validate(
-        draft.model_dump()
-        | {
-            "spent_on": spent_on,
-            "with_day": _comment(rest) if on and typist.is_ahead(on) else None,
-            "quoted": len(comment.words) == 1 and comment.words[0].quoted,
-        }
-    )
-    return wanted, wrong
-
-
-def _day_of(rest: Parsed, draft: TimeDraft, today: Today) -> tuple[Parsed, date | None, UserError | None]:
-    """Return the comment, the day that it names, if any, and that day's error."""
-    if draft.spent_on is not None:
-        return rest, None, None
-    try:
-        said = dates.said_day(rest.words, today)
-    except UserError as error:
-        return rest, None, error
-    return (rest.without(said.at, said.count), said.day, None) if said else (rest, None, None)
 
 
 def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: CommandContext) -> TimeDraft:
@@ -344,4 +332,9 @@ def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
 
 
 def _comment(parsed: Parsed) -> str:
-    return " ".join(parsed.text.split())
+    return " ".join(_trimmed(parsed).text.split())
+
+
+def _trimmed(parsed: Parsed) -> Parsed:
+    kept = [n for n, word in enumerate(parsed.words) if plain(word) not in MEANINGLESS]
+    return replace(parsed, words=parsed.words[kept[0] : kept[-1] + 1] if kept else ())

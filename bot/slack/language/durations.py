@@ -30,6 +30,11 @@ _END = r"(?![^\s.,:;!?])"
 WITH_UNIT = "(?>(?:" + re.sub(r"\((?!\?)", "(?:", "|".join(_FORMS)) + f"){_END})"
 DURATION = rf"(?>{WITH_UNIT}|(?:[0-9]{{1,5}}:[0-9]{{1,2}}|[0-9]{{1,3}}[.,][0-9]{{1,2}}(?!\.)){_END})"
 """Durations within a text; a number alone may be something else."""
+LONG = (
+    r"(?:(?:an?|the|my)\s+)?(?:half|all|whole|full|entire|[0-9]{1,3}(?:[.,][0-9])?|one|two|three|an?)\s?"
+    r"(?:(?:an?|the)\s+)?(?:days?|weeks?|morning|afternoon|(?<=[0-9])d)(?![^\s.,:;!?])(?!\s+ago\b)"
+)
+"""Durations that have no hours: `half a day`, `2d`."""
 # Languages with a decimal comma (CLDR); Mexico and Slack's Latin America use a point.
 _COMMA_LANGUAGES = frozenset(
     (
@@ -60,6 +65,10 @@ def hours(text: str, locale: str = "") -> Decimal:
         found = whole + Decimal("0.5" if match[2] or match[3] else "0.25" if match[4] else "0")
     elif span := _from_to(typed):
         found = span
+    elif re.fullmatch(LONG, typed):
+        raise UserError(
+            "How many hours is “{typed}”? Type the hours, such as `4h` or `7h 30m`.", typed=text.strip()[:40]
+        )
     else:
         raise UserError(
             "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m`, or `1:30`.", typed=text.strip()[:40]

@@ -22,7 +22,7 @@ from bot.features.issues.fields import Draft
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
+from bot.features.timelog.commands import EditLastEntry, ShowTotals, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act as OnTracker
 from bot.features.tracker.commands import TrackerRequest, tracker_command
@@ -283,7 +283,17 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "1h 42 2 files": TimeDraft(hours=Decimal(1), comment="42 2 files"),
         "on:yesterday": TimeDraft(spent_on=date(2026, 7, 14)),
         "1h on friday": TimeDraft(hours=Decimal(1), spent_on=date(2026, 7, 10)),
+        **same(
+            logged("2"),
+            "42 about 2 hours",
+            "42 for 2h",
+            "worked on 42 for 2 hours",
+            "42 - 2h",
+            "42: 2h please",
+        ),
+        **same(logged("2", day=13), "42 2 days ago 2h", "42 2h 2d ago"),
         **same(EditLastEntry(), "edit", "Delete", "undo"),
+        **same(ShowTotals(), "today", "list", "show my time", "what did I log yesterday?"),
         "Help": Help(),
     },
     "/digest": {
@@ -383,6 +393,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         **of("2026-07-", ("Friday", "17"), ("this monday", "13"), ("last Monday", "13")),
         **of("2026-07-", ("next wednesday", "22"), ("next  friday", "17"), ("next week", "20")),
         **of("2026-07-", ("end of next week", "26"), ("end of the week", "19")),
+        **of("2026-07-", ("in 2w", "29"), ("3d ago", "12"), ("+2 days", "17")),
         **of("2026-07-", ("in 3 days", "18"), ("2 weeks ago", "01")),
         **of("2026-", ("2026-08-01", "08-01"), ("next month", "08-01"), ("Aug 1st, 2026", "08-01")),
         **of("2026-12-", ("31/12/2026", "31"), ("12/31/2026", "31"), ("1.12.2026", "01")),
@@ -391,7 +402,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
     },
     "past days": {
         "last week": between("2026-07-06", "2026-07-12"),
-        "this month": between("2026-07-01", "2026-07-31"),
+        **same(between("2026-07-01", "2026-07-31"), "this month", "this july"),
         "next year": between("2027-01-01", "2027-12-31"),
         "last 7 days": between("2026-07-09", "2026-07-15"),
         "next 2 weeks": between("2026-07-15", "2026-07-28"),

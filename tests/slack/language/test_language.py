@@ -66,7 +66,7 @@ REFUSED: dict[str, dict[str, str]] = {
         **same("Mention one person", "user new @bo", "user new <@U2> <@U3>"),
         "user edit": "`/tracker user edit 5`",
     },
-    "/timelog": {"edit 7": "on its own"},
+    "/timelog": same("on its own", "edit 7", "remove 2h from 42"),
     "/digest": {
         **same("`kind:` can be", "add web daily 9 kind:old", "add web daily 9 kind:due stale:14d"),
         "add web daily 9 -traker:bug": "`-tracker:`",
@@ -100,7 +100,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "`90m`", *("", "soon", "0", "0m", "-1", "1h75", "1:5:0", "100000", "1e3", "٣", "1,500")
     ),
     "a day": {
-        **same("`2026-07-01`", *("", "soon", "2026-02-30", "0001-01-01", "99999w", "m")),
+        **same("`2026-07-01`", *("", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "october 0000")),
         **same("`2026-07-01`", *("31/31/2026", "20260701", "last week", "mon 5")),
         "1/2/2026": "“1/2/2026” could be January 2 or February 1. Type `2026-01-02` or `2026-02-01`.",
     },
@@ -118,6 +118,18 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
     "42 1h30 on:soon": ("`yesterday`", logged("1.5")),
     "42 1h30 on 3/4/2026": ("could be March 4", logged("1.5", "on 3/4/2026")),
     "42 1h30 on Feb 30": ("`yesterday`", logged("1.5", "on Feb 30")),
+    **{
+        text: (f"How many hours is “{amount}”", TimeDraft(issue=42, comment=amount))
+        for text, amount in (
+            ("42 half a day", "half a day"),
+            ("all day on 42", "all day"),
+            ("2d on 42", "2d"),
+        )
+    },
+    **{
+        f"42 1h {comment}": ("I'm not sure", logged("1", comment))
+        for comment in ("friday fixed it", "last week", "on the 20th")
+    },
     "42 1h30 date:mon": ("`on:`", logged("1.5", day=13)),
     "42 1h30 note:x": ("`activity:`", logged("1.5", "note:x")),
     '42 1h30 "open': ("quotation mark", quoted("1.5", "open")),
