@@ -42,9 +42,9 @@ from bot.slack.workspaces import web_client
 from bot.slack.workspaces.directory import Profiles
 from bot.slack.workspaces.oauth import flow
 from bot.slack.workspaces.tokens import InstalledWorkspaces, OneWorkspace, Workspaces
-from bot.store.column_types import NOW
 from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
+from bot.store.tables import NOW
 from bot.store.vault import Vault
 from bot.tasks import Tasks
 from bot.timings import DEFAULT, Delays, Timings

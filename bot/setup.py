@@ -1,8 +1,11 @@
 """`issuebot setup`: asks for what an installation needs, in order, and writes `.env`."""
 
 import asyncio
+import errno
 import getpass
 import json
+import os
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -12,7 +15,7 @@ from urllib.parse import quote
 
 import typer
 
-from bot import config, env_file
+from bot import config
 from bot.check.findings import Finding
 from bot.check.service import REDMINE_HEADER, check_address, is_redmine
 from bot.service.client import Client
@@ -23,6 +26,8 @@ ENV = Path(".env")
 NEW_APP = "https://api.slack.com/apps?new_app=1&manifest_json="
 LONGEST_LINK = 8_000
 YES = {"y", "yes"}
+PLAIN = re.compile(r"[\w@%+=:,./()&-]([\w@%+=:,./()& -]*[\w@%+=:,./()&-])?")
+"""Values that Docker and dotenv read the same without quotes."""
 
 
 class SetupError(Exception):
@@ -79,11 +84,11 @@ class Setup:
     answers: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Write `.env`. Raises SetupError or EnvFileError, and EOFError when the input ends; `.env` is then
+        """Write `.env`. Raises SetupError, and EOFError when the input ends; `.env` is then
         as before.
         """
-        self.kept = env_file.values(ENV)
-        env_file.check(ENV)
+        self.kept = read_env(ENV)
+        check_env(ENV)
         tokens = self._tokens()
         if not self.asks:
             self._require((TRACKER, *tokens))
@@ -96,7 +101,7 @@ class Setup:
             self.answers[question.variable] = self._answer(question)
         changes = {name: value for name, value in self.answers.items() if self._is_wanted(name, value)}
         if changes:
-            env_file.write(ENV, changes)
+            write_env(ENV, changes)
             typer.echo(f"Saved {', '.join(changes)} in {ENV.resolve()}.")
 
     def _tokens(self) -> tuple[SetupQuestion, ...]:
@@ -218,3 +223,77 @@ def _line(prompt: str, *, secret: bool = False) -> str:
     if secret and sys.stdin.isatty():
         return getpass.getpass(prompt).strip()
     return input(prompt).strip()
+
+
+def read_env(path: Path) -> dict[str, str]:
+    """Return the file's values, by variable; nothing if there is no such file. Raises SetupError."""
+    try:
+        return {name.upper(): value for name, value in config.in_file(path).items()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f"Can't read {path}: {_reason(error)}. Fix that, then try again.") from None
+
+
+def check_env(path: Path) -> None:
+    """Raise SetupError if `write_env` would."""
+    path = path.resolve()
+    try:
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def write_env(path: Path, changes: Mapping[str, str]) -> None:
+    """Set these variables and keep everything else, readable by the owner alone.
+
+    If it raises SetupError, the file is unchanged.
+    """
+    path = path.resolve()
+    temporary = None
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        handle, temporary = tempfile.mkstemp(prefix=".env.", dir=path.parent)  # its mode is 600
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(_changed(before, changes))
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists() and (owner := path.stat()).st_uid != os.getuid():
+            os.chown(temporary, owner.st_uid, owner.st_gid)  # root changes the file of the bot's own user
+        if wrong := [name for name, value in changes.items() if read_env(Path(temporary)).get(name) != value]:
+            raise SetupError(f"Can't set {', '.join(wrong)} in {path}. Remove its lines, then try again.")
+        Path(temporary).replace(path)
+        temporary = None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        if temporary:
+            Path(temporary).unlink()
+
+
+def _changed(text: str, changes: Mapping[str, str]) -> str:
+    lines = text.removesuffix("\n").split("\n") if text else []  # dotenv knows no other breaks
+    for name, value in changes.items():
+        line = f"{name}={value if PLAIN.fullmatch(value) else _quoted(value)}"
+        places = [
+            at
+            for at, each in enumerate(lines)
+            if re.match(rf"\s*(export\s+)?{name}\s*=", each, re.IGNORECASE)
+        ]
+        if places:
+            lines[places[-1]] = line  # the last one counts
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _unwritable(path: Path, error: OSError) -> SetupError:
+    return SetupError(f"Can't write {path}: {_reason(error)}. Run this as a user who can write there.")
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else "it isn't UTF-8"

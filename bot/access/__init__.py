@@ -1,1 +1,0 @@
-"""What a user can see and choose in the service, with their own key; imports neither Slack nor SQL."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from bot.features import help, posts  # noqa: A004 - a feature
+from bot.features import posts
 from bot.features.accounts.departures import Departures, Uninstall
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.comments.handlers import CommentHandlers
@@ -56,5 +56,5 @@ def build(parts: Parts) -> Feature:
     # Home shows what most features change, and links to them.
     parts.platform.publish_home = parts.shared(HomeHandlers).publish
     parts.platform.announce_live = parts.shared(FeedAnnouncer).announce
-    own = (posts.FEATURE, help.FEATURE, departures.feature())
+    own = (posts.FEATURE, departures.feature())
     return merged([*own, *(parts.shared(each).feature() for each in HANDLERS)])

@@ -26,7 +26,8 @@ class Channels:
 
     async def default_project(self, channel: Channel) -> int | None:
         found = select(ChannelRow.project_id).filter_by(**vars(channel))
-        return await self.database.read(lambda connection: connection.scalar(found))
+        number: int | None = await self.database.scalar(found)
+        return number
 
     async def set_default(self, by: Owner, channel: Channel, project_id: int | None) -> None:
         await self._set(by, channel, project_id=project_id)
@@ -34,7 +35,8 @@ class Channels:
     async def emoji(self, channel: Channel) -> str | None:
         """The name of the emoji that creates issues in a channel."""
         found = select(ChannelRow.emoji).filter_by(**vars(channel))
-        return await self.database.read(lambda connection: connection.scalar(found))
+        name: str | None = await self.database.scalar(found)
+        return name
 
     async def set_emoji(self, by: Owner, channel: Channel, emoji: str | None) -> None:
         await self._set(by, channel, emoji=emoji)

@@ -149,13 +149,26 @@ class Database:
     async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
         return await self._driver.transact(lambda it: it.execute(statement).all(), writes=False)
 
-    async def execute(self, statement: Executable) -> None:
-        """Run a statement that changes rows."""
-        await self._driver.transact(lambda it: it.execute(statement), writes=True)
+    async def scalar(self, statement: Executable) -> Any:  # noqa: ANN401 - the type of the column
+        return await self._driver.transact(lambda it: it.scalar(statement), writes=False)
 
-    async def changes(self, statement: Executable) -> bool:
-        """Run a statement that returns the rows it changes; return whether it changed one."""
-        return await self._driver.transact(lambda it: it.execute(statement).first() is not None, writes=True)
+    async def execute(self, *statements: Executable) -> None:
+        """Run statements that change rows, in one transaction."""
+        await self._driver.transact(lambda it: [it.execute(each) for each in statements], writes=True)
+
+    async def changes(self, statement: Executable, *also: Executable) -> bool:
+        """Run a statement that returns the rows it changes, and if it changed one, the others in the same
+        transaction. Returns whether it did.
+        """
+
+        def work(connection: Connection) -> bool:
+            if connection.execute(statement).first() is None:
+                return False
+            for each in also:
+                connection.execute(each)
+            return True
+
+        return await self._driver.transact(work, writes=True)
 
     def upsert(
         self, row: type[DeclarativeBase], identity: Mapping[str, object], values: Mapping[str, object]

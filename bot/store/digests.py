@@ -11,10 +11,9 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.exc import IntegrityError
 
-from bot.store.covered import Covered, covered_by, covering
 from bot.store.database import Database
 from bot.store.digest_notices import Notice, PendingNotice, notify
-from bot.store.followed import feed_end, feed_read_with
+from bot.store.followed import AT_ONCE, feed_end, feed_read_with
 from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
@@ -86,6 +85,14 @@ class Digest:
     def direct(self) -> bool:
         """Whether only its owner reads it."""
         return self.personal or self.channel_id.startswith("D")
+
+
+@dataclass(frozen=True)
+class Covered:
+    """An issue that a digest has listed, and when it was opened or closed."""
+
+    issue_id: int
+    at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +209,7 @@ class StoredDigests:
     async def pause(self, digest: Digest) -> None:
         """Pause the digest on a user's request, without notices."""
         paused = _one(digest).where(DigestRow.paused.is_(None)).values(paused=Pause.PERSON)
-        await self._execute(paused, self._jobs.canceling(digest.job_key))
+        await self._change(paused, self._jobs.canceling(digest.job_key))
 
     async def resume(
         self, digest: Digest, next_due: datetime, agreed_project: int | None, missed: Sequence[Covered] = ()
@@ -231,7 +238,7 @@ class StoredDigests:
         """Remove the digest. It can be restored for KEPT_AFTER_REMOVAL."""
         removal = {"removed_at": datetime.now(UTC), "removed_paused": DigestRow.paused}
         removed = _one(digest).values(**removal, paused=Pause.PERSON)
-        await self._execute(removed, self._jobs.canceling(digest.job_key))
+        await self._change(removed, self._jobs.canceling(digest.job_key))
 
     async def removed(self, team_id: str, digest_id: int) -> Digest | None:
         """Return a removed digest that can be restored, in its state before the removal, or None."""
@@ -250,7 +257,7 @@ class StoredDigests:
         removed = sa.update(DigestRow).where(DigestRow.id == digest.id, DigestRow.removed_at.is_not(None))
         restored = removed.values(removed_at=None, removed_paused=None, paused=digest.paused)
         try:
-            await self._execute(restored, *([self._due_at(digest, next_due)] if next_due else []))
+            await self._change(restored, *([self._due_at(digest, next_due)] if next_due else []))
         except IntegrityError:
             return False
         return True
@@ -314,8 +321,12 @@ class StoredDigests:
         return {_job_key(row.id): digest_of(row) for row in rows}
 
     async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
-        """Return the issues covered by these digests; see `covered_by`."""
-        return await covered_by(self._database, digests)
+        """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
+        statement = sa.select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
+        found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
+        for row in await self._database.rows(statement):
+            found[row.digest_id][row.issue_id] = row.created_on
+        return found
 
     def advancing(
         self,
@@ -362,25 +373,19 @@ class StoredDigests:
     ) -> None:
         active = _one(digest).values(paused=None, **reads, **more)
         feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
-        await self._execute(active, *covering(self._database, digest.id, missed), *feed, *due)
+        await self._change(active, *covering(self._database, digest.id, missed), *feed, *due)
 
     def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
         changed = _one(digest).values(values).returning(DigestRow.paused)
         row = connection.execute(changed).one_or_none()
         return row is not None and row.paused is None
 
-    async def _execute(self, change: sa.Update, *also: Statement) -> None:
+    async def _change(self, change: sa.Update, *also: Statement) -> None:
         """Change a digest, and execute the other statements if it was there to be changed."""
+        await self._database.changes(change.returning(DigestRow.id), *also)
 
-        def work(connection: sa.Connection) -> None:
-            if connection.execute(change).rowcount:
-                for statement in also:
-                    connection.execute(statement)
-
-        await self._database.write(work)
-
-    async def _found(self, which: sa.ColumnElement[bool], limit: int | None = None) -> tuple[Digest, ...]:
-        statement = sa.select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id).limit(limit)
+    async def _found(self, which: sa.ColumnElement[bool]) -> tuple[Digest, ...]:
+        statement = sa.select(DigestRow).where(which, _NOT_REMOVED).order_by(DigestRow.id)
         return tuple(map(digest_of, await self._database.rows(statement)))
 
 
@@ -401,3 +406,15 @@ def _job_key(digest_id: int) -> str:
 
 def _one(digest: Digest) -> sa.Update:
     return sa.update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)
+
+
+def covering(database: Database, digest_id: int, covered: Sequence[Covered]) -> list[Statement]:
+    """The statements that add issues to those that a digest has covered."""
+    statements: list[Statement] = []
+    for start in range(0, len(covered), AT_ONCE):  # one that was closed again replaces its earlier row
+        some = covered[start : start + AT_ONCE]
+        rows = [{"digest_id": digest_id, "issue_id": one.issue_id, "created_on": one.at} for one in some]
+        new = database.insert(DigestIssueRow).values(rows)
+        again = {"created_on": new.excluded.created_on}
+        statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
+    return statements

@@ -116,8 +116,7 @@ class StoredFollowed:
         return await self._found(sa.and_(_own(owner), about))
 
     async def count(self, owner: Owner) -> int:
-        statement = sa.select(sa.func.count()).where(_own(owner))
-        return await self.database.read(lambda connection: connection.execute(statement).scalar_one())
+        return int(await self.database.scalar(sa.select(sa.func.count()).where(_own(owner))))
 
     async def include_comments(self, followed: Followed, after: int | None) -> None:
         """Quote the comments after that journal, unless some are quoted already; with None, no more."""
@@ -128,14 +127,9 @@ class StoredFollowed:
 
     async def end(self, followed: Collection[Followed]) -> None:
         ids = [one.id for one in followed]
-        canceled = self.jobs.canceling(*(one.job_key for one in followed))
-
-        def work(connection: sa.Connection) -> None:
-            connection.execute(sa.delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids)))
-            connection.execute(canceled)
-
         if ids:
-            await self.database.write(work)
+            ended = sa.delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids))
+            await self.database.execute(ended, self.jobs.canceling(*(one.job_key for one in followed)))
 
     async def is_quoted(self, followed: Followed, comment: int | None) -> bool:
         """Whether the issue is still followed with the same key, and a comment of it, if one is given, isn't

@@ -48,12 +48,9 @@ class Installations(AsyncInstallationStore):
         }
         there = self._there(bot.enterprise_id, bot.team_id)
         earlier = and_(there, _ROW.installed_at <= values["installed_at"])
-
-        def work(connection: Connection) -> None:
-            connection.execute(delete(INSTALLATIONS).where(earlier))
-            connection.execute(insert(INSTALLATIONS).values(values))
-
-        await self._database.write(work)
+        await self._database.execute(
+            delete(INSTALLATIONS).where(earlier), insert(INSTALLATIONS).values(values)
+        )
 
     async def find(self, enterprise_id: str | None, team_id: str | None) -> Bot | None:
         """Return the installation of a team, or None.

@@ -38,12 +38,11 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import OutcomeUnknown, StoredSecretError
-from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.job import FURTHEST, Again, Done, Job, JobOutcome, Later, State, Statement, Taker
 from bot.store.owner import Owner
 from bot.store.processes import Processes
-from bot.store.tables import JobRow
+from bot.store.tables import JobRow, UtcDateTime
 from bot.store.vault import Vault
 
 RETENTION = timedelta(days=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Connection, Executable, and_, delete, select, update
+from sqlalchemy import ColumnElement, Executable, and_, delete, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
 from bot.store.database import Database
@@ -115,13 +115,14 @@ class Links:
         if not same:
             also.append(self.notices.canceling(owner))
         link = self.database.upsert(LinkRow, owner.columns, values)
-        await self._change(link.returning(LinkRow.user_id), also)
+        await self.database.changes(link.returning(LinkRow.user_id), *also)
 
     async def add(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> bool:
         """Add a link unless the owner has one; returns whether it was added."""
         row = owner.columns | self._values(owner, key, user_id, name)
         added = self.database.insert(LinkRow).values(row).on_conflict_do_nothing()
-        return await self._change(added.returning(LinkRow.user_id), [self.notices.starting(owner, None)])
+        also = self.notices.starting(owner, None)
+        return await self.database.changes(added.returning(LinkRow.user_id), also)
 
     async def latest_keys(self, limit: int) -> tuple[SecretStr, ...]:
         statement = select(LinkRow).order_by(LinkRow.linked_at.desc()).limit(limit)
@@ -144,23 +145,11 @@ class Links:
     async def refused(self, link: Link, refusals: Refusals, also: Sequence[Executable] = ()) -> None:
         """Record refusals of a link's key, unless that or they changed since the link was read."""
         refused = update(LinkRow).where(_as_read(link)).values(_refusal_columns(refusals))
-        await self._change(refused.returning(LinkRow.user_id), also)
+        await self.database.changes(refused.returning(LinkRow.user_id), *also)
 
     async def accepted(self, link: Link) -> None:
         """Record that the service accepts a link's key again."""
         await self.database.execute(update(LinkRow).where(_same_key(link)).values(_refusal_columns(None)))
-
-    async def _change(self, change: Executable, also: Sequence[Executable]) -> bool:
-        """Change a row, and execute `also` in the same transaction; returns whether there was such a row."""
-
-        def work(connection: Connection) -> bool:
-            if connection.execute(change).first() is None:
-                return False
-            for statement in also:
-                connection.execute(statement)
-            return True
-
-        return await self.database.write(work)
 
     def _values(self, owner: Owner, key: SecretStr, user_id: int, name: str) -> dict[str, object]:
         return {

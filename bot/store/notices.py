@@ -56,13 +56,8 @@ class Notices:
             for topic in topics
         ]
         # A reading that isn't over goes on from where it is, because the other topics need that.
-        statements = [*chosen, self.starting(owner, since, replaces=False)] if since else chosen
-
-        def work(connection: Connection) -> None:
-            for statement in statements:
-                connection.execute(statement)
-
-        await self.database.write(work)
+        starting = [self.starting(owner, since, replaces=False)] if since else []
+        await self.database.execute(*chosen, *starting)
 
     async def muted(self, owner: Owner) -> tuple[int, ...]:
         """Return the issues that the user muted."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.store.column_types import NOW
 from bot.store.database import Database, translated_errors
-from bot.store.tables import ProcessRow
+from bot.store.tables import NOW, ProcessRow
 
 
 class Processes:

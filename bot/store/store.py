@@ -7,7 +7,6 @@ from sqlalchemy import Select, and_, not_
 from bot.store import tables
 from bot.store.activity import CreatedIssues, TimeEntries
 from bot.store.channels import Channels
-from bot.store.column_types import NOW
 from bot.store.database import Database
 from bot.store.digests import StoredDigests
 from bot.store.followed import StoredFollowed
@@ -17,6 +16,7 @@ from bot.store.links import Links
 from bot.store.notices import Notices
 from bot.store.processes import Processes
 from bot.store.saved_input import LIFETIME, SavedInput
+from bot.store.tables import NOW
 from bot.store.templates import StoredTemplates
 from bot.store.vault import EncryptedValues, Vault
 from bot.timings import DEFAULT, Timings

@@ -1,19 +1,80 @@
-"""The tables."""
+"""The tables, and the types of their columns, which are the same on SQLite and PostgreSQL."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import Table as SqlTable
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import TypeDecorator
 
-from bot.store.column_types import Stored, UtcDateTime
 from bot.store.owner import Owner
 from bot.store.plans import EntryPost, FieldValue, Filters, TemplateContent
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime in UTC on every database, as SQLite stores no time zone."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a datetime without a zone can't be stored")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+class Stored(TypeDecorator[Any]):
+    """JSON of any type that pydantic can validate, such as a dataclass."""
+
+    impl = sa.JSON
+    cache_ok = True
+
+    def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a type, or a generic alias of one
+        super().__init__(none_as_null=True)
+        self.kind = kind
+        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
+
+    def process_bind_param(self, value: object, dialect: sa.Dialect) -> Any:  # noqa: ANN401, ARG002 - as SQLAlchemy has it
+        return None if value is None else self._adapter.dump_python(value, mode="json", warnings=False)
+
+    def process_result_value(self, value: object, dialect: sa.Dialect) -> Any:  # noqa: ANN401, ARG002 - as SQLAlchemy has it
+        return None if value is None else self._adapter.validate_python(value)
+
+
+class DatabaseTime(sa.ColumnElement[datetime]):
+    """The database's time, with fractions of a second."""
+
+    type = UtcDateTime()
+    inherit_cache = True
+
+
+@compiles(DatabaseTime)
+def _current(_element: DatabaseTime, _compiler: SQLCompiler, **_: object) -> str:
+    return "current_timestamp"
+
+
+@compiles(DatabaseTime, "sqlite")
+def _current_on_sqlite(_element: DatabaseTime, _compiler: SQLCompiler, **_: object) -> str:
+    return "strftime('%Y-%m-%d %H:%M:%f000', 'now')"  # as SQLAlchemy stores times: with microseconds
+
+
+NOW = sa.select(DatabaseTime())  # the query for the database's time
 
 
 class Dataclass(Protocol):

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
-from bot.store.column_types import UtcDateTime
 from bot.store.database import Database
 from bot.store.store import Store
+from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
 
 START = datetime(2026, 3, 10, 8, 30, tzinfo=UTC)

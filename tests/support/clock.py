@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Select, bindparam, select
 
-from bot.store.column_types import UtcDateTime
+from bot.store.tables import UtcDateTime
 
 
 class SetClock:

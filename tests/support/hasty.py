@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot import app, config, telemetry
-from bot.store.column_types import NOW
+from bot.store.tables import NOW
 from bot.timings import Delays, Timings
 from tests.support.clock import SharedClock
 

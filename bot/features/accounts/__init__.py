@@ -1,1 +1,0 @@
-"""Links Slack users to their own API keys, and forgets users and workspaces that leave."""

@@ -162,3 +162,16 @@ def whoami(user: User) -> Message:
 def _linked_as(user: User) -> str:
     login = f" ({line(user.login)})" if user.login else ""
     return f"You're linked as {bold(full_name(user))}{login}."
+
+
+def greeting(wording: Wording, channel_id: str, *, linked: bool, named: bool) -> Message:
+    """What the person who invited the bot to a channel does first, unless it's done."""
+    tracker, issue = wording.command("tracker"), wording.command("issue")
+    link = f"Link your {escape(wording.service)} account. Everyone here links their own."
+    first = [] if linked else [link]
+    first += [] if named else [escape(f"Set this channel's project: `{tracker} default <project>`")]
+    first.append(f"Create an issue: `{issue} new The login page is blank`")
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(first, start=1))
+    text = f"Thanks for inviting me to <#{channel_id}>. To start:\n{steps}"
+    buttons = [] if linked else [button(LINK, LinkAccount(), style="primary")]
+    return Message(text, (section(text), actions([*buttons, help_button()])))

@@ -22,8 +22,7 @@ from bot.service.filters import TimeRange
 from bot.service.models import Issue, Project, Ref
 from bot.spelling import series
 from bot.store.channels import Channel
-from bot.store.covered import Covered
-from bot.store.digests import Digest, Start
+from bot.store.digests import Covered, Digest, Start
 from bot.store.owner import Owner
 from bot.store.plans import FilterKind, Plan
 

@@ -25,8 +25,7 @@ from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Change, Issue, Page, Project
-from bot.store.covered import Covered
-from bot.store.digests import Digest, Pause, Start
+from bot.store.digests import Covered, Digest, Pause, Start
 from bot.store.plans import Plan
 
 OVERLAP = timedelta(hours=3)

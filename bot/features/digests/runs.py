@@ -25,8 +25,7 @@ from bot.features.digests.saved_queries import too_large
 from bot.features.due_reads import DueReads
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
-from bot.store.covered import Covered
-from bot.store.digests import Digest, DigestProgress, Pause
+from bot.store.digests import Covered, Digest, DigestProgress, Pause
 from bot.store.job import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.store.processes import Clock

@@ -1,1 +1,0 @@
-"""The `/issue` command, above the features that it leads to."""

@@ -1,1 +1,0 @@
-"""Mentions of the bot and direct messages to it, read like commands."""

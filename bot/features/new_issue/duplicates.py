@@ -6,8 +6,7 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.features.issues.creating import Source
 from bot.features.issues.issues import IssueNotFound, Issues
-from bot.features.related.related import with_words
-from bot.features.related.words import telling_words
+from bot.features.related.related import telling_words, with_words
 from bot.service.models import Issue
 
 MAX_DUPLICATES = 3

@@ -1,1 +1,0 @@
-"""Projects, and the project of a channel; `tracker` has their commands."""

@@ -2,20 +2,26 @@
 
 The service finds only subjects with all words of a query, so the bot searches for each of the message's most
 distinctive words separately and concurrently. The fewer issues have a word, the more it counts.
+
+Common words are dropped. A code or an identifier (`KeyError`, `SPRING10`) tells more than a name (`Safari`),
+a name more than another word, and a long word more than a short one. Words are compared by their stems, so
+that `charged` finds `charge`.
 """
 
 import asyncio
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Literal
 
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.projects import KnownProject
 from bot.features.issues.issues import Issues
-from bot.features.related.words import stems, telling_words
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
@@ -27,6 +33,39 @@ MAX_NAMED = 5  # issues that the message names and that are read
 CANDIDATES = 50  # issues that are read for each word, the most recently updated ones
 MAX_RESULTS = 10
 NEAR = 0.5  # issues that fit less well than this share of the best one aren't shown
+LETTERS = 3  # a shorter word tells nothing, unless it is a code
+STEM = 3
+LONG_NUMBER = 4
+READ = 6_000  # how many characters of a text are read
+MAX_WORDS = 200  # how many words of a text count
+IN_SUBJECT = 2.0  # how much more a word counts in a subject than in a description
+_COMMON = """
+about above after again all also and another any anybody anyone anything are aren around ask asked
+asks back because been before being below between both bug but call came can cannot cant come comes
+could couldn did didn does doesn doing don done down each either else even ever every everybody
+everyone everything few find fine first fix fixed for found from further get gets getting give go
+goes going gone good got had has hasn have haven having heads hello help her here hers hey him his
+how however instead into isn issue issues its itself just keep keeps kind know last least less let
+like look looked looking looks lot made make makes many may maybe mean might mine more most much
+must need needs never new next nobody none not nothing now off often okay old once one ones only
+other others our ours out over own people perhaps please problem put quite really right said same
+saw say says see seem seems seen shall she should shouldn show shows since some somebody someone
+something sometimes soon sorry still such sure take tell than thank thanks that the their them then
+there these they thing things think this those though through ticket time today together told
+tomorrow too took totally tried try trying two under until upon use used user users uses using very
+via want wants was wasn way week well went were weren what when where which while who whole whom why
+will with within without won work worked working works would wouldn wrong wrote yes yesterday yet
+you your yours
+"""
+COMMON = frozenset(_COMMON.split())
+ENDINGS = (
+    *("ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ness", "ers", "ies", "er", "ed"),
+    *("es", "ly", "s", "y", "e"),
+)
+_SENTENCE = re.compile(r"[.!?:;]\s|\n")
+_WORD = re.compile(r"[^\W_]{1,40}(?:[._][^\W_]{1,40}){0,6}")
+_SKIPPED = re.compile(r":[a-z0-9_+-]{1,40}:|https?://[^\s]{1,2000}|@[\w.-]{1,40}")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 
 
 @dataclass(frozen=True)
@@ -112,3 +151,66 @@ def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, 
     near = [(rate, issue) for rate, issue in rated if rate > enough]
     near.sort(key=lambda pair: (not pair[1].is_open, -pair[0], -pair[1].id))
     return tuple(issue for _, issue in near)
+
+
+class WordKind(IntEnum):
+    """What a word may be, the most telling last."""
+
+    WORD = 1
+    NAME = 2
+    CODE = 3
+
+
+def telling_words(text: str) -> tuple[str, ...]:
+    """Return the stems of a text's distinctive words, the most distinctive first: up to `MAX_WORDS`."""
+    found: dict[str, tuple[WordKind, int]] = {}
+    for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
+        for n, word in enumerate(_WORD.findall(sentence)):
+            kind = _kind(word, starts=n == 0)
+            common = len(word) < LETTERS or word.casefold() in COMMON
+            if kind is WordKind.CODE or not common:
+                found[stem(word)] = max((kind, len(word)), found.get(stem(word), (kind, 0)))
+    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MAX_WORDS])
+
+
+def _kind(word: str, *, starts: bool) -> WordKind:
+    digits = sum(map(str.isdigit, word))
+    if 0 < digits < len(word) or digits >= LONG_NUMBER or "_" in word or _INNER_CAPITAL.search(word):
+        return WordKind.CODE
+    named = word[0].isupper() and (not starts or word.isupper())
+    return WordKind.NAME if named else WordKind.WORD
+
+
+def stem(word: str) -> str:
+    """The word in lowercase without its ending."""
+    word = word.casefold()
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+@dataclass(frozen=True)
+class Stems:
+    """The sought stems that an issue has: those in its subject, and all."""
+
+    in_subject: AbstractSet[str]
+    everywhere: AbstractSet[str]
+
+    def fit(self, words: Mapping[str, float]) -> float:
+        """How well the issue fits: the weights of its words, those in its subject counting double."""
+        return sum(
+            weight * (IN_SUBJECT if word in self.in_subject else 1)
+            for word, weight in words.items()
+            if word in self.everywhere
+        )
+
+
+def stems(subject: str, description: str, sought: AbstractSet[str]) -> Stems:
+    """The sought stems that an issue has; of its description, the first `READ` characters count."""
+    in_subject = _stems(subject) & sought
+    return Stems(in_subject, in_subject | (_stems(description[:READ]) & sought))
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in _WORD.findall(text)}

@@ -1,1 +1,0 @@
-"""The `/tracker` command, above accounts, projects and users."""

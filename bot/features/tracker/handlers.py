@@ -5,19 +5,21 @@ from functools import partial
 
 from bot.errors import BotError, UnknownWord
 from bot.features.accounts.handlers import AccountHandlers
+from bot.features.accounts.views import greeting
 from bot.features.emoji.handlers import EmojiHandlers
 from bot.features.help import views as help_views
 from bot.features.notices.handlers import NoticeHandlers
 from bot.features.parts import Parts
 from bot.features.projects.handlers import ProjectHandlers
-from bot.features.tracker import commands, views
+from bot.features.tracker import commands
 from bot.features.tracker.commands import Act
 from bot.features.users.handlers import UserHandlers
 from bot.slack.incoming.feature import Feature
 from bot.slack.outgoing.posting import privately
 from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, actions
-from bot.slack.surfaces.interaction import Destination, Event, SlashCommand
+from bot.slack.surfaces.interaction import ButtonPress, Destination, Event, SlashCommand
 from bot.store.channels import Channel
 
 
@@ -50,7 +52,11 @@ class TrackerHandlers:
         }
 
     def feature(self) -> Feature:
-        return Feature(commands={"tracker": self.command}, events={"member_joined_channel": self.invited})
+        return Feature(
+            commands={"tracker": self.command},
+            buttons={help_views.ShowHelp: self.help_pressed},
+            events={"member_joined_channel": self.invited},
+        )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.give_back = not commands.may_hold_key(command.text)
@@ -74,11 +80,15 @@ class TrackerHandlers:
         if not (linked or (await reply.profile(inviter.user_id)).works_with(inviter)):
             return
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
-        said = views.greeting(reply.wording, channel_id, linked=linked, named=named)
+        said = greeting(reply.wording, channel_id, linked=linked, named=named)
         await privately(reply.slack, Destination(channel_id), inviter.user_id, said)
 
     async def help(self, reply: Reply) -> None:
         await reply.privately(help_views.overview(reply.wording.command))
+
+    async def help_pressed(self, _: ButtonPress[help_views.ShowHelp], reply: Reply) -> None:
+        message = help_views.overview(reply.wording.command)
+        await reply.open(forms.said("Help", message.blocks), for_anyone=True)
 
     async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an unknown subcommand: the nearest one, and the help."""

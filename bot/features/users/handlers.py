@@ -7,7 +7,7 @@ from functools import partial
 from bot.access.people import Who
 from bot.features.parts import Parts
 from bot.features.users import views
-from bot.features.users.users import LinkOutcome, UserProfile, Users, details_of
+from bot.features.users.users import UserProfile, Users, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.tokens import SlackUser
@@ -59,16 +59,16 @@ class UserHandlers:
         view, slack_user = form.view.json, form.view.text("for")
         owner = Owner(reply.owner.enterprise_id, reply.owner.team_id, slack_user) if slack_user else None
         details, by_mail = views.submitted(view), views.by_mail(view)
-        user, linking = await self.users.create(reply.owner, details, owner, by_mail=by_mail)
+        user, linked = await self.users.create(reply.owner, details, owner, by_mail=by_mail)
 
         async def confirm() -> None:
             notified = False
             if slack_user:
-                linked = linking is LinkOutcome.LINKED
                 by = reply.owner.user_id
                 welcome = views.welcome(user, reply.wording, by, linked=linked, mailed=by_mail)
                 notified = await posting.to_person(reply.slack, slack_user, welcome)
-            await reply.privately(views.created(user, linking, reply.wording, slack_user, notified=notified))
+            created = views.created(user, reply.wording, slack_user, linked=linked, notified=notified)
+            await reply.privately(created)
 
         return FormResult(then=confirm)
 

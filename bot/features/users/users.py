@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from enum import Enum, auto
 
 import structlog
 
@@ -30,14 +29,6 @@ class UserProfile:
     lastname: str = ""
     login: str = ""
     mail: str = ""
-
-
-class LinkOutcome(Enum):
-    LINKED = auto()
-    NO_KEY = auto()
-    ALREADY_LINKED = auto()
-    NOT_STORED = auto()
-    NO_SLACK_USER = auto()
 
 
 class Users:
@@ -85,8 +76,9 @@ class Users:
 
     async def create(
         self, owner: Owner, details: UserProfile, slack_user: Owner | None, *, by_mail: bool
-    ) -> tuple[User, LinkOutcome]:
-        """Create the account, returned without its API key, and link the Slack user with that key.
+    ) -> tuple[User, bool]:
+        """Create the account, returned without its API key, and link the Slack user with that key, if one is
+        given; also returns whether they are linked.
 
         The service generates a password to be changed at the first login, and emails it if `by_mail`.
         Raises UserError if that can't be done, or its outcome is unknown.
@@ -107,8 +99,8 @@ class Users:
                 "in {service}. If the account is there, close this form and ask its owner to type "
                 "`{/tracker link}`. If it isn't, submit the form again."
             ) from None
-        linking = LinkOutcome.NO_SLACK_USER if slack_user is None else await self._link(slack_user, user)
-        return _without_key(user), linking
+        linked = slack_user is not None and await self._link(slack_user, user)
+        return _without_key(user), linked
 
     async def change(self, owner: Owner, user_id: int, changed: Mapping[str, str]) -> None:
         """Change these `UserProfile` of an account.
@@ -141,22 +133,18 @@ class Users:
         except NotFound:
             raise _no_such_user(user_id) from None
 
-    async def _link(self, slack_user: Owner, user: User) -> LinkOutcome:
-        """Link the Slack user with the key from the response, after checking whose key it is."""
+    async def _link(self, slack_user: Owner, user: User) -> bool:
+        """Link the Slack user with the key from the response, after checking whose key it is; returns whether
+        they are linked.
+        """
         if user.api_key is None:
-            return LinkOutcome.NO_KEY
+            return False
         try:
             works = (await self.client.get_user(user.api_key, "current")).id == user.id
-        except ServiceError:
-            works = False
-        if not works:
-            return LinkOutcome.NO_KEY
-        try:
-            added = await self.store.links.add(slack_user, user.api_key, user.id, full_name(user))
+            return works and await self.store.links.add(slack_user, user.api_key, user.id, full_name(user))
         except Exception:  # the account exists, so a failed link is not a failed creation
             log.exception("new account not linked", action="user.not_linked", user_id=user.id)
-            return LinkOutcome.NOT_STORED
-        return LinkOutcome.LINKED if added else LinkOutcome.ALREADY_LINKED
+            return False
 
 
 def details_of(user: User) -> UserProfile:

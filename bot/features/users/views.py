@@ -2,7 +2,7 @@
 
 from bot.access.accounts import full_name
 from bot.features.accounts.views import LinkAccount
-from bot.features.users.users import LinkOutcome, UserProfile
+from bot.features.users.users import UserProfile
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack.surfaces import forms
@@ -82,27 +82,15 @@ def by_mail(view: JSON) -> bool:
     return bool(forms.Values(view).all_chosen("by_mail"))
 
 
-def created(
-    made: User, linking: LinkOutcome, wording: Wording, slack_user: str | None, *, notified: bool
-) -> Message:
+def created(made: User, wording: Wording, slack_user: str | None, *, linked: bool, notified: bool) -> Message:
     """The administrator's confirmation of a new account. `notified` is whether its owner got a message."""
     text = f"Created an account for *{_name(made, wording)}*{_login(made)}."
     who, command = f"<@{slack_user}>", wording.command("tracker")
-    match linking:
-        case LinkOutcome.LINKED:
-            then = f"It's linked to {who}."
-        case LinkOutcome.NO_KEY:
-            then = (
-                f"{escape(wording.service)} didn't return a working key, so it isn't linked. Ask {who} to "
-                f"type `{command} link`."
-            )
-        case LinkOutcome.NOT_STORED:
-            then = f"I couldn't store its key, so it isn't linked. Ask {who} to type `{command} link`."
-        case LinkOutcome.ALREADY_LINKED:
-            then = f"{who} linked a different account in the meantime, so I didn't change that."
-        case LinkOutcome.NO_SLACK_USER:
-            then = f"Its owner can link it with `{command} link`."
+    then = f"Its owner can link it with `{command} link`."
     if slack_user:
+        then = f"It's linked to {who}."
+        if not linked:
+            then = f"I couldn't link it. Ask {who} to type `{command} link`."
         then += (
             " I sent them a message." if notified else " I couldn't message them, so please let them know."
         )

@@ -1,1 +1,0 @@
-"""Steps for Slack's Workflow Builder: create an issue, comment on one."""

@@ -12,8 +12,7 @@ from structlog.testing import capture_logs
 
 from bot.store.activity import Entry
 from bot.store.channels import Channel
-from bot.store.covered import Covered
-from bot.store.digests import Start
+from bot.store.digests import Covered, Start
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.tables import Table
