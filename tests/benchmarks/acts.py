@@ -33,6 +33,12 @@ STAND_INS = f"{OURS}/sandbox/"
 QUIET = 0.6
 """Seconds without a transaction after which an act is over: longer than what is recorded in batches waits."""
 SELDOM, TICK = 3600.0, 3.0
+COMMANDS = {
+    "/issue new for someone else": "/issue new Slow cart project:webshop assignee:ben",
+    "/issues": "/issues",
+    "/issue 12": "/issue 12",
+    "/timelog": "/timelog 12 20m activity:design",
+}
 
 
 @dataclass
@@ -105,7 +111,6 @@ async def acts(scene: Scene, _times: int) -> list[Row]:
     found: list[Row] = []
     with recording() as recorder:
         async with _ana(scene.directory / "acts.db", SELDOM) as ana:
-            typed = partial(ana.ask, "/issue new Slow cart project:webshop assignee:ben")
             days = iter(range(1, 10))
 
             async def submitted() -> None:
@@ -116,11 +121,12 @@ async def acts(scene: Scene, _times: int) -> list[Row]:
                 await run_due_after(ana.office, timedelta(days=next(days)))
 
             await ana.ask(WEB)
-            for what, before, act in (
-                ("/issue new for someone else", None, typed),
+            steps: list[tuple[str, str | None, Callable[[], Awaitable[object]]]] = [
+                *((what, None, partial(ana.ask, text)) for what, text in COMMANDS.items()),
                 ("a form for the same", "/issue new project:webshop assignee:ben", submitted),
                 ("a digest's post", "/issue new Something to post project:webshop", posted),
-            ):
+            ]
+            for what, before, act in steps:
                 for _ in range(2):
                     if before:
                         await ana.command(before)

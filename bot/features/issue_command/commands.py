@@ -33,82 +33,9 @@ QUOTES = '"“”„'
 
 Act = Enum(
     "Act",
-    "HELP OPEN_FORM SEARCH SEARCH_FOR SHOW ANSWER CHANGE UNDO ATTACH LOG_TIME COMMENT FOLLOW UNFOLLOW "
-    "TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
+    "SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME COMMENT FOLLOW "
+    "UNFOLLOW TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
-SHOW, OF = "show|view|open", "me|the|issue|ticket"
-FACETS = "show|view|status|details|info|history|comments|link|share"
-ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
-_QUESTIONS = "|".join(sorted(QUESTION_WORDS))
-_ROWS = CommandTable(
-    ("{issue?} help", Act.HELP),
-    ("undo", Act.UNDO),
-    ("attach {rest?}", Act.ATTACH),
-    ("follow|watch {issue}", Act.FOLLOW),
-    ("{issue} follow|watch", Act.FOLLOW),
-    ("unfollow|unwatch {issue}", Act.UNFOLLOW),
-    ("{issue} unfollow|unwatch", Act.UNFOLLOW),
-    ("template|templates {rest?}", Act.TEMPLATES),
-    ("search|find {rest?}", Act.SEARCH_FOR),
-    ("list|mine|my {rest?}", Act.SEARCH),
-    ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", Act.OPEN_FORM),
-)
-_ABOUT = CommandTable(
-    (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
-    ("{issue} attach {rest?}", Act.ATTACH),
-    ("{issue} log {rest?}", Act.LOG_TIME),
-    (f"{{issue}} {_QUESTIONS} {{rest?}}", Act.ANSWER),
-    (f"{SHOW}? {OF}? {OF}? {{issue}} {{rest}}", Act.CHANGE),
-    (f"{_QUESTIONS} {{asked}}", Act.ANSWER),
-    (f"{_QUESTIONS} {{rest}}", Act.SEARCH),
-    ("{word} {issue} {rest?}", Act.CHANGE),
-    asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
-    r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
-    word=r"\S+",
-)
-_COMMENTED = CommandTable(
-    ("act=comment|note", Act.COMMENT),
-    (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
-    (
-        f"act={ADD} {{before?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
-        Act.COMMENT,
-    ),
-    (f"{{issue}} {ADD}? {{before?}} comment|note|comment:|note: {{rest?}}", Act.COMMENT),
-    ("{issue} reply {rest}", Act.COMMENT),
-    before=ARTICLES,
-)
-_OF_TEMPLATES = CommandTable(
-    ("", Act.TEMPLATES),
-    ("new|create|add", Act.NEW_TEMPLATE),
-    ("edit|change|delete|remove", Act.TEMPLATES),
-    ("edit|change {rest}", Act.EDIT_TEMPLATE),
-    ("delete|remove {rest}", Act.REMOVE_TEMPLATE),
-    ("save issue? {issue} as {rest}", Act.SAVE_TEMPLATE),
-    ("save {rest?}", Act.SAVE_TEMPLATE),
-)
-SUBCOMMANDS = (_ROWS.verbs - {"report", "file", "raise", "submit", "make", "log"}) | {"show", "view", "new"}
-SUBCOMMANDS |= {"create", "add", "comment", "note"}
-
-
-class UnknownSubcommand(UserError):
-    """The text isn't a subcommand, and may be the subject of a new issue."""
-
-    says = "{instead}"
-    text: str
-    draft: Draft
-    meant: UnknownWord | None
-
-    @property
-    def correction(self) -> tuple[str, str] | None:
-        return self.meant.correction if self.meant else None
-
-    @property
-    def instead(self) -> UserError:
-        return self.meant or UserError(
-            "To create that issue, type `{/issue} new {text}`. To see one, type `{/issue} 42`. To search, "
-            "type `{/issues}`.",
-            text=self.text,
-        )
 
 
 @dataclass(frozen=True)
@@ -151,6 +78,82 @@ class ChangeIssues:
     text: str
 
 
+SHOW, OF = "show|view|open", "me|the|issue|ticket"
+FACETS = "show|view|status|details|info|history|comments|link|share"
+ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
+_QUESTIONS = "|".join(sorted(QUESTION_WORDS))
+_ROWS = CommandTable[Act | Help | OpenForm | None](
+    ("{issue?} help", Help()),
+    ("undo", Act.UNDO),
+    ("{issue?} attach {rest?}", Act.ATTACH),
+    ("follow|watch {issue}", Act.FOLLOW),
+    ("{issue} follow|watch", Act.FOLLOW),
+    ("unfollow|unwatch {issue}", Act.UNFOLLOW),
+    ("{issue} unfollow|unwatch", Act.UNFOLLOW),
+    ("template|templates {rest?}", Act.TEMPLATES),
+    ("search|find {rest?}", Act.SEARCH_FOR),
+    ("list|mine|my {rest?}", Act.SEARCH),
+    ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", OpenForm()),
+    (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
+    ("{search}", Act.SEARCH),
+    ("{several}", Act.SEVERAL),
+    ("{issue} log {rest?}", Act.LOG_TIME),
+    (f"{{issue}} {_QUESTIONS} {{rest?}}", Act.ANSWER),
+    (f"{SHOW}? {OF}? {OF}? {{issue}} {{rest}}", Act.CHANGE),
+    (f"{_QUESTIONS} {{asked}}", Act.SHOW),
+    (f"{_QUESTIONS} {{rest}}", None),
+    ("{word} {issue} {rest?}", Act.CHANGE),
+    search=r"\S.*",
+    several=r"\S.*",
+    asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
+    r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
+    word=r"\S+",
+)
+_COMMENTED = CommandTable(
+    ("act=comment|note", Act.COMMENT),
+    (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
+    (
+        f"act={ADD} {{before?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
+        Act.COMMENT,
+    ),
+    (f"{{issue}} {ADD}? {{before?}} comment|note|comment:|note: {{rest?}}", Act.COMMENT),
+    ("{issue} reply {rest}", Act.COMMENT),
+    before=ARTICLES,
+)
+_OF_TEMPLATES = CommandTable(
+    ("", Act.TEMPLATES),
+    ("new|create|add", Act.NEW_TEMPLATE),
+    ("edit|change|delete|remove", Act.TEMPLATES),
+    ("edit|change {rest}", Act.EDIT_TEMPLATE),
+    ("delete|remove {rest}", Act.REMOVE_TEMPLATE),
+    ("save issue? {issue} as {rest}", Act.SAVE_TEMPLATE),
+    ("save {rest?}", Act.SAVE_TEMPLATE),
+)
+SUBCOMMANDS = _ROWS.verbs - QUESTION_WORDS - {"report", "file", "raise", "submit", "make", "log"}
+SUBCOMMANDS |= {*GENERAL, "comment", "note"}
+
+
+class UnknownSubcommand(UserError):
+    """The text isn't a subcommand, and may be the subject of a new issue."""
+
+    says = "{instead}"
+    text: str
+    draft: Draft
+    meant: UnknownWord | None
+
+    @property
+    def correction(self) -> tuple[str, str] | None:
+        return self.meant.correction if self.meant else None
+
+    @property
+    def instead(self) -> UserError:
+        return self.meant or UserError(
+            "To create that issue, type `{/issue} new {text}`. To see one, type `{/issue} 42`. To search, "
+            "type `{/issues}`.",
+            text=self.text,
+        )
+
+
 IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 
 
@@ -166,16 +169,22 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         return TypedIssue(rest if subcommand else parsed, below)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
-    if found := _ROWS.take(_text(parsed)):
-        if found[0] is Act.TEMPLATES:
+    found = _ROWS.take(
+        " ".join(word.source for word in parsed.words),
+        search=lambda _: _is_search(parsed, typist),
+        several=lambda _: _several(first_line, parsed),
+    )
+    match found and found[0]:
+        case Help() | OpenForm() as request:
+            return request
+        case Act.TEMPLATES:
             reject_question(rest.text, rest.words)
             return _of_templates(_draft(rest.with_fields(), below, typist))
-        return _subcommand(found[0], found[1].groupdict(), text, parsed)
-    with suppress(HalfPhrase):
-        if is_search(parsed, typist.today, Vocabulary()):
-            return OnIssues(Act.SEARCH, text=text)
-    if about := _several(first_line, parsed) or _about_one(text, parsed, has_more=bool(below)):
-        return about
+        case Act.SEVERAL if several := _several(first_line, parsed):
+            return several
+        case Act() as act if found:
+            more = bool(parsed.options or parsed.problems or parsed.unknown or below)
+            return _on_issue(act, found[1].groupdict(""), text, parsed, more=more)
     typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
         draft = _draft(parsed.with_fields(), below, typist)
@@ -186,18 +195,29 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     raise UnknownSubcommand(typed_text or "…", draft, meant)
 
 
-def _text(parsed: Parsed) -> str:
-    return " ".join(word.source for word in parsed.words)
+def _is_search(parsed: Parsed, typist: CommandContext) -> bool:
+    with suppress(HalfPhrase):
+        return is_search(parsed, typist.today, Vocabulary())
+    return False
 
 
-def _subcommand(act: Act, slots: Mapping[str, str | None], text: str, parsed: Parsed) -> IssueRequest:
-    if act in (Act.HELP, Act.OPEN_FORM):
-        return Help() if act is Act.HELP else OpenForm()
-    if act in (Act.SEARCH, Act.SEARCH_FOR):
-        return OnIssues(Act.SEARCH, text=text if act is Act.SEARCH else text.partition(" ")[2].strip())
-    if act in (Act.FOLLOW, Act.UNFOLLOW):
-        reject_question(parsed.text, parsed.words)
-    return OnIssues(act, _number(slots.get("issue") or slots.get("rest")))
+def _on_issue(
+    act: Act, slots: Mapping[str, str], text: str, parsed: Parsed, *, more: bool
+) -> OneIssue | OnIssues:
+    """The request of a row; `more` is whether the text has options, or lines below the first."""
+    number = _number(slots.get("number") or slots.get("issue") or slots.get("rest"))
+    asked = act is Act.SHOW or is_question(parsed.words)
+    match act:
+        case Act.SEARCH | Act.SEARCH_FOR:
+            return OnIssues(Act.SEARCH, text=text if act is Act.SEARCH else text.partition(" ")[2].strip())
+        case Act.FOLLOW | Act.UNFOLLOW:
+            reject_question(parsed.text, parsed.words)
+            return OnIssues(act, number)
+        case Act.SHOW | Act.ANSWER if "number" in slots or (asked and not more):
+            return OneIssue(number)
+    if slots.get("issue") and (more or act in (Act.SHOW, Act.ANSWER, Act.CHANGE)):
+        return OnIssues(Act.CHANGE, number, text)
+    return OnIssues(act, number, slots["rest"] if act is Act.LOG_TIME else "")
 
 
 def _number(text: str | None) -> int:
@@ -205,26 +225,9 @@ def _number(text: str | None) -> int:
     return values.issue_number(text or "") or 0
 
 
-def _about_one(text: str, parsed: Parsed, *, has_more: bool) -> OneIssue | OnIssues | None:
-    """Return the request about an issue whose number comes first or second, or in a question."""
-    found = _ABOUT.take(_text(parsed))
-    if found is None or found[0] is Act.SEARCH:
-        return None
-    act, slots = found[0], found[1].groupdict()
-    asked, number = slots.get("number"), _number(slots.get("number") or slots.get("issue"))
-    more = parsed.options or parsed.problems or parsed.unknown or has_more
-    if asked or (not more and (act is Act.SHOW or (act is Act.ANSWER and is_question(parsed.words)))):
-        return OneIssue(number)
-    if more or act in (Act.SHOW, Act.ANSWER, Act.CHANGE):
-        return OnIssues(Act.CHANGE, number, text)
-    return OnIssues(act, number, slots["rest"] or "")
-
-
 def _several(line: str, parsed: Parsed) -> ChangeIssues | OnIssues | None:
     """The same change to several issues; without one, they are searched for."""
-    if parsed.problems:
-        return None
-    numbers, others = values.several_issues(words(line.replace(" %", "%")))
+    numbers, others = values.several_issues(() if parsed.problems else words(line.replace(" %", "%")))
     if len(numbers) < 2:  # noqa: PLR2004 - several
         return None
     if {word.text.lower() for word in others}.issubset((*SHOW.split("|"), "issue", "issues")):
@@ -261,7 +264,7 @@ def _comment(text: str, base_url: str | None) -> OnIssues | None:
         about = as_typed(about)
         return values.issue_number(values.own_text(about, base_url) if base_url else about)
 
-    found = _COMMENTED.take(text.strip(), numbered)
+    found = _COMMENTED.take(text.strip(), issue=numbered)
     if found is None:
         return None
     typed = found[1].groupdict("")

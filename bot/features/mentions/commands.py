@@ -208,7 +208,7 @@ class _Said:
 
     def run(self, table: CommandTable[Row], said: str = "") -> RoutedCommand | None:
         """The command of the row that fits the message, or else `said`."""
-        found = table.take(said or f"{self.word} {self.rest}", partial(_number, base_url=self.base_url))
+        found = table.take(said or f"{self.word} {self.rest}", issue=partial(_number, base_url=self.base_url))
         if found is None:
             return None
         (command, template), match = found
@@ -256,7 +256,7 @@ def _about(said: _Said, today: Today) -> RoutedCommand | None:
     """Return the meaning of a message by its first word or number."""
     if time := said.run(_TIME):
         return time
-    if spent := _SPENT.take(said.text, partial(_number, base_url=said.base_url)):
+    if spent := _SPENT.take(said.text, issue=partial(_number, base_url=said.base_url)):
         return None if _is_clock(spent[1], said.text) else RoutedCommand("timelog", said.text)
     issue = None if said.label else said.run(_ISSUE)
     if found := issue or said.run(_OTHER):

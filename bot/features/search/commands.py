@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Any
 
-from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.reading import EVERY_PROJECT
 from bot.features.search.search import PAGE, Query
 from bot.service.conventions import SortField
-from bot.service.filters import DateRange, Sort, TimeRange
+from bot.service.filters import Sort
 from bot.slack.language import values
 from bot.slack.language.dates import Towards, days, times
 from bot.slack.language.marks import Vocabulary, plain
@@ -18,10 +17,6 @@ from bot.slack.language.phrases import AND, NOUNS
 from bot.slack.language.reading import HalfPhrase, is_half, search
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.spelling import series
-from bot.store.owner import Owner
-
-K = TypeVar("K", bound=str)
-
 
 OPTIONS = (
     *("project", "subproject", "tracker", "status", "to", "author", "priority", "category", "version"),
@@ -47,17 +42,17 @@ SORTS: dict[str, SortField] = {
     "updated": "updated_on",
     "closed": "closed_on",
 }
-NONE: Mapping[str, Literal["none"]] = {"none": "none"}
-NONE_OR_ANY: Mapping[str, Literal["none", "any"]] = {"none": "none", "any": "any"}
-STATUSES: Mapping[str, Literal["open", "closed", "any"]] = {
-    "open": "open",
-    "closed": "closed",
-    **dict.fromkeys(("any", "all", "*"), "any"),
+_NONE_OR_ANY = {"none": "none", "any": "any"}
+KEYWORDS: Mapping[str, Mapping[str, str]] = {
+    "subproject": {"none": "none"},
+    "status": {"open": "open", "closed": "closed", **dict.fromkeys(("any", "all", "*"), "any")},
+    "to": dict.fromkeys(("nobody", "none"), "nobody") | dict.fromkeys(("anybody", "any"), "anybody"),
+    "category": _NONE_OR_ANY,
+    "version": _NONE_OR_ANY,
 }
-ASSIGNEES: Mapping[str, Literal["nobody", "anybody"]] = {
-    **dict.fromkeys(("nobody", "none"), "nobody"),
-    **dict.fromkeys(("anybody", "any"), "anybody"),
-}
+"""What stands for no name of the filter, and its meaning."""
+PEOPLE = ("to", "author")
+TOWARDS: Mapping[str, Towards] = {"start": "past", "due": "future"}
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
@@ -80,47 +75,21 @@ def issues_command(
         return OneIssue(ids[0])
     if ids and "id" not in parsed.options:
         parsed = replace(parsed, words=())
-    if phrases:
+    if phrases and parsed.words:
         parsed = search(parsed, vocabulary, typist.today)
         if is_half(parsed):
             raise HalfPhrase(parsed.plain)
 
-    def time_range(key: str) -> TimeRange | None:
-        typed = values.name(parsed, key)
-        return times(typed, typist.today, typist.known_zone, "past") if typed else None
-
-    def date_range(key: str, towards: Towards) -> DateRange | Literal["none"] | None:
-        typed = values.name(parsed, key)
-        if typed == "none":
-            return "none"
-        return days(typed, typist.today, towards) if typed else None
-
+    filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
     return Query(
+        **{"ids": filters.pop("id", ids), **filters},
         text=" ".join(parsed.plain.split()),
-        project="any" if (named := values.name(parsed, "project")) in EVERY_PROJECT else named,
-        subproject=_names(parsed, "subproject", NONE),
-        tracker=values.names(parsed, "tracker"),
-        status=_names(parsed, "status", STATUSES) or None,
-        to=_assignee(parsed, typist.owner),
-        author=values.people(parsed, "author", typist.owner),
-        priority=values.names(parsed, "priority"),
-        category=_names(parsed, "category", NONE_OR_ANY),
-        version=_names(parsed, "version", NONE_OR_ANY),
-        parent=values.numbers(parsed, "parent"),
-        ids=values.numbers(parsed, "id") or ids,
-        created=time_range("created"),
-        updated=time_range("updated"),
-        closed=time_range("closed"),
-        start=date_range("start", "past"),
-        due=date_range("due", "future"),
-        query=values.saved_query(parsed, "query"),
-        sort=_sort(parsed),
         custom_fields=values.custom_fields(parsed),
         everything=everything,
         phrases=parsed.phrases,
         alone=parsed.alone[:1],
         counted="count" in parsed.options,
-        most=min(max(values.numbers(parsed, "most"), default=PAGE), PAGE),
+        most=min(*values.numbers(parsed, "most"), PAGE) if "most" in parsed.options else PAGE,
     )
 
 
@@ -131,16 +100,26 @@ def _numbers(parsed: Parsed) -> tuple[int, ...]:
     return () if None in found else tuple(number for number in found if number)
 
 
-def _names(parsed: Parsed, key: str, keywords: Mapping[str, K]) -> tuple[str, ...] | K:
-    """The option's names, or what its keyword means."""
-    found = values.names(parsed, key)
-    keyword = values.keyword(found, keywords)
-    return keywords[keyword] if keyword else found
-
-
-def _assignee(parsed: Parsed, asker: Owner) -> tuple[Who, ...] | Literal["nobody", "anybody"]:
-    found = _names(parsed, "to", ASSIGNEES)
-    return values.people(parsed, "to", asker) if isinstance(found, tuple) else found
+def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: ANN401 - Query has the types
+    """The value of an option, or the meaning of its keyword."""
+    match key:
+        case "created" | "updated" | "closed" if typed := values.name(parsed, key):
+            return times(typed, typist.today, typist.known_zone, "past")
+        case "start" | "due" if typed := values.name(parsed, key):
+            return typed if typed == "none" else days(typed, typist.today, TOWARDS[key])
+        case "parent" | "id":
+            return values.numbers(parsed, key)
+        case "query":
+            return values.saved_query(parsed, key)
+        case "sort":
+            return _sort(parsed)
+    if key == "project":
+        typed = values.name(parsed, key)
+        return "any" if typed in EVERY_PROJECT else typed
+    names, keywords = values.names(parsed, key), KEYWORDS.get(key, {})
+    if keyword := values.keyword(names, keywords):
+        return keywords[keyword]
+    return values.people(parsed, key, typist.owner) if key in PEOPLE else names
 
 
 def _sort(parsed: Parsed) -> tuple[Sort, ...]:

@@ -264,8 +264,6 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
 
     An option that was typed as one stays as it is.
     """
-    if not parsed.words:
-        return parsed
     reader = PhraseParser("search", parsed.words, vocabulary, today)
     found = list(reader.phrases())
     text = _text(reader, found)

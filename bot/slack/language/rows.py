@@ -27,16 +27,18 @@ class CommandTable(Generic[T]):
     def __init__(self, *rows: tuple[str, T], **slots: str) -> None:
         known = _SLOTS | slots
         self._rows = [(_compiled(said, known), means) for said, means in rows]
-        first = [said.split(" ")[0].rpartition("=")[2] for said, _ in rows if said[:1] != "{"]
+        first = [
+            said.split(" ")[0].removesuffix("?").rpartition("=")[2] for said, _ in rows if said[:1] != "{"
+        ]
         self.verbs = {verb for verbs in first for verb in verbs.split("|") if verb[2:]}
 
-    def take(
-        self, text: str, numbered: Callable[[str], int | None] = issue_number
-    ) -> tuple[T, re.Match[str]] | None:
-        """What the text means, with its slots; None if no row fits. `numbered` reads an issue's number."""
+    def take(self, text: str, **checks: Callable[[str], object]) -> tuple[T, re.Match[str]] | None:
+        """What the text means, with its slots; None if no row fits. A slot's check tells whether it fits."""
+        checks = {"issue": issue_number} | checks
         for pattern, means in self._rows:
             match = pattern.match(text)
-            if match and (match.groupdict().get("issue") is None or numbered(match["issue"])):
+            slots = match.groupdict().items() if match else ()
+            if match and all(checks[slot](typed) for slot, typed in slots if typed and slot in checks):
                 return means, match
         return None
 
