@@ -153,9 +153,7 @@ async def _presses(person: Person, found: JSON) -> None:
 
 @pytest.mark.parametrize("does", [_types, _presses])
 async def test_a_slow_service_is_reported_to_the_user_once(
-    wired: Person,
-    wire: Wire,
-    does: Callable[[Person, JSON], Awaitable[None]],
+    wired: Person, wire: Wire, does: Callable[[Person, JSON], Awaitable[None]]
 ) -> None:
     found = await wired.ask("/issues status:any")
     wired.office.wait(still_working=0.05)

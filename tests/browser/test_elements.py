@@ -99,12 +99,10 @@ async def submitted(app: App) -> Json:
 
 async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None:
     before = rich_text(
-        rich_section("Found by ", {"type": "user", "user_id": BEN.slack_id}, ":\n"),
-        listed("ordered", "pay"),
+        rich_section("Found by ", {"type": "user", "user_id": BEN.slack_id}, ":\n"), listed("ordered", "pay")
     )
     form = modal(
-        field("Known", "rich_text_input", initial_value=before),
-        field("Description", "rich_text_input"),
+        field("Known", "rich_text_input", initial_value=before), field("Description", "rich_text_input")
     )
     shown = await opened(ana, app, form)
     known = shown.get_by_role("textbox", name="Known")

@@ -150,10 +150,7 @@ class Depot:
         numbers = sorted({number for row in self.rows if (number := held(row))})
         for chosen in ((numbers[0],), (numbers[0], numbers[-1]), (UNKNOWN,), (numbers[-1], UNKNOWN)):
             yield Way(
-                option,
-                {argument: chosen},
-                f"{option}:{','.join(map(str, chosen))}",
-                _one_of(held, chosen),
+                option, {argument: chosen}, f"{option}:{','.join(map(str, chosen))}", _one_of(held, chosen)
             )
 
     def _moments(self, option: str) -> Iterator[Way]:

@@ -8,13 +8,7 @@ from pydantic import SecretStr
 from bot.errors import ServiceError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters
-from bot.service.inputs import (
-    AttachmentChanges,
-    NewIssue,
-    TimeEntryChanges,
-    UploadInput,
-    UserChanges,
-)
+from bot.service.inputs import AttachmentChanges, NewIssue, TimeEntryChanges, UploadInput, UserChanges
 from tests.contract.raw import person, project, time
 from tests.contract.world import World
 

@@ -69,7 +69,7 @@ async def test_update_sets_every_field_and_the_history_names_them(wire: Wire, wo
     assert {"See above"} == {journal["notes"] for journal in issue["journals"]}
     details = [detail for journal in issue["journals"] for detail in journal["details"]]
     assert {detail["name"] for detail in details if detail["property"] == "attr"} == {
-        *(name for name in sent if name not in ("custom_fields", "notes")),
+        *(name for name in sent if name not in ("custom_fields", "notes"))
     }
     environment = str(world.custom_fields["Environment"])
     assert [detail["new_value"] for detail in details if detail["property"] == "cf"] == ["staging"]

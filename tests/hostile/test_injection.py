@@ -272,9 +272,7 @@ async def test_form_input_reads_in_the_service_as_typed(office: Office) -> None:
         announced = ana.submit(await ana.form("New issue"), {"Subject": typed, "Description": typed})
         await ana.after(announced)
         await ana.command(f"/timelog {NUMBER}")
-        await ana.after(
-            ana.submit(await ana.form("Log time"), {"Hours": "1", "Comment": typed}),
-        )
+        await ana.after(ana.submit(await ana.form("Log time"), {"Hours": "1", "Comment": typed}))
 
     made = list(office.tracker.data.issues.values())[-len(TYPED) :]
     logged = list(office.tracker.data.time_entries.values())[-len(TYPED) :]

@@ -81,8 +81,7 @@ async def test_every_issue_appears_once_in_the_order_of_ids(
 
 
 @pytest.mark.parametrize(
-    ("problem", "total", "ids"),
-    [("no end", 8, [1]), ("no end", 500, [*range(1, 51)]), ("order", 2, [2, 1])],
+    ("problem", "total", "ids"), [("no end", 8, [1]), ("no end", 500, [*range(1, 51)]), ("order", 2, [2, 1])]
 )
 async def test_a_list_that_cannot_be_walked_raises_an_error(
     client: Client, service: Service, key: SecretStr, *, problem: str, total: int, ids: list[int]

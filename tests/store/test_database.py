@@ -140,8 +140,7 @@ async def test_queued_writers_time_out_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["", "bot.db", "sqlite://", "sqlite:///:memory:", "mysql://somebody:pa55word@localhost/bot"],
+    "url", ["", "bot.db", "sqlite://", "sqlite:///:memory:", "mysql://somebody:pa55word@localhost/bot"]
 )
 def test_unsupported_urls_are_refused_with_a_hint(url: str) -> None:
     with pytest.raises(ValueError, match="must be sqlite:///") as refused:

@@ -8,13 +8,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from bot.store.database import Database
 from bot.store.store import ACTIVITY_RETENTION, Store
-from bot.store.tables import (
-    CreatedIssueRow,
-    JobRow,
-    SavedInputRow,
-    Table,
-    TimeEntryRow,
-)
+from bot.store.tables import CreatedIssueRow, JobRow, SavedInputRow, Table, TimeEntryRow
 from bot.store.vault import Vault
 
 OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")

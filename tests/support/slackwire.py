@@ -31,11 +31,7 @@ BEFORE = {
     "503 before it": http("503 Service Unavailable"),
     "page": http("200 OK", HTML, "text/html"),
 }
-AFTER = {
-    "lose the answer": None,
-    "500 after it": BEFORE["500 before it"],
-    "page after it": BEFORE["page"],
-}
+AFTER = {"lose the answer": None, "500 after it": BEFORE["500 before it"], "page after it": BEFORE["page"]}
 SOCKET = {"no hello", "deaf"}
 ELSEWHERE = "307 elsewhere"
 PARTLY = {"truncate", "leave out"}

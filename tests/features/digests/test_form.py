@@ -80,9 +80,7 @@ async def test_choices_of_another_project_are_field_errors(ana: Person) -> None:
     assert "has no category “Search”" in (await ana.errors())["category"]
 
 
-async def test_form_rejects_a_channel_that_cannot_have_digests(
-    chris: Person,
-) -> None:
+async def test_form_rejects_a_channel_that_cannot_have_digests(chris: Person) -> None:
     chris.channel = "leadership"
     await chris.command("/digest add webshop")
 

@@ -163,11 +163,7 @@ Shows what Ana Ruiz can see, except private issues · Digest 3 · `/digest` to m
         ("daily 09:00", (2, 1), "1 fewer than last time · new per day: █▅"),
         ("weekly mon 09:00", (1, 1), "same as last time · new per week: ██"),
         ("weekly mon,thu 09:00", (0, 1), "1 more than last time · new per period: ▁█"),
-        (
-            "hourly",
-            (0, 9, 3),
-            "new per hour: ▁█▄",
-        ),
+        ("hourly", (0, 9, 3), "new per hour: ▁█▄"),
         ("cron 0 9 * * 1-5", (4,), None),
     ],
 )

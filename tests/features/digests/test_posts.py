@@ -221,9 +221,7 @@ async def test_retry_after_is_honored_and_nothing_is_lost(digests: Digests) -> N
 
 
 @paced(channel_burst=1)
-async def test_posts_to_one_channel_are_spaced_one_second_apart(
-    digests: Digests,
-) -> None:
+async def test_posts_to_one_channel_are_spaced_one_second_apart(digests: Digests) -> None:
     for project in ("webshop", "mobile", "infrastructure"):
         await digests.add("general", project, empty=True)
     await digests.add("webshop", empty=True)
@@ -268,9 +266,7 @@ async def test_closed_channels_stop_digests_and_notify_owner_once(digests: Diges
     assert [len(await digests.posts(how)) for how in ("archived", "refused")] == [1, 2]
 
 
-async def test_invalid_key_notifies_owner_and_channel_once(
-    digests: Digests,
-) -> None:
+async def test_invalid_key_notifies_owner_and_channel_once(digests: Digests) -> None:
     digest = await digests.add()
     await digests.add("webshop")
     issue = digests.report()

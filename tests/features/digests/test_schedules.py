@@ -58,8 +58,7 @@ texts = st.one_of(
     cron_lines,
 )
 moments = st.builds(
-    lambda passed: datetime(2024, 1, 1, tzinfo=UTC) + passed,
-    st.timedeltas(timedelta(), timedelta(days=5800)),
+    lambda passed: datetime(2024, 1, 1, tzinfo=UTC) + passed, st.timedeltas(timedelta(), timedelta(days=5800))
 ) | st.builds(
     # around clock changes
     lambda zone, night, minutes: (

@@ -95,11 +95,7 @@ async def test_a_file_in_a_reply_is_attached(office: Office, ana: Person) -> Non
     thread = await turned_on(ana)
     file = await ana.upload("screen.log", b"blank")
     sent = await ana._post(
-        "message",
-        channel=thread["channel"],
-        text="Log of it",
-        thread_ts=thread["ts"],
-        file_ids=[file["id"]],
+        "message", channel=thread["channel"], text="Log of it", thread_ts=thread["ts"], file_ids=[file["id"]]
     )
 
     await reacted(ana, thread | {"ts": sent["ts"]})

@@ -70,10 +70,7 @@ CONVERTED: dict[Callable[[str], str], list[tuple[str, str]]] = {
         ("see https://x.y/a_b_c.", "see <https://x.y/a_b_c>."),
         ("!>https://x.y/z.png(shot)! !in.png!", "<https://x.y/z.png|shot> in.png"),
         ("!in.png!:https://x.y/", "<https://x.y/|in.png>"),
-        (
-            "|_. a |_. b |\n|\\2. long |\n| @x@ | *y* |",
-            "```\na    | b\nlong\nx    | y\n```",
-        ),
+        ("|_. a |_. b |\n|\\2. long |\n| @x@ | *y* |", "```\na    | b\nlong\nx    | y\n```"),
         ("<b>x</b> <!channel> <@U1>", "&lt;b&gt;x&lt;/b&gt; &lt;!channel&gt; &lt;@U1&gt;"),
         ("a\n\n---\n\nb", "a\n\n──────────\n\nb"),
         ("", ""),

@@ -47,11 +47,7 @@ def to_textile(text: str) -> str:
         ("list\n• one\n    ◦ two\n1. x", "list\n\n- one\n    - two\n1. x", "list\n\n* one\n** two\n# x"),
         ("```if x &lt; 3:\n  *y* <https://z>```", "```\nif x < 3:\n  *y* https://z\n```", None),
         ("so ```x``` there", "so\n\n```\nx\n```\n\nthere", "so\n\n<pre>\nx\n</pre>\n\nthere"),
-        (
-            "`a@b` `<@U1|ana>`",
-            "`a@b` `@ana`",
-            "<code>a@b</code> <code>@ana</code>",
-        ),
+        ("`a@b` `<@U1|ana>`", "`a@b` `@ana`", "<code>a@b</code> <code>@ana</code>"),
         (":smile: &amp;lt; 5 &gt; 3", ":smile: &amp;lt; 5 > 3", ":smile: &amp;lt; 5 > 3"),
     ],
 )
