@@ -69,9 +69,7 @@ def log(wired: Person) -> Callable[[], list[JSON]]:  # noqa: ARG001 - the bot se
     return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-async def test_documented_metrics_change_and_contain_no_user_input(
-    service: Tracker, wire: Wire, tmp_path: Path
-) -> None:
+async def test_documented_metrics_have_no_user_input(service: Tracker, wire: Wire, tmp_path: Path) -> None:
     slack_wire = SlackWire()
     async with Office(tmp_path, tracker=service, wire=wire, slack_wire=slack_wire).opened("ana") as office:
         looks = [await metrics(office)]
@@ -125,9 +123,7 @@ async def test_failed_events_are_counted_and_logged(
     assert [(line["outcome"], line["team"], line["user"]) for line in done] == [(outcome, TEAM, "U0ANA0001")]
 
 
-async def test_all_log_lines_of_a_request_share_its_reference(
-    wired: Person, log: Callable[[], list[JSON]]
-) -> None:
+async def test_log_lines_of_a_request_share_a_reference(wired: Person, log: Callable[[], list[JSON]]) -> None:
     await wired.ask("/issues status:any")
     await (await digests_due(wired.office, "tracker"))
 

@@ -54,9 +54,7 @@ async def is_settled(office: Office) -> bool:
 
 
 @pytest.mark.parametrize("stops", ["once it waits", "before that"])
-async def test_a_message_that_waits_to_be_tried_again_ends_with_the_bot_and_comes_later(
-    ana: Person, wire: Wire, stops: str
-) -> None:
+async def test_a_waiting_message_survives_a_stop(ana: Person, wire: Wire, stops: str) -> None:
     office, ben = ana.office, Person(ana.office, BEN.slack_id)
     slack, number = office.slack_wire, office.public_issue().id
     assert slack
@@ -75,9 +73,7 @@ async def test_a_message_that_waits_to_be_tried_again_ends_with_the_bot_and_come
     await ben.sees(lambda m: f"assigned #{number} to you." in text_of(m), DM)
 
 
-async def test_a_digest_that_was_asked_for_right_before_a_stop_is_posted_and_settled(
-    ana: Person, wire: Wire
-) -> None:
+async def test_a_digest_asked_for_before_a_stop_is_settled(ana: Person, wire: Wire) -> None:
     office, slack = ana.office, ana.office.slack_wire
     assert slack
     await ana.ask(WEB)
@@ -99,7 +95,7 @@ async def test_a_digest_that_was_asked_for_right_before_a_stop_is_posted_and_set
     assert await is_settled(office)
 
 
-async def test_a_digest_whose_press_is_still_checked_when_the_bot_stops_is_posted_and_settled(
+async def test_a_digest_asked_for_during_a_stop_is_settled(
     ana: Person,
 ) -> None:
     office, ben, slack = ana.office, Person(ana.office, BEN.slack_id), ana.office.slack_wire

@@ -72,9 +72,7 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None
 
 
 @pytest.mark.parametrize("fails", [True, False])
-async def test_what_is_left_of_jobs_that_are_done_together_is_done_later(
-    store: Store, *, fails: bool
-) -> None:
+async def test_jobs_left_of_a_group_are_done_later(store: Store, *, fails: bool) -> None:
     together = OneOfThem(fails=fails)
     worker = Worker(store.jobs, {SLOW: together}, RETRY)
     for number in range(3):

@@ -54,9 +54,7 @@ async def in_a_block(accounts: Accounts, client: Client) -> None:
         await read(client, session)
 
 
-async def test_each_round_of_reads_up_to_the_limit_is_checked(
-    accounts: Accounts, client: Client, wire: Wire
-) -> None:
+async def test_each_round_of_reads_is_checked(accounts: Accounts, client: Client, wire: Wire) -> None:
     for rounds, background, expected in (
         ([3], False, [READ, READ, READ, CHECK]),
         ([1] * 5, False, [READ, CHECK, READ, CHECK, READ, CHECK, READ, READ, CHECK]),
@@ -95,9 +93,7 @@ async def test_a_check_that_breaks_after_a_refused_one_is_no_refusal(accounts: A
         pass
 
 
-async def test_a_refused_check_is_repeated_once_before_the_key_is_suspended(
-    accounts: Accounts, client: Client, wire: Wire
-) -> None:
+async def test_a_refused_check_is_repeated_once(accounts: Accounts, client: Client, wire: Wire) -> None:
     wire.fail("refuse the key", lasting=True)
     with pytest.raises(KeyRejected):
         await in_a_block(accounts, client)

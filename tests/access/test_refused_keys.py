@@ -61,9 +61,7 @@ async def test_a_key_that_is_refused_for_days_loses_nothing(office: Office, ana:
 
 
 @pytest.mark.parametrize("fault", ["forbid", "404"])
-async def test_a_single_refusal_stops_no_digest_and_no_follow(
-    office: Office, ana: Person, wire: Wire, fault: Fault
-) -> None:
+async def test_a_single_refusal_stops_nothing(office: Office, ana: Person, wire: Wire, fault: Fault) -> None:
     await create_from_message(ana, "Cart loses items")
     await ana.ask(WEB)
     for at in count():

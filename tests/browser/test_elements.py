@@ -54,9 +54,7 @@ def listed(style: str, *items: str) -> Json:
     return {"type": "rich_text_list", "style": style, "indent": 0, "border": 0, "elements": elements}
 
 
-async def test_form_offers_own_channels_and_search_results(
-    ana: Visitor, app: App, workspace: Workspace
-) -> None:
+async def test_form_offers_channels_and_search_results(ana: Visitor, app: App, workspace: Workspace) -> None:
     workspace.state.archive(MOBILE)
     workspace.state.kick(PARTNERS, ANA.slack_id)
     option = {name: {"text": plain(name), "value": name.lower()} for name in ("Checkout", "Search")}

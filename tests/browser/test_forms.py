@@ -12,9 +12,7 @@ from tests.browser.visitor import Visitor
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_form_keeps_input_when_refreshed_rejected_or_unreachable(
-    ana: Visitor, sandbox: Sandbox
-) -> None:
+async def test_form_keeps_input_if_refreshed_or_rejected(ana: Visitor, sandbox: Sandbox) -> None:
     await ana.go_to("# webshop")
     await ana.send("/issue")
     form = ana.form("New issue")

@@ -23,9 +23,7 @@ def answer(ana: Visitor, text: str | re.Pattern[str]) -> Locator:
     return ana.thread.get_by_role("article").filter(has_text=text).last
 
 
-async def test_an_issue_is_made_found_changed_and_logged_on_in_a_thread(
-    sandbox: Sandbox, open_page: OpenPage
-) -> None:
+async def test_an_issue_is_created_and_changed_in_a_thread(sandbox: Sandbox, open_page: OpenPage) -> None:
     ana = await open_page(sandbox.url, ANA.name)
     await ana.go_to("# webshop")
     await ana.send("The cart forgets vouchers, any ideas?")

@@ -23,9 +23,7 @@ async def history(wire: Wire, number: int, who: str) -> list[JSON]:
     return journals
 
 
-async def test_others_read_a_message_its_file_and_only_the_notes_they_may_see(
-    office: Office, world: World, wire: Wire
-) -> None:
+async def test_others_read_only_the_notes_they_may_see(office: Office, world: World, wire: Wire) -> None:
     number = (await an_issue(wire)).json["issue"]["id"]
     await office.link("U0ANA0001", world.keys["dora"])
     dora = Person(office, "U0ANA0001")

@@ -124,9 +124,7 @@ async def answer(ana: Person, typed: str) -> str:
     return text_of(shown)
 
 
-async def test_anonymous_results_are_never_shown_as_the_users_own(
-    ana: Person, world: World, wire: Fading
-) -> None:
+async def test_anonymous_results_are_not_shown_as_own(ana: Person, world: World, wire: Fading) -> None:
     for name in world.some(READS):
         for _ in range(TRIES):
             said = [text async for text in answers(ana, world, wire, READS[name](world))]
@@ -139,9 +137,7 @@ async def test_anonymous_results_are_never_shown_as_the_users_own(
     assert wire.written_faded == []
 
 
-async def test_nothing_is_written_with_a_revoked_key(
-    ana: Person, world: World, wire: Fading, client: Client
-) -> None:
+async def test_a_revoked_key_writes_nothing(ana: Person, world: World, wire: Fading, client: Client) -> None:
     for name in world.some(WRITES):
         for _ in range(TRIES):
             wire.written_faded.clear()

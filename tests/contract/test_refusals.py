@@ -133,9 +133,7 @@ REFUSED = [
     [(k, f, s) for k, _, f, s in REFUSED],
     ids=[f"{k}: {n}" for k, n, _, _ in REFUSED],
 )
-async def test_invalid_values_are_rejected_with_a_message(
-    wire: Wire, kind: str, fields: JSON, sentence: str
-) -> None:
+async def test_invalid_values_get_a_message(wire: Wire, kind: str, fields: JSON, sentence: str) -> None:
     world = wire.world
     named = {"nils": world.users["nils"], **{kind: world.project(kind) for kind in ("child", "archived")}}
     known = {key: named.get(value, value) for key, value in fields.items()}

@@ -65,9 +65,7 @@ async def test_link_create_search_and_show_work(office: Office, world: World, cl
     assert "High" in text_of(card)
 
 
-async def test_the_form_offers_choices_and_shows_rejections(
-    ana: Person, client: Client, world: World
-) -> None:
+async def test_the_form_offers_choices_and_shows_errors(ana: Person, client: Client, world: World) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.with_more_fields(await ana.form("New issue"))
     assert {"Issue type", "Status", "Priority", "Assignee", "Category", "Severity"} <= values_of(form).keys()
@@ -87,9 +85,7 @@ async def test_the_form_offers_choices_and_shows_rejections(
     assert {field.name: field.value for field in issue.custom_fields if field.value} == given
 
 
-async def test_text_in_any_script_is_kept_as_typed(
-    office: Office, ana: Person, client: Client, world: World
-) -> None:
+async def test_text_in_any_script_is_kept(office: Office, ana: Person, client: Client, world: World) -> None:
     for text in world.some(TEXTS):
         await ana.command("/issue new project:lab")
         form = await ana.form("New issue")
@@ -172,9 +168,7 @@ async def test_new_issues_take_files_up_to_the_limit(ana: Person, client: Client
     assert kept == [("d.csv", "Renamed", world.max_upload)]
 
 
-async def test_an_administrator_creates_an_account_that_is_linked_immediately(
-    office: Office, world: World, client: Client
-) -> None:
+async def test_administrators_create_linked_accounts(office: Office, world: World, client: Client) -> None:
     await office.link(CHRIS, world.keys["chris"])
     chris, gwen = Person(office, CHRIS), Person(office, "U0GWEN001")
     await chris.command("/tracker user new @gwen")
@@ -227,9 +221,7 @@ async def test_time_is_logged_and_edited(ana: Person, client: Client, world: Wor
     assert await minutes() == 90
 
 
-async def test_a_digest_lists_new_issues_that_users_can_take(
-    office: Office, ana: Person, world: World, client: Client
-) -> None:
+async def test_a_digest_lists_new_issues(office: Office, ana: Person, world: World, client: Client) -> None:
     await ana.ask("/issue new From before the digest project:webshop-search")
     set_up = await ana.ask("/digest add webshop-search hourly tz:UTC")
     assert "Digest 1 is set up" in text_of(set_up)

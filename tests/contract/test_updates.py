@@ -239,9 +239,7 @@ async def test_bot_changes_what_was_typed(office: Office, wire: Wire, world: Wor
     assert "didn't save" not in text_of(answer)
 
 
-async def test_bot_keeps_what_someone_else_changed_meanwhile(
-    office: Office, wire: Wire, world: World
-) -> None:
+async def test_bot_keeps_what_somebody_else_changed(office: Office, wire: Wire, world: World) -> None:
     number = await new(wire, tracker_id=world.trackers["Feature"])
     await office.link(ANA, world.keys["ana"])
     ana = Person(office, ANA)
@@ -269,9 +267,7 @@ async def test_bot_offers_the_statuses_of_the_role(office: Office, wire: Wire, w
     assert "New or Closed." in refused
 
 
-async def test_a_changed_issue_is_listed_by_number_and_time_with_its_public_comments(
-    wire: Wire, world: World
-) -> None:
+async def test_changed_issues_are_listed_with_their_public_comments(wire: Wire, world: World) -> None:
     """What the bot relies on for the threads that follow issues."""
     numbers = [await new(wire) for _ in range(2)]
     await change(wire, numbers[0], "ana", status_id=world.statuses["Closed"], notes="For everyone")

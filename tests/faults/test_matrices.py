@@ -143,9 +143,7 @@ async def run(
 
 @LIMITED
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_service_faults_are_reported_truthfully_and_writes_happen_once(
-    part: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+async def test_service_faults_repeat_no_write(part: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     names = [scenario.name for scenario in sampled(0)]
 
     def cells(name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
@@ -156,9 +154,7 @@ async def test_service_faults_are_reported_truthfully_and_writes_happen_once(
 
 @LIMITED
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_slack_faults_are_reported_truthfully_and_writes_happen_once(
-    part: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+async def test_slack_faults_repeat_no_write(part: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     names = [scenario.name for scenario in sampled(1)]
     turns: dict[str, int] = defaultdict(lambda: part * 14)
 
@@ -201,7 +197,7 @@ fail too, and what the bot says. The first four once broke a rule.
 """
 
 
-async def test_lost_requests_and_answers_are_reported_in_these_words(
+async def test_lost_requests_are_reported_in_these_words(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     def cells(name: str, _: Sequence[str]) -> Iterator[ServiceCell]:

@@ -77,9 +77,7 @@ async def test_bot_opens_another_socket_when_slack_asks(ana: Person, wire: Slack
         ["307 elsewhere"],
     ],
 )
-async def test_bot_reconnects_despite_repeated_failures(
-    ana: Person, wire: SlackWire, faults: list[str]
-) -> None:
+async def test_bot_reconnects_despite_failures(ana: Person, wire: SlackWire, faults: list[str]) -> None:
     wire.faults = [("socket", fault) for fault in faults]
 
     wire.cut()

@@ -76,9 +76,7 @@ def days_in(zone: str, since: date | None = None) -> set[date]:
 
 @pytest.mark.parametrize("how", [FAILS, ODD])
 @pytest.mark.parametrize("zone", ZONES)
-async def test_the_last_known_zone_counts_while_slack_tells_none(
-    ana: Person, slack: Slack, zone: str, how: str
-) -> None:
+async def test_the_last_known_zone_counts_meanwhile(ana: Person, slack: Slack, zone: str, how: str) -> None:
     office, number = ana.office, ana.office.public_issue().id
     lives_in(office, ana, zone)
     before = datetime.now(ZoneInfo(zone)).date()
@@ -169,9 +167,7 @@ async def test_without_a_zone_the_rest_works(office: Office, ana: Person, slack:
     await ana.home_saying("Show all ")
 
 
-async def test_forms_ask_for_the_day_and_the_zone_that_are_unknown(
-    office: Office, ana: Person, slack: Slack
-) -> None:
+async def test_forms_ask_for_an_unknown_day_and_zone(office: Office, ana: Person, slack: Slack) -> None:
     number = office.public_issue().id
     slack.lose_zones()
 
@@ -204,9 +200,7 @@ async def test_try_again_searches_once_slack_tells_the_zone(ana: Person, slack: 
     assert "Web Shop" in text_of(found)
 
 
-async def test_a_day_that_has_not_begun_anywhere_asks_without_a_zone(
-    office: Office, ana: Person, slack: Slack
-) -> None:
+async def test_a_future_day_anywhere_asks_without_a_zone(office: Office, ana: Person, slack: Slack) -> None:
     number = office.public_issue().id
     slack.lose_zones()
     before = written(office)

@@ -77,9 +77,7 @@ def test_an_invalid_setting_is_named_without_its_value(command: Command, name: s
     ],
 )
 @pytest.mark.parametrize("arguments", [("run",), ("db", "upgrade"), ("keys", "rotate")], ids=" ".join)
-def test_database_connection_errors_never_contain_the_password(
-    command: Command, arguments: tuple[str, ...], address: str
-) -> None:
+def test_database_errors_have_no_password(command: Command, arguments: tuple[str, ...], address: str) -> None:
     result = command(*arguments, DATABASE_URL=address)
 
     assert result.exit_code == 2

@@ -60,9 +60,7 @@ async def decoy_server() -> AsyncIterator[tuple[str, list[bytes]]]:
 
 
 @pytest.mark.skipif(not (PROC / "net/tcp").exists(), reason="needs Linux: it looks at the process's sockets")
-async def test_sandbox_makes_no_outside_connections_and_uses_no_real_token(
-    decoy_server: tuple[str, list[bytes]], tmp_path: Path
-) -> None:
+async def test_sandbox_connects_nowhere_else(decoy_server: tuple[str, list[bytes]], tmp_path: Path) -> None:
     elsewhere, received = decoy_server
     variables = {
         **dict.fromkeys(PROXIES, elsewhere),

@@ -112,9 +112,7 @@ TEMPORARY = {
 
 
 @pytest.mark.parametrize("name", TEMPORARY)
-async def test_a_read_is_tried_three_times_after_temporary_failures(
-    client: Client, service: Service, key: SecretStr, name: str
-) -> None:
+async def test_a_read_is_tried_3_times(client: Client, service: Service, key: SecretStr, name: str) -> None:
     service.replies = [TEMPORARY[name], TEMPORARY[name], Reply(body=USER)]
     await read(client, key)
     assert len(service.asked) == 3
@@ -162,9 +160,7 @@ async def test_a_write_without_a_usable_answer_has_unknown_outcome(
         {"issues": [{}], "total_count": 1},
     ],
 )
-async def test_a_malformed_list_raises_service_broken(
-    client: Client, service: Service, key: SecretStr, body: object
-) -> None:
+async def test_malformed_lists_fail(client: Client, service: Service, key: SecretStr, body: object) -> None:
     service.reply(body)
 
     with pytest.raises(errors.ServiceBroken) as caught:
@@ -186,9 +182,7 @@ async def test_an_answer_above_the_size_limit_is_an_error(service: Service, key:
 
 @pytest.mark.parametrize("fault", ["hang", "stall"])
 @pytest.mark.parametrize("timeouts", [Timeouts(read=0.3), Timeouts(total=0.2)])
-async def test_a_call_without_an_answer_times_out(
-    service: Service, key: SecretStr, fault: str, timeouts: Timeouts
-) -> None:
+async def test_calls_have_a_timeout(service: Service, key: SecretStr, fault: str, timeouts: Timeouts) -> None:
     service.fault(fault)
     async with Client(service.url, timeout=timeouts) as client:
         with pytest.raises(errors.TimedOut):
@@ -199,9 +193,7 @@ async def test_a_call_without_an_answer_times_out(
     assert len(service.asked) == 2
 
 
-async def test_an_upload_is_canceled_if_its_source_stalls(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_a_stalling_source_cancels_an_upload(client: Client, service: Service, key: SecretStr) -> None:
     service.reply(b"")
 
     async def stalling() -> AsyncIterator[bytes]:

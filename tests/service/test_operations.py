@@ -10,9 +10,7 @@ from tests.service.scripted import Service
 
 
 @pytest.mark.parametrize(("offset", "limit"), [(-1, 100), (0, 0), (0, 101)])
-async def test_invalid_page_bounds_raise_value_error(
-    client: Client, key: SecretStr, offset: int, limit: int
-) -> None:
+async def test_invalid_pages_raise_an_error(client: Client, key: SecretStr, offset: int, limit: int) -> None:
     with pytest.raises(ValueError, match="limit"):
         await client.list_issues(key, IssueFilters(), offset=offset, limit=limit)
 

@@ -10,18 +10,14 @@ from bot.service.client import Client
 from tests.service.scripted import Reply, Service
 
 
-async def test_an_endpoint_noted_as_missing_is_not_called(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_a_missing_endpoint_is_not_called(client: Client, service: Service, key: SecretStr) -> None:
     client.optional.note_missing("get_issue")
 
     assert await client.optional.get_issue(key, 7) is None
     assert service.asked == []
 
 
-async def test_an_endpoint_in_constant_use_is_called_again(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_an_endpoint_in_use_is_called_again(client: Client, service: Service, key: SecretStr) -> None:
     client.optional.remembered = 0.3
     service.reply({"issue": {"id": 7}})
 
@@ -63,9 +59,7 @@ async def test_one_404_to_a_list_is_asked_again(client: Client, service: Service
     assert await client.optional.trackers(key) is not None
 
 
-async def test_a_404_for_one_resource_does_not_affect_others(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_a_404_for_one_resource_is_its_own(client: Client, service: Service, key: SecretStr) -> None:
     optional = client.optional
     service.reply(status=404)
     assert [await optional.get_issue(key, 8), await optional.versions(key, 1)] == [None, None]
@@ -75,9 +69,7 @@ async def test_a_404_for_one_resource_does_not_affect_others(
     assert await optional.versions(key, 2) == ()
 
 
-async def test_members_are_read_page_by_page_and_inactive_choices_left_out(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_members_and_choices_are_read_whole(client: Client, service: Service, key: SecretStr) -> None:
     for member in ({"id": 1, "user": {"id": 5}}, {"id": 2, "group": {"id": 6}, "roles": [{"id": 3}]}):
         service.reply({"memberships": [member], "total_count": 2})
     service.reply({"issue_priorities": [{"id": 1, "name": "Low"}, {"id": 2, "active": False}]})

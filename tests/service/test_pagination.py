@@ -95,9 +95,7 @@ async def test_a_list_that_cannot_be_walked_raises_an_error(
         await all_ids(client, key)
 
 
-async def test_long_descriptions_are_truncated_in_lists(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_long_descriptions_are_cut_in_lists(client: Client, service: Service, key: SecretStr) -> None:
     Tracker(service, range(1, 3)).size = 50_000
 
     for issue in (await client.list_issues(key, BY_ID)).items:
@@ -115,9 +113,7 @@ async def test_issues_by_id(client: Client, service: Service, key: SecretStr, ca
     assert all(asked.query["status_id"] == "*" for asked in service.asked)
 
 
-async def test_pages_are_prefetched_in_parallel_up_to_a_limit(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_pages_are_read_ahead_up_to_a_limit(client: Client, service: Service, key: SecretStr) -> None:
     tracker = Tracker(service, range(1, 3001))
     tracker.delay = 0.05
 
@@ -146,9 +142,7 @@ async def test_an_error_on_a_later_page_is_raised(client: Client, service: Servi
         await all_ids(client, key)
 
 
-async def test_every_project_appears_once_in_the_services_order(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_projects_are_listed_once_in_order(client: Client, service: Service, key: SecretStr) -> None:
     tracker = Tracker(service, range(1, 260))
     tracker.ids.reverse()
     expected = list(tracker.ids)
@@ -164,9 +158,7 @@ async def test_every_project_appears_once_in_the_services_order(
     st.integers(0, 400),
 )
 @example(changes=[(0, 0, False)] * 15 + [(0, 1, False), (0, 5, True)], cap=2, count=18)
-def test_rows_that_stay_are_found_exactly_once(
-    changes: list[tuple[int, int, bool]], cap: int, count: int
-) -> None:
+def test_rows_that_stay_are_found_once(changes: list[tuple[int, int, bool]], cap: int, count: int) -> None:
     ids = list(range(1, 2 * count, 2))
     stayed = set(ids)
     pending = iter(changes)

@@ -57,9 +57,7 @@ async def test_absent_null_and_invalid_values(client: Client, service: Service, 
     assert (odd.estimated_hours, odd.spent_hours) == (None, Decimal("0.33"))
 
 
-async def test_an_issue_is_private_unless_the_service_says_otherwise(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_an_issue_is_private_by_default(client: Client, service: Service, key: SecretStr) -> None:
     rows = ({"id": 1}, *({"id": 2, "is_private": value} for value in (None, "perhaps", False)))
 
     found = await listed(client, service, key, *rows)

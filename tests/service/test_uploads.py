@@ -13,18 +13,14 @@ from tests.support.wording import worded
 
 
 @pytest.mark.parametrize("size", [2, 4])
-async def test_an_upload_with_the_wrong_size_raises_value_error(
-    client: Client, service: Service, key: SecretStr, size: int
-) -> None:
+async def test_a_wrong_size_raises_error(client: Client, service: Service, key: SecretStr, size: int) -> None:
     service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
 
     with pytest.raises(ValueError, match="its size"):
         await client.upload_file(key, pieces(b"one"), size=size)
 
 
-async def test_errors_of_an_uploads_source_pass_through(
-    client: Client, service: Service, key: SecretStr
-) -> None:
+async def test_errors_of_an_uploads_source_pass(client: Client, service: Service, key: SecretStr) -> None:
     service.reply({"upload": {"id": 9, "token": "9.abc"}}, 201)
 
     with pytest.raises(LookupError, match="gone"):

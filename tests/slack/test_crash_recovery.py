@@ -332,9 +332,7 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
 
 
 @pytest.mark.parametrize("created", [True, False])
-async def test_a_workflow_step_that_a_crash_cut_off_creates_one_issue(
-    ana: Person, service: Tracker, *, created: bool
-) -> None:
+async def test_a_crashed_step_makes_one_issue(ana: Person, service: Tracker, *, created: bool) -> None:
     office, dead = ana.office, crashed(ana.office)
     assert (await dead.jobs.claim(f"step:{TEAM}:Fx1")).won
     if created:
@@ -359,9 +357,7 @@ async def test_a_workflow_step_that_a_crash_cut_off_creates_one_issue(
 
 
 @pytest.mark.parametrize("cut_off", ["the issue's answer", "the post", "the post's answer"])
-async def test_a_reaction_that_a_stop_cut_off_creates_one_issue(
-    ana: Person, wire: Wire, service: Tracker, cut_off: str
-) -> None:
+async def test_a_stopped_reaction_makes_one(ana: Person, wire: Wire, service: Tracker, cut_off: str) -> None:
     slack, channel = ana.office.slack_wire, ana.office.channel_id("general")
     assert slack
     await ana.ask("/tracker default webshop")
@@ -396,9 +392,7 @@ async def test_a_reaction_that_a_stop_cut_off_creates_one_issue(
     assert made() == 1
 
 
-async def test_an_issue_that_was_hidden_before_it_was_announced_stays_hidden(
-    ana: Person, service: Tracker
-) -> None:
+async def test_an_issue_hidden_before_its_post_stays_hidden(ana: Person, service: Tracker) -> None:
     slack = ana.office.slack_wire
     assert slack
     await ana.ask("/tracker default webshop")

@@ -161,9 +161,7 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
         ("/digest add webshop daily 9 -tracker:suport", "Use Support", "Excluding issue type Support"),
     ],
 )
-async def test_a_misspelled_name_is_corrected_by_one_press(
-    ana: Person, *, typed: str, label: str, done: str
-) -> None:
+async def test_a_press_corrects_a_misspelled_name(ana: Person, *, typed: str, label: str, done: str) -> None:
     asked = await ana.ask(typed)
     assert button_saying(asked["blocks"], "Open form")
 
@@ -189,9 +187,7 @@ async def test_a_name_that_is_typed_twice_has_no_button(ana: Person) -> None:
         ("/issue serach cart", "Use search", "Subject contains the word: cart"),
     ],
 )
-async def test_a_misspelled_verb_is_corrected_by_one_press(
-    ana: Person, *, typed: str, label: str, done: str
-) -> None:
+async def test_a_press_corrects_a_misspelled_verb(ana: Person, *, typed: str, label: str, done: str) -> None:
     await ana.ask("/digest add webshop daily 9")
     asked = await ana.ask(typed)
     assert "Did you mean `/" in text_of(asked)

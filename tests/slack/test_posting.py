@@ -82,9 +82,7 @@ async def test_failed_posts_are_reported_and_never_retried(
         assert time.monotonic() - began >= 0.2
 
 
-async def test_reads_are_retried_and_only_short_rate_limits_are_waited_out(
-    ana: Person, wire: SlackWire
-) -> None:
+async def test_reads_are_retried_and_wait_for_short_rate_limits(ana: Person, wire: SlackWire) -> None:
     slack, channel = ana.office.bot.slack, ana.office.channel_id("general")
     calls(wire)
     wire.faults = [("users.info", "lose the request"), (POST, "429:0")]

@@ -22,9 +22,7 @@ ENTRY = Entry(
 )
 
 
-async def test_created_issues_are_their_users_and_their_messages_latest_first(
-    store: Store, ana: Owner, ben: Owner
-) -> None:
+async def test_created_issues_are_found_by_user_and_message(store: Store, ana: Owner, ben: Owner) -> None:
     issues = store.created_issues
 
     async def found() -> list[list[int]]:
@@ -53,9 +51,7 @@ async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner,
     assert await store.time_entries.minutes(ana, MONDAY, MONDAY) == 20
 
 
-async def test_a_changed_entry_keeps_its_post_and_one_of_another_service_has_none(
-    store: Store, ana: Owner
-) -> None:
+async def test_a_changed_entry_keeps_its_post_in_its_own_service(store: Store, ana: Owner) -> None:
     entries, post = store.time_entries, EntryPost("C1", None, "10.1")
     await entries.add(ana, ENTRY)
     await entries.announced(ana, ENTRY.id, post)

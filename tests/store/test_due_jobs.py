@@ -65,9 +65,7 @@ async def test_a_job_that_is_done_again_is_due_at_its_time(processes: Processes)
 
 
 @pytest.mark.parametrize("outcome", [Done(), Again(START + DAY, "again"), Later(60, content="later")])
-async def test_what_is_put_while_a_job_is_done_is_done_next(
-    processes: Processes, outcome: JobOutcome
-) -> None:
+async def test_a_job_put_during_its_work_is_done_next(processes: Processes, outcome: JobOutcome) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
     held = await taken(jobs)
@@ -81,9 +79,7 @@ async def test_what_is_put_while_a_job_is_done_is_done_next(
 
 
 @pytest.mark.parametrize("outcome", [Done(), Again(START + 9 * DAY, "again")])
-async def test_the_age_of_a_job_counts_from_what_was_put_while_it_was_sent(
-    processes: Processes, outcome: JobOutcome
-) -> None:
+async def test_a_jobs_age_counts_from_the_latest_put(processes: Processes, outcome: JobOutcome) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
     held = await taken(jobs)
@@ -108,9 +104,7 @@ async def go_on(jobs: Jobs, job: Job, also: Statement) -> None:
 
 
 @pytest.mark.parametrize("settle", [done, again, go_on])
-async def test_only_the_process_that_has_a_job_changes_anything_with_it(
-    processes: Processes, settle: Settle
-) -> None:
+async def test_only_its_holder_changes_anything_with_a_job(processes: Processes, settle: Settle) -> None:
     paused, other = processes.start(), processes.start()
     await processes.pass_time()
     await paused.jobs.put(KIND, "1", "")
@@ -146,7 +140,7 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     assert (after.sending, after.tried_at, after.searched_to) == ("the second request", second, None)
 
 
-async def test_a_canceled_job_is_its_holders_no_more_even_once_it_is_taken_again(
+async def test_a_canceled_job_leaves_its_holder_for_good(
     processes: Processes,
 ) -> None:
     jobs = processes.start().jobs
@@ -236,7 +230,7 @@ async def test_what_is_to_be_done_is_kept_however_old_it_is(processes: Processes
     assert await jobs.put_done("done")
 
 
-async def test_what_a_process_was_sending_when_it_left_is_looked_up_once_it_must_have_arrived(
+async def test_an_interrupted_post_is_looked_up_after_its_arrival(
     processes: Processes,
 ) -> None:
     leaving, other = processes.start().jobs, processes.start().jobs

@@ -52,9 +52,7 @@ async def test_who_tried_is_kept_until_the_work_begins_anew(processes: Processes
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), OutcomeUnknown("PUT", "/issues/1.json")])
-async def test_work_of_unknown_outcome_stays_unknown_until_it_is_done(
-    processes: Processes, error: BaseException
-) -> None:
+async def test_uncertain_work_stays_so_until_it_is_done(processes: Processes, error: BaseException) -> None:
     claims = processes.start().jobs
     for failure in (error, ValueError()):
         with pytest.raises(type(failure)):
@@ -156,9 +154,7 @@ async def test_no_process_counts_as_dead_after_a_database_outage(processes: Proc
     assert await observer.jobs.take(KIND, 9) == []
 
 
-async def test_requests_finished_during_a_database_outage_are_recorded_later(
-    database: Database, store: Store
-) -> None:
+async def test_requests_done_in_an_outage_are_recorded_later(database: Database, store: Store) -> None:
     held = text("select count(*) from jobs where holder is not null")
 
     async def none() -> bool:

@@ -32,9 +32,7 @@ async def test_saved_input_expires_after_a_day(store: Store, database: Database,
         assert await store.saved_input.get(ana, saved) == found
 
 
-async def test_one_input_is_kept_under_a_name_for_each_user_and_the_later_one_stays(
-    store: Store, ana: Owner, ben: Owner
-) -> None:
+async def test_each_user_has_one_input_under_a_name(store: Store, ana: Owner, ben: Owner) -> None:
     now = datetime.now(UTC)
     for seconds, text in ((0, "first"), (2, "last"), (1, "typed before the last")):
         at = now + timedelta(seconds=seconds)

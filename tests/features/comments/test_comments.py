@@ -40,9 +40,7 @@ async def refused(person: Person, message: JSON, values: JSON) -> JSON:
     return await person.form_saying("Comment", "already on #")
 
 
-async def test_a_comment_is_added_as_it_is_typed_or_written_in_the_form(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, linked_ben: Person) -> None:
     url, before = f"{office.tracker.url}/issues/{NUMBER}", len(notes(office))
     for typed in (f"{NUMBER} comment", f"comment {NUMBER}", f"#{NUMBER} note", f"Comment on {url}"):
         said = text_of(

@@ -27,9 +27,7 @@ def written(service: Tracker) -> list[str]:
 
 
 @pytest.mark.parametrize("service", ["no history"], indirect=True)
-async def test_a_comment_whose_answer_is_lost_is_left_to_the_user_without_a_history(
-    wired: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_a_lost_comment_is_left_to_the_user(wired: Person, wire: Wire, service: Tracker) -> None:
     wire.faults = ["lose the answer"]
 
     said = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
@@ -78,9 +76,7 @@ async def test_one_404_to_a_change_is_asked_again(wired: Person, wire: Wire, ser
     assert "Commented on" in text_of(await wired.ask(OTHER))
 
 
-async def test_an_issue_that_is_gone_stops_no_other_change(
-    wired: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_a_deleted_issue_stops_no_other_change(wired: Person, wire: Wire, service: Tracker) -> None:
     await hold_up(wired, wire)
     service.data.issues.pop(NUMBER)
 
@@ -126,9 +122,7 @@ async def test_a_comment_that_the_service_drops_is_not_called_added(wired: Perso
     assert "Open form" in said
 
 
-async def test_an_earlier_comment_with_the_same_text_is_not_the_lost_one(
-    wired: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_an_older_equal_comment_is_not_it(wired: Person, wire: Wire, service: Tracker) -> None:
     command = f"/issue {NUMBER} comment {TEXT}"
     await wired.ask(command)
     wire.faults = ["lose the request"]
@@ -142,9 +136,7 @@ async def test_an_earlier_comment_with_the_same_text_is_not_the_lost_one(
 
 
 @pytest.mark.parametrize("service", ["no history"], indirect=True)
-async def test_asks_before_repeating_work_that_the_service_cant_show(
-    wired: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_asks_before_repeating_uncertain_work(wired: Person, wire: Wire, service: Tracker) -> None:
     message = await wired.say(f"{TEXT} #{NUMBER}")
     await wired.shortcut("comment_from_message", message)
     form = await wired.form("Comment")

@@ -205,9 +205,7 @@ async def test_resume_in_blocked_channel_explains_how_to_fix_it(office: Office, 
 # Permissions
 
 
-async def test_unlinked_user_links_first_and_the_command_continues(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_unlinked_user_links_and_the_command_goes_on(office: Office, ana: Person, ben: Person) -> None:
     await ana.ask(WEB)
     listed = await ben.ask("/digest")
 
@@ -220,9 +218,7 @@ async def test_unlinked_user_links_first_and_the_command_continues(
     assert (await stored(office)).paused is Pause.PERSON
 
 
-async def test_user_without_project_access_cannot_act_on_digest(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_users_without_access_are_refused(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(HIDDEN)
     before = await stored(office)
 
@@ -235,9 +231,7 @@ async def test_user_without_project_access_cannot_act_on_digest(
     assert await stored(office) == before
 
 
-async def test_user_with_project_access_can_pause_and_take_ownership(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_users_with_access_can_take_over(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(WEB)
     listed = await linked_ben.ask("/digest")
     paused = await linked_ben.after(linked_ben.press(listed, "Pause"))
@@ -259,9 +253,7 @@ async def test_user_with_project_access_can_pause_and_take_ownership(
     assert digest.paused is None
 
 
-async def test_only_the_owner_can_act_from_another_channel(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_only_owners_act_in_other_channels(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(WEB)
     linked_ben.channel = ana.channel = "mobile"
 

@@ -41,9 +41,7 @@ async def test_channels_and_owners_have_no_more_digests_than_the_limit(digests: 
         assert "You already own 50 digests, the maximum. Remove one" in text_of(answer)
 
 
-async def test_a_digest_of_more_issues_than_a_database_takes_parameters_goes_on(
-    tmp_path: Path, url_of_postgresql: str
-) -> None:
+async def test_issues_may_outnumber_the_databases_parameters(tmp_path: Path, url_of_postgresql: str) -> None:
     timings = replace(QUIET, fresh=3600)
     async with Digests(tmp_path, url_of_postgresql, timings=timings).opened("ana") as digests:
         digest = await digests.add()

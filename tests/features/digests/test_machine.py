@@ -209,9 +209,7 @@ class Machine(RuleBasedStateMachine):
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_digests_post_every_issue_once_whatever_happens(
-    dialect: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_digests_post_every_issue_once(dialect: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     server = request.getfixturevalue("postgresql") if dialect == "postgresql" else ""
 
     async def office() -> Digests:

@@ -167,9 +167,7 @@ Shows what Ana Ruiz can see, except private issues · Digest 3 · `/digest` to m
         ("cron 0 9 * * 1-5", (4,), None),
     ],
 )
-def test_periods_are_compared_in_text_and_chart(
-    schedule: str, periods: tuple[int, ...], said: str | None
-) -> None:
+def test_a_chart_compares_the_periods(schedule: str, periods: tuple[int, ...], said: str | None) -> None:
     plan = replace(PLAN, schedule=schedule)
     since = "Since <20, 08:00> · as of <23, 08:00>"
 

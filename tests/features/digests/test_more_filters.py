@@ -196,9 +196,7 @@ async def test_the_form_reads_fields_and_a_query_as_the_command_does(office: Off
     assert (plan.custom_fields, plan.query) == ((FieldValue(REFERENCE, "K-7", "Customer reference"),), None)
 
 
-async def test_somebody_edits_a_digest_of_a_query_that_they_do_not_see(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_an_unseen_query_survives_an_edit(office: Office, ana: Person, linked_ben: Person) -> None:
     office.tracker.data.queries[WAITING].owner_id = user_id(office, "ana")
     await ana.ask(FILTERED)
     before = (await stored(office)).plan
@@ -291,9 +289,7 @@ async def asked_of_all(office: Office, ana: Person, kind: str) -> Issue:
 
 
 @pytest.mark.parametrize("kind", ["due", "stale"])
-async def test_old_issues_of_a_query_hide_no_due_and_stale_ones(
-    office: Office, ana: Person, kind: str
-) -> None:
+async def test_old_issues_of_a_query_hide_no_due_ones(office: Office, ana: Person, kind: str) -> None:
     issue = await asked_of_all(office, ana, kind)
     crowd(office, issue.updated_on - timedelta(days=900), CLOSED)
     crowd(office, issue.created_on, CLOSED, due_date=None)
@@ -305,9 +301,7 @@ async def test_old_issues_of_a_query_hide_no_due_and_stale_ones(
 
 
 @pytest.mark.parametrize("kind", ["due", "stale"])
-async def test_a_query_that_is_too_large_is_said_to_be_and_counted(
-    office: Office, ana: Person, kind: str
-) -> None:
+async def test_a_query_that_is_too_large_is_reported(office: Office, ana: Person, kind: str) -> None:
     issue = await asked_of_all(office, ana, kind)
     long_ago = issue.updated_on - timedelta(days=900)
     other = report(office, "In no query", NEW)

@@ -36,9 +36,7 @@ async def test_command_on_anothers_digest_asks_for_confirmation(ana: Person, lin
         assert "your *Web Shop* digest in <#C0GENERAL01>" in text_of(told[-1])
 
 
-async def test_button_asks_again_after_the_owner_changed(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_button_asks_again_for_a_new_owner(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(WEB)
     listed = await ana.ask("/digest")
     await linked_ben.press(await linked_ben.ask("/digest"), "Take ownership")
@@ -87,9 +85,7 @@ async def test_edit_form_names_the_owner_who_is_notified(ana: Person, linked_ben
     assert f"<@{linked_ben.user_id}> edited your *Web Shop* digest" in told
 
 
-async def test_edit_asks_again_after_the_owner_changed(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_edit_asks_again_for_a_new_owner(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(WEB)
     before = await stored(office)
     await ana.command("/digest edit 1")
@@ -127,9 +123,7 @@ async def test_undo_restores_a_removed_digest(office: Office, ana: Person, linke
     assert "Digest 1 can't be restored anymore" in text_of(again)
 
 
-async def test_undo_keeps_pause_and_needs_same_permission_as_removal(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_undo_keeps_the_pause_and_permissions(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask(HIDDEN)
     await ana.ask("/digest pause")
     gone = await ana.after(ana.press(await ana.ask("/digest"), "Remove"))

@@ -194,7 +194,7 @@ async def test_a_post_that_stays_unverifiable_for_a_day_is_given_up(digests: Dig
     assert f"#{issue.id} The next one" in text_of(post)
 
 
-async def test_what_was_asked_for_is_looked_for_for_a_day_whenever_the_next_digest_is_due(
+async def test_a_post_sent_by_command_is_looked_for_for_a_day(
     digests: Digests,
 ) -> None:
     await digests.add(schedule="cron 0 9 29 2 *")

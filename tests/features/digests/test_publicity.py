@@ -119,9 +119,7 @@ async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
 
 
 @pytest.mark.parametrize("hidden", [True, False])
-async def test_a_subprojects_issues_stay_out_of_a_public_projects_digest(
-    digests: Digests, *, hidden: bool
-) -> None:
+async def test_subprojects_stay_out_of_a_public_projects_digest(digests: Digests, *, hidden: bool) -> None:
     digests.office.tracker.data.projects[MOBILE].parent_id = WEBSHOP
     hide(digests, hidden=hidden, project=MOBILE)
     await digests.add(empty=True)
@@ -135,7 +133,7 @@ async def test_a_subprojects_issues_stay_out_of_a_public_projects_digest(
     assert "In the subproject" not in text_of(post)
 
 
-async def test_a_slow_service_delays_a_digest_but_does_not_keep_it_from_being_posted(
+async def test_a_slow_service_only_delays_a_digest(
     digests: Digests,
 ) -> None:
     await digests.add()

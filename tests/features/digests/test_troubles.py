@@ -189,7 +189,7 @@ async def test_owner_is_notified_once_after_a_day_of_failures(digests: Digests) 
     assert digests.covered(digest) == {issue.id}
 
 
-async def test_a_digest_whose_schedule_changed_while_it_was_posted_is_not_called_late(
+async def test_a_schedule_changed_during_a_post_is_not_late(
     digests: Digests,
 ) -> None:
     digest = await digests.add()
@@ -267,7 +267,7 @@ async def test_a_run_ends_whose_digest_is_deleted_while_it_is_posted(digests: Di
     await running
 
 
-async def test_a_digest_that_was_taken_over_is_not_posted_with_the_former_owners_key(
+async def test_a_former_owners_key_posts_no_digest(
     digests: Digests,
 ) -> None:
     digest = await digests.add()

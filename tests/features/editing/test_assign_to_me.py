@@ -70,9 +70,7 @@ async def post_digest(office: Office, person: Person) -> JSON:
     return await person.after(run_due_after(office, timedelta(days=2)))
 
 
-async def test_a_double_click_in_a_digest_assigns_once_and_the_digest_stays_as_of_its_time(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_a_double_click_in_a_digest_assigns_once(office: Office, ana: Person, ben: Person) -> None:
     issue = new_issue(office.tracker)
     digest = await post_digest(office, ana)
     assert " · as of <!date^" in text_of(digest)
@@ -122,9 +120,7 @@ class TestLostResponses:
     def service(self) -> Tracker:
         return demo_tracker()
 
-    async def test_reports_whether_a_lost_assignment_was_saved(
-        self, wired: Person, wire: Wire, service: Tracker
-    ) -> None:
+    async def test_reports_a_lost_assignment(self, wired: Person, wire: Wire, service: Tracker) -> None:
         done, lost, late = (new_issue(service, subject) for subject in ("One", "Two", "Three"))
         cards = [await wired.ask(f"/issue {issue.id}") for issue in (done, lost, late)]
         wire.faults = ["lose the answer", "lose the request"]

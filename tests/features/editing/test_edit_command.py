@@ -103,9 +103,7 @@ async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(ana: Person, 
         await ana.close(form)
 
 
-async def test_names_the_statuses_that_the_user_can_choose(
-    office: Office, ana: Person, linked_ben: Person, issue: Issue
-) -> None:
+async def test_lists_allowed_statuses(office: Office, ana: Person, linked_ben: Person, issue: Issue) -> None:
     number = (await new_issue(office, linked_ben)).id
     answer = text_of(await linked_ben.ask(f"/issue {number} status:rejected"))
     assert f"doesn't let you set #{number} to Rejected. Choose New" in answer
@@ -119,9 +117,7 @@ async def test_names_the_statuses_that_the_user_can_choose(
     button_saying(reopened["blocks"], "Open form")
 
 
-async def test_a_status_that_only_the_new_tracker_allows_is_set_with_it(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_status_is_set_with_its_new_tracker(office: Office, ana: Person, issue: Issue) -> None:
     office.tracker.data.statuses[RESOLVED].trackers = frozenset({SUPPORT})
     assert f"let you set #{issue.id} to Resolved" in text_of(await ana.ask(f"/issue {issue.id} resolved"))
 

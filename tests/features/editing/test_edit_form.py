@@ -96,9 +96,7 @@ async def test_two_refusals_stand_at_their_fields(ana: Person, issue: Issue) -> 
 
 
 @pytest.mark.parametrize("estimate", [4 / 3, 123_456.0, 0.004])
-async def test_what_the_form_cannot_read_stays_unless_changed(
-    ana: Person, issue: Issue, estimate: float
-) -> None:
+async def test_values_the_form_cannot_read_are_kept(ana: Person, issue: Issue, estimate: float) -> None:
     issue.estimated_hours = estimate
     form = await edit(ana, issue)
 
@@ -108,9 +106,7 @@ async def test_what_the_form_cannot_read_stays_unless_changed(
     assert "isn't a duration" in str(await ana.errors())
 
 
-async def test_a_comma_before_thousandths_means_the_same_wherever_hours_are_entered(
-    office: Office, ana: Person
-) -> None:
+async def test_a_comma_means_the_same_wherever_hours_are_entered(office: Office, ana: Person) -> None:
     await ana.ask("/issue new Typed project:webshop estimate:1,125")
     issue = office.newest_issue()
     hours = [issue.estimated_hours]
@@ -141,9 +137,7 @@ async def test_list_values_may_be_longer_than_options(office: Office, ana: Perso
     assert (first.custom[2], first.custom[3]) == ("K-9", [unknown])
 
 
-async def test_what_someone_else_changed_is_shown_and_not_overwritten(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_changes_of_others_are_not_overwritten(office: Office, ana: Person, issue: Issue) -> None:
     form = await edit(ana, issue)
     issue.done_ratio, issue.priority_id = 80, 3
     issue.updated_on = office.newest_issue().created_on + timedelta(days=3650)

@@ -128,9 +128,7 @@ async def test_says_which_fields_a_subtask_decides_now(office: Office, ana: Pers
     assert f"Tracker calculates #{issue.id}'s priority from its subtasks. Change it there." in said
 
 
-async def test_says_that_an_open_subtask_keeps_it_from_being_closed_again(
-    office: Office, chris: Person, issue: Issue
-) -> None:
+async def test_says_that_a_subtask_prevents_closing(office: Office, chris: Person, issue: Issue) -> None:
     await chris.ask(f"/issue {issue.id} close")
     answer = await chris.ask(f"/issue {issue.id} reopen")
     below = await new_issue(office, chris)
@@ -167,9 +165,7 @@ async def test_says_why_a_status_cannot_be_restored(office: Office, ana: Person,
     assert (issue.status_id, issue.done_ratio) == (CLOSED, 0)
 
 
-async def test_a_close_without_a_way_back_says_so_and_offers_no_undo(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_final_close_says_so_and_offers_no_undo(office: Office, ana: Person, issue: Issue) -> None:
     closed_for_good(office)
 
     answer = await ana.ask(f"/issue {issue.id} close")

@@ -41,9 +41,7 @@ async def about(person: Person, *texts: str) -> list[JSON]:
     return [m for m in await person.messages() if m["is_bot"] and any(text in text_of(m) for text in texts)]
 
 
-async def test_the_first_reaction_creates_an_issue_in_the_messages_thread(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_the_first_reaction_creates_an_issue(office: Office, ana: Person, linked_ben: Person) -> None:
     message = await turned_on(ana)
 
     await reacted(linked_ben, message)
@@ -60,9 +58,7 @@ async def test_the_first_reaction_creates_an_issue_in_the_messages_thread(
     assert office.newest_issue() is issue
 
 
-async def test_an_emoji_is_off_until_it_is_turned_on_and_after_it_is_turned_off(
-    office: Office, ana: Person
-) -> None:
+async def test_an_emoji_is_off_before_and_after_it_is_on(office: Office, ana: Person) -> None:
     assert "don't create issues" in text_of(await ana.ask("/tracker emoji"))
     early = await ana.say(SAID)
     await reacted(ana, early)
@@ -179,17 +175,13 @@ async def test_turning_it_on_says_which_scope_is_missing(office: Office, ana: Pe
     assert "don't create issues" in text_of(await ana.ask("/tracker emoji"))
 
 
-async def test_turning_it_on_where_the_bot_is_no_member_asks_to_be_invited(
-    office: Office, ana: Person
-) -> None:
+async def test_turning_it_on_elsewhere_asks_for_an_invitation(office: Office, ana: Person) -> None:
     office.workspace.state.kick(office.channel_id("general"), "U0ISSUEBOT")
 
     assert "/invite" in text_of(await ana.ask("/tracker emoji :ticket:"))
 
 
-async def test_simultaneous_reactions_create_one_issue(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_two_reactions_at_once_make_one_issue(office: Office, ana: Person, linked_ben: Person) -> None:
     message = await turned_on(ana)
 
     await asyncio.gather(ana.react(message), linked_ben.react(message))
@@ -212,9 +204,7 @@ async def test_an_issue_that_may_exist_is_looked_for_at_the_next_reaction(wired:
 
 
 @pytest.mark.parametrize("readable", [True, False])
-async def test_anothers_issue_that_may_exist_is_looked_for_with_their_key(
-    wired: Person, wire: Wire, *, readable: bool
-) -> None:
+async def test_anothers_issue_is_found_with_their_key(wired: Person, wire: Wire, *, readable: bool) -> None:
     office = wired.office
     message, ben = await turned_on(wired), Person(office, "U0BEN0001")
     await office.link(ben.user_id, KEYS["ben"])
@@ -233,9 +223,7 @@ async def test_anothers_issue_that_may_exist_is_looked_for_with_their_key(
     assert len(told) == (not readable)
 
 
-async def test_the_latest_attempt_that_may_have_created_the_issue_is_looked_up(
-    wired: Person, wire: Wire
-) -> None:
+async def test_the_latest_uncertain_attempt_is_looked_up(wired: Person, wire: Wire) -> None:
     office = wired.office
     message, ben = await turned_on(wired), Person(office, "U0BEN0001")
     await office.link(ben.user_id, KEYS["ben"])
@@ -252,9 +240,7 @@ async def test_the_latest_attempt_that_may_have_created_the_issue_is_looked_up(
     ("project", "told"),
     [("webshop", "Created"), ("security", "Created"), ("none", "I didn't create an issue")],
 )
-async def test_the_person_is_told_once_slack_takes_messages_again(
-    tmp_path: Path, project: str, told: str
-) -> None:
+async def test_the_person_is_notified_once_slack_works_again(tmp_path: Path, project: str, told: str) -> None:
     """Slack limits the announcement and every private answer."""
     wire, delays = SlackWire(), Delays(background_retry=0.1, channel_pace=0, workspace_pace=0)
     office = Office(tmp_path, slack_wire=wire, delays=delays)

@@ -81,9 +81,7 @@ async def requested(wire: Wire, what: str) -> None:
 
 
 @pytest.mark.parametrize("office", [Delays(lookups=(0.5,))], indirect=True)
-async def test_create_is_not_repeated_after_the_key_was_revoked(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_create_is_not_repeated_with_a_revoked_key(ana: Person, wire: Wire, service: Tracker) -> None:
     form = await form_for_new_issue(ana)
     wire.heal()
     wire.faults = ["pass", "lose the request"]

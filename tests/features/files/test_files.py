@@ -54,9 +54,7 @@ async def test_uploaded_files_are_attached_and_too_large_one_is_refused(office: 
     assert names(office.tracker) == ["chosen 99999.log", "chosen.log", "one.log", "two.log"]
 
 
-async def test_files_are_renamed_and_described_before_and_after_attaching_by_their_uploader(
-    office: Office, ana: Person
-) -> None:
+async def test_the_uploader_renames_and_describes_files(office: Office, ana: Person) -> None:
     form = await form_for(ana, await shared(ana, ("x.csv", b"a,b"), text=f"For #{NUMBER}, as asked"))
     assert values_of(form)["Issue"] == f"#{NUMBER} Delivery costs differ between cart and invoice"
     await ana.submit(form, {"File name": "sales.csv", "Description": "Sales of <May>"})
@@ -107,9 +105,7 @@ async def in_thread(person: Person, message: JSON) -> list[JSON]:
     return [m for m in await person.messages() if m["thread_ts"] == message["ts"] and m["is_bot"]]
 
 
-async def test_a_messages_files_are_attached_to_an_issue_and_announced_in_the_thread_once(
-    office: Office, ana: Person
-) -> None:
+async def test_a_messages_files_are_attached_and_announced_once(office: Office, ana: Person) -> None:
     message = await shared(ana, ("a.csv", b"a"), ("b.csv", b"b"), ("c.csv", b"c"))
     subject = "Delivery costs differ between cart and invoice"
     for _ in range(2):  # the second time nothing is attached again

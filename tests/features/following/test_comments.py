@@ -61,9 +61,7 @@ async def test_new_comments_are_quoted_once_while_they_are_included(office: Offi
 
 
 @pytest.mark.parametrize(("chosen", "below"), [("Include comments", 2), ("Stop following", 0)])
-async def test_the_menu_of_a_new_post_works_before_slack_confirms_the_post(
-    office: Office, ana: Person, chosen: str, below: int
-) -> None:
+async def test_the_menu_works_before_the_answer(office: Office, ana: Person, chosen: str, below: int) -> None:
     assert office.slack_wire
     asked = await ana.say("Please fix: Cart loses items")
     await ana.shortcut("issue_from_message", asked)
@@ -112,9 +110,7 @@ async def test_a_private_note_is_never_quoted(office: Office, ana: Person, note:
 @pytest.mark.parametrize(
     "fault", ["lose the answer", "lose the request", "refuse:ratelimited", "500 after it"]
 )
-async def test_a_comment_is_quoted_once_whatever_slack_answers(
-    office: Office, ana: Person, fault: str
-) -> None:
+async def test_a_comment_is_quoted_once_on_any_answer(office: Office, ana: Person, fault: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await include(office, ana, post)
     wire = office.slack_wire

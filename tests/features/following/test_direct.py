@@ -23,9 +23,7 @@ async def follow_directly(office: Office, ana: Person, number: int) -> JSON:
 
 
 @pytest.mark.parametrize("words", ["{} follow", "follow {}", "{} watch", "watch #{}"])
-async def test_follow_keeps_a_post_in_a_direct_message_up_to_date(
-    office: Office, ana: Person, words: str
-) -> None:
+async def test_follow_updates_a_post_in_a_direct_message(office: Office, ana: Person, words: str) -> None:
     issue = office.public_issue()
 
     answer = await ana.ask(f"/issue {words.format(issue.id)}")
@@ -43,9 +41,7 @@ async def test_follow_keeps_a_post_in_a_direct_message_up_to_date(
 
 
 @pytest.mark.parametrize("words", ["{} unfollow", "unfollow {}", "unwatch {}"])
-async def test_unfollow_stops_it_wherever_the_person_follows_it(
-    office: Office, ana: Person, words: str
-) -> None:
+async def test_unfollow_stops_it_wherever_it_is_followed(office: Office, ana: Person, words: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
     await follow_directly(office, ana, issue.id)

@@ -139,9 +139,7 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
     ]
 
 
-async def test_others_in_the_channel_stop_following_in_the_posts_menu(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_others_stop_following_in_the_posts_menu(office: Office, ana: Person, ben: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await office.link(ben.user_id, KEYS["ben"])
     ben.channel = ana.channel
@@ -188,9 +186,7 @@ async def test_any_announcement_in_a_thread_offers_to_follow(
 
 
 @pytest.mark.parametrize("deleted", [True, False])
-async def test_a_card_opened_in_a_thread_follows_there_once(
-    office: Office, ana: Person, ben: Person, *, deleted: bool
-) -> None:
+async def test_a_card_is_followed_once(office: Office, ana: Person, ben: Person, *, deleted: bool) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
     card = await ana.after(ana.choose_from_menu(post, "Cart loses", "More actions"))
@@ -419,9 +415,7 @@ async def test_an_issue_from_the_future_hides_no_change_of_another(office: Offic
     assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
 
 
-async def test_a_quiet_issue_that_changed_while_the_bot_was_down_is_shown(
-    office: Office, ana: Person
-) -> None:
+async def test_a_change_while_the_bot_was_down_is_shown(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     for _ in range(2):
         await read_followed(office)
@@ -437,9 +431,7 @@ async def test_a_quiet_issue_that_changed_while_the_bot_was_down_is_shown(
     assert await office.bot.store.followed.of(ANA)
 
 
-async def test_a_process_that_stood_still_shows_nothing_older_than_another_did(
-    office: Office, ana: Person
-) -> None:
+async def test_a_paused_process_shows_nothing_older_than_another(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await read_followed(office)
     wire = office.slack_wire

@@ -58,9 +58,7 @@ async def test_the_menu_edits_and_an_issue_made_there_appears(ana: Person) -> No
     assert ana.office.newest_issue().project_id == 3
 
 
-async def test_lists_what_each_user_created_with_the_bot(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_lists_what_each_user_created(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask("/issue new Made here & now project:webshop")
     number = office.newest_issue().id
     await ana.ask(f"/timelog {number} 1h30 activity:design Sketches")

@@ -65,9 +65,7 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("answered", [True, False])
-async def test_the_private_answer_comes_first_and_the_post_even_without_it(
-    tmp_path: Path, *, answered: bool
-) -> None:
+async def test_a_post_follows_even_a_lost_private_answer(tmp_path: Path, *, answered: bool) -> None:
     wire, elsewhere = SlackWire(), ("chat.postEphemeral", "chat.postMessage")
     async with Office(tmp_path, slack_wire=wire).opened("ana") as office:
         ana = Person(office, "U0ANA0001")
@@ -84,9 +82,7 @@ async def test_the_private_answer_comes_first_and_the_post_even_without_it(
     assert methods.index("response_url") < methods.index("chat.postMessage")
 
 
-async def test_mentions_a_linked_assignee_but_not_the_actor(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_mentions_only_a_linked_assignee(office: Office, ana: Person, linked_ben: Person) -> None:
     ben = linked_ben
     await ana.command("/issue new For Ben project:webshop to:ben")
     message = await wait_for_post(ben, "For Ben")
@@ -101,9 +97,7 @@ async def test_mentions_a_linked_assignee_but_not_the_actor(
     assert "Assignee is already *Ben Okafor*" in text_of(await ben.after(chosen))
 
 
-async def test_a_double_click_shares_once_and_a_later_click_again(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_a_double_click_shares_once(office: Office, ana: Person, ben: Person) -> None:
     card = await ana.ask("/issue 12")
     await asyncio.gather(*(ana.press(card, "Share here") for _ in range(2)))
     await office.idle()

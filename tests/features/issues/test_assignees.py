@@ -40,9 +40,7 @@ def offered(view: JSON) -> set[str]:
     return {option["text"]["text"] for option in input_named(view, "Assignee")["element"]["options"]}
 
 
-async def test_forms_offer_members_or_else_those_who_have_issues(
-    office: Office, ana: Person, *, listed: bool
-) -> None:
+async def test_forms_offer_members_or_known_assignees(office: Office, ana: Person, *, listed: bool) -> None:
     names = offered(await form(ana))
 
     assert {"Ana Ruiz (me)", user(office.tracker, "emil").name} <= names

@@ -77,9 +77,7 @@ class TestStatusSelect:
         found.status_id = NEW
         return found
 
-    async def test_offers_the_statuses_that_this_person_may_set(
-        self, ana: Person, linked_ben: Person, issue: Issue
-    ) -> None:
+    async def test_offers_the_allowed_statuses(self, ana: Person, linked_ben: Person, issue: Issue) -> None:
         assert statuses(await ana.ask(f"/issue {issue.id}")) == [
             *("New", "In progress", "Resolved", "Feedback", "Closed")
         ]
@@ -89,9 +87,7 @@ class TestStatusSelect:
         assert statuses(card) == []
         assert "*Status* Closed" in text_of(card).replace("\n", " ")
 
-    async def test_one_choice_changes_the_issue_and_refreshes_the_card(
-        self, office: Office, ana: Person, issue: Issue
-    ) -> None:
+    async def test_a_choice_changes_the_issue(self, office: Office, ana: Person, issue: Issue) -> None:
         card = await ana.ask(f"/issue {issue.id}")
 
         await ana.choose_in_message(card, "In progress")
@@ -106,9 +102,7 @@ class TestStatusSelect:
         await office.idle()
         assert issue.status_id == FEEDBACK
 
-    async def test_a_refusal_is_told_and_the_card_shows_the_status_as_it_is(
-        self, office: Office, ana: Person, issue: Issue
-    ) -> None:
+    async def test_a_refusal_shows_the_actual_status(self, office: Office, ana: Person, issue: Issue) -> None:
         card = await ana.ask(f"/issue {issue.id}")
         office.tracker.data.roles[2].next_statuses[NEW] = frozenset({IN_PROGRESS})  # type: ignore[index] # Ana's
         await ana.choose_in_message(card, "Closed")

@@ -44,9 +44,7 @@ def created_count(service: Tracker, subject: str = TYPED["Subject"]) -> int:
     return sum(issue.subject == subject for issue in service.data.issues.values())
 
 
-async def test_an_issue_created_since_is_taken_for_the_lost_one(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_an_issue_created_since_is_the_lost_one(ana: Person, wire: Wire, service: Tracker) -> None:
     view = await form(ana)
     wire.faults = ["lose the request"]
     await ana.submit(view, TYPED)
@@ -58,9 +56,7 @@ async def test_an_issue_created_since_is_taken_for_the_lost_one(
     assert created_count(service) == 1
 
 
-async def test_never_mistakes_an_issue_from_outside_the_bot_for_the_lost_one(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_an_issue_of_others_is_not_the_lost_one(ana: Person, wire: Wire, service: Tracker) -> None:
     data, earlier = service.data, datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
     older = Issue(free_id(data.issues), 1, BUG, NEW, NORMAL, 1, TYPED["Subject"], created_on=earlier)
     put(data.issues, older).updated_on = earlier
@@ -128,9 +124,7 @@ async def test_reports_a_new_account_that_is_not_linked(
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_reports_the_result_after_the_waiting_form_was_closed(
-    ana: Person, wire: Wire, service: Tracker
-) -> None:
+async def test_reports_the_result_after_the_form_closed(ana: Person, wire: Wire, service: Tracker) -> None:
     async def close_waiting() -> None:
         async def waiting() -> JSON | None:
             views = (await ana.state())["views"]
@@ -161,9 +155,7 @@ async def test_reports_the_result_after_the_waiting_form_was_closed(
     assert created_count(service, "Refused late") == 1
 
 
-async def test_pages_without_gaps_when_the_service_returns_short_pages(
-    tmp_path: Path, service: Tracker
-) -> None:
+async def test_short_pages_of_the_service_leave_no_gaps(tmp_path: Path, service: Tracker) -> None:
     office = Office(tmp_path, tracker=Tracker(service.data, page_cap=4))
     await office.open()
     await office.link("U0ANA0001", KEY)
@@ -181,9 +173,7 @@ async def test_pages_without_gaps_when_the_service_returns_short_pages(
 
 
 @pytest.mark.parametrize("fault", ["404", "forbid"])
-async def test_one_refused_read_of_an_issue_does_not_take_the_details_from_others(
-    tmp_path: Path, fault: Fault
-) -> None:
+async def test_a_refused_read_leaves_others_their_details(tmp_path: Path, fault: Fault) -> None:
     wire = Wire()
     async with Office(tmp_path, tracker=demo_tracker(issue_reads=True), wire=wire).opened("ana") as office:
         person = Person(office, "U0ANA0001")

@@ -94,9 +94,7 @@ async def test_answers_privately_when_others_may_not_see_the_issue(office: Offic
     assert posted(office) == seen
 
 
-async def test_reports_a_failed_private_issue_only_to_its_author(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_only_authors_learn_of_failed_privacy(office: Office, ana: Person, linked_ben: Person) -> None:
     await ana.ask("/digest add webshop daily 09:00 empty:yes")
 
     answer = await linked_ben.ask("/issue new Not for me to hide project:webshop private:yes status:closed")

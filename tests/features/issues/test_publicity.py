@@ -33,9 +33,7 @@ async def shown(person: Person) -> list[str]:
     ]
 
 
-async def test_nothing_of_a_project_that_was_just_hidden_is_posted(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_nothing_of_a_hidden_project_is_posted(office: Office, ana: Person, ben: Person) -> None:
     await ana.ask("/issue new Seen project:webshop")
     await office.idle()
     card, listed = await ana.ask(f"/issue {NUMBER}"), await ana.ask(f"/issues id:{NUMBER}")
@@ -204,9 +202,7 @@ async def test_an_issue_whose_project_is_hidden_while_it_is_created_is_not_poste
 
 
 @pytest.mark.parametrize("hide", [hide_project, hide_issue])
-async def test_the_link_of_an_issue_hidden_meanwhile_has_no_preview(
-    waiting: Office, hide: Callable[[Office, Issue], None]
-) -> None:
+async def test_a_hidden_issue_has_no_preview(waiting: Office, hide: Callable[[Office, Issue], None]) -> None:
     ana, wire = people(waiting)
     waiting.workspace.state.work_objects = False  # the preview is sent again without them
     wire.faults = [("chat.unfurl", "slow:1")]

@@ -52,17 +52,13 @@ async def test_comments_come_in_pages_the_latest_first(office: Office, ana: Pers
 
 
 @pytest.mark.parametrize("limit", [0, 5, 100])
-async def test_never_more_comments_than_slack_asks_for(
-    office: Office, ana: Person, issue: Issue, limit: int
-) -> None:
+async def test_comments_fill_at_most_a_page(office: Office, ana: Person, issue: Issue, limit: int) -> None:
     office.workspace.state.comments_limit = limit
 
     assert len(texts(await (await opened(office, ana, issue)).more_comments())) == min(limit, 20)
 
 
-async def test_private_notes_are_neither_shown_nor_counted(
-    office: Office, ana: Person, chris: Person, issue: Issue
-) -> None:
+async def test_private_notes_are_left_out(office: Office, ana: Person, chris: Person, issue: Issue) -> None:
     issue.notes = issue.notes[-2:]
     message = await posted(ana, office, issue)
     card = office.workspace.state.find(message["channel"], message["ts"])

@@ -95,9 +95,7 @@ async def test_nothing_is_editable_where_no_status_is_allowed(tmp_path: Path) ->
         assert await editable(pane) == set()
 
 
-async def test_who_may_edit_only_their_own_issues_edits_those(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_right_to_edit_own_issues_is_enough(office: Office, ana: Person, issue: Issue) -> None:
     for role in office.tracker.data.roles.values():
         role.rights = role.rights - {"edit_issues"} | {"edit_own_issues"}
     message = await posted(ana, office, issue)
@@ -111,9 +109,7 @@ async def test_who_may_edit_only_their_own_issues_edits_those(
     assert issue.status_id == CLOSED
 
 
-async def test_a_select_has_the_current_status_among_as_many_as_slack_takes(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_long_select_has_the_current_status(office: Office, ana: Person, issue: Issue) -> None:
     data = office.tracker.data
     data.statuses |= {number: Status(number, f"Status {number}") for number in range(1000, 1150)}
     for role in data.roles.values():
@@ -151,9 +147,7 @@ async def test_an_edit_sends_only_what_differs_from_what_the_details_showed(
     assert f"#{issue.id}" in text_of(told)
 
 
-async def test_what_someone_else_changed_is_told_and_not_overwritten(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_changes_of_others_are_reported_and_kept(office: Office, ana: Person, issue: Issue) -> None:
     message = await posted(ana, office, issue)
     pane = await opened(office, ana, issue, message)
     issue.priority_id = URGENT
@@ -195,9 +189,7 @@ async def test_an_edit_that_does_not_say_what_was_shown_changes_nothing(
     assert f"{now}\nRefresh the details before you edit them again." in said["custom_message"]
 
 
-async def test_refusals_are_told_at_the_field_or_above_the_form(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_refusals_are_at_the_field_or_above_the_form(office: Office, ana: Person, issue: Issue) -> None:
     issue.start_date = date(2036, 5, 1)
     pane = await opened(office, ana, issue)
 
@@ -212,9 +204,7 @@ async def test_refusals_are_told_at_the_field_or_above_the_form(
     assert issue.status_id == NEW
 
 
-async def test_what_subtasks_decide_is_told_with_the_reason(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_values_of_subtasks_are_explained(office: Office, ana: Person, issue: Issue) -> None:
     office.public_issue(3).parent_id = issue.id
 
     said = (await (await opened(office, ana, issue)).edit(status="In progress", priority="Urgent"))["error"]
@@ -224,9 +214,7 @@ async def test_what_subtasks_decide_is_told_with_the_reason(
 
 
 @pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
-async def test_an_edit_that_slack_delivers_again_is_saved_once(
-    office: Office, ana: Person, issue: Issue, callback_id: str
-) -> None:
+async def test_a_repeat_is_saved_once(office: Office, ana: Person, issue: Issue, callback_id: str) -> None:
     state, status = office.workspace.state, (await (await opened(office, ana, issue)).fields())["status"]
     view: JSON = {"type": "entity_detail", "callback_id": callback_id}
     view |= {"external_ref": {"id": str(issue.id), "type": "issue"}, "entity_url": office.link_to(issue)}
@@ -249,9 +237,7 @@ async def test_an_edit_that_slack_delivers_again_is_saved_once(
     assert issue.status_id == NEW
 
 
-async def test_someone_who_unlinked_meanwhile_is_told_how_to_link(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_an_unlinked_user_learns_how_to_link(office: Office, ana: Person, issue: Issue) -> None:
     pane = await opened(office, ana, issue)
     await ana.ask("/tracker unlink")
 

@@ -65,9 +65,7 @@ async def test_unfurls_the_first_three_links_in_their_order(office: Office, ana:
 
 
 @pytest.mark.parametrize("what", ["private issue", "meant to be private", "private project", "unseen"])
-async def test_never_unfurls_issues_the_channel_may_not_see(
-    office: Office, ana: Person, linked_ben: Person, what: str
-) -> None:
+async def test_hidden_links_do_not_unfurl(office: Office, ana: Person, linked_ben: Person, what: str) -> None:
     issue, public = office.public_issue(), office.link_to(office.public_issue(1))
     if what == "private issue":
         issue.is_private = True
@@ -80,9 +78,7 @@ async def test_never_unfurls_issues_the_channel_may_not_see(
     assert await unfurled(office, poster, f"{office.link_to(issue)} {public}") == [public]
 
 
-async def test_unfurls_for_linked_users_where_no_outsiders_read(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_unfurls_for_users_where_no_outsiders_read(office: Office, ana: Person, ben: Person) -> None:
     url = office.link_to(office.public_issue())
     assert await unfurled(office, ben, url) == []
     ana.channel = "partners"

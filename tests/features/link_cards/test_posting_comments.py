@@ -84,9 +84,7 @@ async def test_a_comment_that_is_empty_is_refused(office: Office, ana: Person, i
     assert shown["comment_error"] == "Write a comment."
 
 
-async def test_someone_who_is_not_linked_anymore_links_and_the_comment_is_posted(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_comment_is_posted_after_linking_again(office: Office, ana: Person, issue: Issue) -> None:
     pane = await commenting(office, ana, issue)
     await ana.command("/tracker unlink")
     await office.idle()
@@ -118,9 +116,7 @@ async def test_a_comment_whose_answer_is_lost_is_posted_once(tmp_path: Path, wir
         assert shown["comments"][0]["comment"]["value"] == "Same here, since Monday"
 
 
-async def test_a_comment_that_slack_is_not_told_of_is_confirmed_in_a_message(
-    tmp_path: Path, wire: Wire
-) -> None:
+async def test_an_unconfirmed_comment_is_confirmed_in_a_message(tmp_path: Path, wire: Wire) -> None:
     tracker, slack = demo_tracker(issue_reads=True, roles=True), SlackWire()
     async with Office(tmp_path, tracker=tracker, wire=wire, slack_wire=slack).opened("ana") as office:
         issue, ana = office.public_issue(), Person(office, IDS["ana"])

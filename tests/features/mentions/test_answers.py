@@ -83,9 +83,7 @@ async def test_an_issue_is_announced_in_the_thread_of_its_mention(office: Office
     assert (post["ephemeral"], post["thread_ts"]) == (False, thread["ts"])
 
 
-async def test_an_issue_is_announced_in_the_channel_of_a_mention_outside_threads(
-    office: Office, talker: Talker
-) -> None:
+async def test_a_mention_outside_threads_is_answered_in_the_channel(office: Office, talker: Talker) -> None:
     await talker.mention("new Checkout is blank project:webshop")
 
     [post] = await posts(talker, office.channel_id("general"))
@@ -146,9 +144,7 @@ async def test_a_mistake_is_told_in_the_thread(talker: Talker) -> None:
 # Forms
 
 
-async def test_a_form_opens_by_its_button_and_is_answered_in_the_thread(
-    office: Office, talker: Talker, ana: Person
-) -> None:
+async def test_a_form_of_a_mention_answers_in_the_thread(office: Office, talker: Talker, ana: Person) -> None:
     thread = await talker.thread()
     answer = await talker.mention("new project:webshop", thread)
     before = len(await ana.messages())
@@ -163,9 +159,7 @@ async def test_a_form_opens_by_its_button_and_is_answered_in_the_thread(
     assert sorted(message["ephemeral"] for message in fresh) == [False, True]
 
 
-async def test_a_form_in_a_direct_message_is_answered_there_alone(
-    office: Office, talker: Talker, ana: Person
-) -> None:
+async def test_a_form_in_a_direct_message_answers_there(office: Office, talker: Talker, ana: Person) -> None:
     answer = await talker.direct("new project:webshop")
     before = len(await talker.messages(talker.direct_channel))
 
@@ -181,9 +175,7 @@ async def test_a_form_in_a_direct_message_is_answered_there_alone(
 # What is no command
 
 
-async def test_a_sentence_becomes_an_issue_with_all_its_lines(
-    office: Office, talker: Talker, ana: Person
-) -> None:
+async def test_a_sentence_becomes_an_issue_of_all_lines(office: Office, talker: Talker, ana: Person) -> None:
     thread = await talker.thread()
     answer = await talker.mention("The checkout is blank & slow\nSince today\nTwice", thread)
 
@@ -198,9 +190,7 @@ async def test_a_sentence_becomes_an_issue_with_all_its_lines(
     assert post["thread_ts"] == thread["ts"]
 
 
-async def test_a_sentence_is_searched_by_its_button_as_often_as_it_is_pressed(
-    office: Office, talker: Talker, ana: Person
-) -> None:
+async def test_each_press_searches_for_the_sentence(office: Office, talker: Talker, ana: Person) -> None:
     thread = await talker.thread()
     answer = await talker.mention("delivery costs", thread)
     for _ in range(2):
@@ -235,9 +225,7 @@ async def test_files_of_a_message_are_in_the_form(
 
 
 @pytest.mark.parametrize("text", [f"{BOT} Checkout is blank", f"Checkout {BOT} is blank"])
-async def test_the_subject_of_a_mention_with_a_file_lacks_the_bots_name(
-    talker: Talker, ana: Person, text: str
-) -> None:
+async def test_a_subject_lacks_the_mention_of_the_bot(talker: Talker, ana: Person, text: str) -> None:
     file = await ana.upload("screen.log", b"1")
     channel = talker.office.channel_id("general")
     await ana._post("message", channel=channel, text=text, file_ids=[file["id"]])
@@ -264,9 +252,7 @@ async def test_files_that_a_command_leaves_out_are_told(talker: Talker, ana: Per
 # Threads
 
 
-async def test_a_mention_alone_asks_what_to_do_with_the_thread(
-    office: Office, talker: Talker, ana: Person
-) -> None:
+async def test_a_bare_mention_asks_about_the_thread(office: Office, talker: Talker, ana: Person) -> None:
     thread = await talker.thread("Checkout is slow again", "Since the release", "For all of us")
     answer = await talker.mention("", thread)
     assert "Comment on" not in text_of(answer)
@@ -318,9 +304,7 @@ async def test_a_mention_alone_outside_threads_is_answered_with_help(talker: Tal
 # Accounts
 
 
-async def test_a_message_runs_once_its_author_is_linked(
-    office: Office, stranger: Talker, ben: Person
-) -> None:
+async def test_a_message_runs_after_its_author_links(office: Office, stranger: Talker, ben: Person) -> None:
     thread = await stranger.thread()
     answer = await stranger.mention("12", thread)
     assert (answer["ephemeral"], answer["thread_ts"]) == (True, thread["ts"])
@@ -353,9 +337,7 @@ async def test_link_offers_its_form(stranger: Talker, ben: Person) -> None:
         "Login 0123456789abcdef",
     ],
 )
-async def test_a_typed_key_is_refused_and_never_repeated(
-    talker: Talker, caplog: pytest.LogCaptureFixture, text: str
-) -> None:
+async def test_a_typed_key_is_refused(talker: Talker, caplog: pytest.LogCaptureFixture, text: str) -> None:
     key = KEYS["ben"]
 
     answer = await talker.direct(text.format(key=key))

@@ -43,9 +43,7 @@ async def answers(talker: Talker, channel: str = GENERAL) -> list[str]:
         {"channel": None},
     ],
 )
-async def test_what_nobody_here_has_just_written_does_nothing(
-    office: Office, talker: Talker, about: dict[str, Any]
-) -> None:
+async def test_old_or_foreign_text_is_ignored(office: Office, talker: Talker, about: dict[str, Any]) -> None:
     await deliver(office, "app_mention", **MENTION | about)
     direct = SAID | {"channel": talker.direct_channel, "channel_type": "im", "text": "whoami"}
     await deliver(office, "message", **direct | about)
@@ -55,9 +53,7 @@ async def test_what_nobody_here_has_just_written_does_nothing(
 
 
 @pytest.mark.parametrize(("team", "answered"), [("T0HARBOR01", 1), ("T0OTHER", 0), (None, 0)])
-async def test_outsiders_in_a_shared_channel_get_no_answer(
-    office: Office, talker: Talker, team: str | None, answered: int
-) -> None:
+async def test_outsiders_are_ignored(office: Office, talker: Talker, team: str | None, answered: int) -> None:
     envelope = {"team_id": "T0OTHER"}  # where the event happened
 
     await deliver(office, "app_mention", shared=True, about=envelope, **MENTION, user_team=team)
@@ -66,9 +62,7 @@ async def test_outsiders_in_a_shared_channel_get_no_answer(
 
 
 @pytest.mark.parametrize("about", [{"subtype": "file_share"}, {"subtype": "thread_broadcast"}, {}])
-async def test_a_message_is_answered_once_under_whatever_event(
-    office: Office, talker: Talker, about: dict[str, Any]
-) -> None:
+async def test_every_event_is_answered_once(office: Office, talker: Talker, about: dict[str, Any]) -> None:
     direct = SAID | {"channel": talker.direct_channel, "text": "<@U0ISSUEBOT> whoami"} | about
     for name in ("message", "app_mention", "message"):  # each has its own event ID
         await deliver(office, name, channel_type="im", **direct)

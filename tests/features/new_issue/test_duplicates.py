@@ -31,9 +31,7 @@ async def test_shows_similar_open_issues_as_the_subject_is_typed(office: Office,
     assert len([c for c in office.workspace.calls if c.method == "views.update"]) == 2
 
 
-async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
-    office: Office, ana: Person
-) -> None:
+async def test_another_project_searches_again_and_keeps_fields(office: Office, ana: Person) -> None:
     with_subject(office, 2)
     await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
     form = await ana.form("New issue")
@@ -48,9 +46,7 @@ async def test_another_project_or_subject_searches_again_and_keeps_other_fields(
     assert kept == ("Mobile App", "Urgent", "Ana Ruiz (me)", "2030-01-01")
 
 
-async def test_warns_that_a_message_already_became_a_visible_issue(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_warns_of_a_visible_issue_of_a_message(office: Office, ana: Person, linked_ben: Person) -> None:
     ana.channel = linked_ben.channel = "webshop"
     await ana.ask("/tracker default webshop")
     message = next(m for m in await ana.messages() if "checkout returns 500" in m["text"])

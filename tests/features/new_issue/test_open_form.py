@@ -85,9 +85,7 @@ async def test_an_unknown_project_keeps_the_rest_until_one_is_chosen(ana: Person
     assert values["Customer reference"] == "K-1"
 
 
-async def test_a_field_that_the_service_requires_is_marked_and_offers_values(
-    office: Office, ana: Person
-) -> None:
+async def test_a_required_field_is_marked_and_offers_values(office: Office, ana: Person) -> None:
     typed = "/issue new Crash on start project:mobile tracker:bug priority:high"
 
     form = await form_offered(ana, typed, "Severity cannot be blank")

@@ -144,9 +144,7 @@ async def test_says_how_to_include_a_thread_without_the_scope(office: Office, an
 @pytest.mark.parametrize(
     ("gone", "said"), [("bot", "I can't read the thread. Invite me with"), ("user", "You're no longer in")]
 )
-async def test_keeps_the_form_when_the_thread_has_become_unreadable(
-    office: Office, ana: Person, gone: str, said: str
-) -> None:
+async def test_an_unreadable_thread_keeps_the_form(office: Office, ana: Person, gone: str, said: str) -> None:
     state, channel = office.workspace.state, office.channel_id("leadership")
     state.invite(channel, state.app.bot_user_id)
     parent = state.post(Message(state.new_ts(), channel, BEN.slack_id, "The numbers"))

@@ -143,9 +143,7 @@ class FastClock(Clock):
         return super().now() + 60
 
 
-async def test_nothing_is_kept_of_an_issue_typed_while_slacks_clock_is_ahead(
-    office: Office, ana: Person
-) -> None:
+async def test_nothing_is_kept_while_slacks_clock_is_ahead(office: Office, ana: Person) -> None:
     office.workspace.state.clock = FastClock()
     form = await opened(ana)
     await ana.type_into(form, "Subject", "Typed in the future")
@@ -202,9 +200,7 @@ async def test_what_was_typed_before_a_draft_is_continued_is_offered_in_turn(ana
     assert values_of(await continued(ana, form))["Subject"] == "Second"
 
 
-async def test_a_draft_is_kept_for_a_day_and_offered_to_its_user_only(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_a_draft_is_its_users_for_a_day(office: Office, ana: Person, linked_ben: Person) -> None:
     await left(ana, "Only mine")
     assert OFFER not in text_of(await opened(linked_ben))
     form = await opened(ana)

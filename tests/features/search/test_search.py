@@ -151,9 +151,7 @@ async def test_the_search_form_shows_the_results(ana: Person) -> None:
     assert "Project: Web Shop · Status: any" in text_of(await ana.form("Search results"))
 
 
-async def test_closed_with_a_time_is_the_closing_date_whatever_the_status(
-    office: Office, ana: Person
-) -> None:
+async def test_closed_with_a_time_is_the_closing_date(office: Office, ana: Person) -> None:
     reopened = office.public_issue()
     reopened.closed_on, reopened.status_id = datetime.now(UTC) - timedelta(days=7), NEW
 

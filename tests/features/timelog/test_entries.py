@@ -27,9 +27,7 @@ async def edit(ana: Person, values: JSON) -> str:
     return text_of(await logged(ana, f" to {values['Hours']}."))
 
 
-async def test_edit_changes_the_entry_its_confirmation_and_its_post(
-    office: Office, ana: Person, ben: Person, issue: Issue
-) -> None:
+async def test_edit_changes_entry_and_posts(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
     answer = await log(ana, issue, "1h Half of it")
     before = await share(ana, answer)
     form = await ana.form_after(ana.press(answer, "Edit"), "Edit time")
@@ -77,9 +75,7 @@ async def test_edit_opens_only_the_users_latest_entry_and_sends_only_what_was_ch
     await ana.form_after(ana.submit(form, {"Comment": "Added later"}), "Edit time", "was deleted in Tracker")
 
 
-async def test_time_is_shared_only_where_everyone_may_see_it(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_time_is_shared_only_if_everyone_sees_it(office: Office, ana: Person, issue: Issue) -> None:
     data = office.tracker.data
     data.projects[1].is_public = False
     hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
@@ -94,9 +90,7 @@ async def test_time_is_shared_only_where_everyone_may_see_it(
     assert "logged 3h on" in text_of(await share(ana, asked))
 
 
-async def test_a_post_names_its_issue_as_it_is_now_and_stays_when_the_issue_turns_private(
-    ana: Person, ben: Person, issue: Issue
-) -> None:
+async def test_a_post_stays_when_its_issue_becomes_private(ana: Person, ben: Person, issue: Issue) -> None:
     told = await log(ana, issue)
     issue.subject = "Nothing secret"
     assert "Nothing secret" in text_of(await share(ana, told))

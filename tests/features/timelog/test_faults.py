@@ -42,9 +42,7 @@ async def test_lost_answer_is_recovered_from_spent_hours(ana: Person, wire: Wire
     assert count(ana) == before + 1
 
 
-async def test_the_last_chosen_issue_wins_while_the_service_is_slow(
-    ana: Person, wire: Wire, issue: Issue
-) -> None:
+async def test_the_last_choice_wins_on_a_slow_service(ana: Person, wire: Wire, issue: Issue) -> None:
     issues = ana.office.tracker.data.issues.values()
     other = next(i for i in issues if i.project_id == 3 and not i.is_private)
     await ana.command("/timelog")
@@ -79,9 +77,7 @@ async def test_expired_trigger_offers_a_button_for_the_form(ana: Person, wire: W
     await answer(ana, "Logged 20m on")
 
 
-async def test_change_with_an_unknown_outcome_can_be_reverted_or_deleted(
-    ana: Person, wire: Wire, issue: Issue
-) -> None:
+async def test_an_uncertain_change_can_be_reverted_or_deleted(ana: Person, wire: Wire, issue: Issue) -> None:
     await ana.command(f"/timelog {issue.id} 1h activity:design")
     await ana.press(await answer(ana, "Logged 1h on"), "Edit")
     form = await ana.form("Edit time")

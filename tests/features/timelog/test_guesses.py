@@ -28,9 +28,7 @@ def some_day() -> date:
         "log 2h webshop design kickoff",
     ],
 )
-async def test_a_project_beside_the_duration_needs_no_keyword(
-    office: Office, ana: Person, typed: str
-) -> None:
+async def test_a_project_beside_a_duration_needs_no_keyword(office: Office, ana: Person, typed: str) -> None:
     answer = await ana.ask(f"/timelog {typed}")
 
     entry = office.newest_time()
@@ -82,9 +80,7 @@ async def test_a_project_that_is_only_a_guess_stays_in_the_comment(
 
 
 @pytest.mark.parametrize("said", ["{day} development", "development {day}", "{day} development Pairing"])
-async def test_a_day_beside_an_activity_needs_no_keyword(
-    office: Office, ana: Person, issue: Issue, said: str
-) -> None:
+async def test_a_day_may_have_no_keyword(office: Office, ana: Person, issue: Issue, said: str) -> None:
     day = some_day()
 
     answer = await ana.ask(f"/timelog {issue.id} 90m {said.format(day=f'{day:%b} {day.day}'.lower())}")

@@ -28,9 +28,7 @@ def held(form: JSON) -> tuple[str, str, str]:
     return values["Hours"], values["Activity"], values["Comment"]
 
 
-async def test_command_logs_time_and_tells_only_the_user(
-    office: Office, ana: Person, ben: Person, issue: Issue
-) -> None:
+async def test_command_logs_time_privately(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
     seen = len(await ben.messages())
     answer = await ana.ask(f"/timelog #{issue.id} 1h 30m activity:des on:yesterday Pairing on <it>")
 
@@ -55,9 +53,7 @@ async def test_command_logs_time_and_tells_only_the_user(
     option_in_menus(told["blocks"], "More actions")
 
 
-async def test_project_time_counts_in_totals_and_the_only_or_last_activity_is_implied(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_time_on_a_project_has_its_activity(office: Office, ana: Person, issue: Issue) -> None:
     first = await ana.ask("/timelog project:web 1,125h activity:testing Stand-up")
 
     entry = office.newest_time()
@@ -95,9 +91,7 @@ async def test_missing_activity_opens_the_prefilled_form(office: Office, ana: Pe
     assert office.newest_time().activity_id == SUPPORT
 
 
-async def test_a_day_in_words_is_the_day_of_the_entry_and_asks_if_it_is_in_the_future(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_day_in_words_is_the_entrys_day(office: Office, ana: Person, issue: Issue) -> None:
     today = datetime.now(ZoneInfo("Europe/Madrid")).date()
     friday = today - timedelta(days=(today.weekday() - 4) % 7 or 7)
     for comment in ("last friday", "on friday", "Fix the friday report last friday"):
@@ -154,9 +148,7 @@ async def test_confirmed_long_day_is_logged_once_if_slack_takes_no_answer(tmp_pa
         assert count(office) == before + 1
 
 
-async def test_form_with_more_than_24_hours_asks_for_confirmation(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_form_asks_to_confirm_more_than_24_hours(office: Office, ana: Person, issue: Issue) -> None:
     before = count(office)
     form = await ana.form_after(ana.press(await ana.ask(f"/issue {issue.id}"), "Log time"), "Log time")
     for hours, values in (("25h", {"Hours": "25h", "Comment": "Long"}), ("26h", {"Hours": "26h"})):
@@ -177,9 +169,7 @@ async def test_form_with_more_than_24_hours_asks_for_confirmation(
     assert office.newest_time().minutes == 1800
 
 
-async def test_global_shortcut_asks_for_issue_then_activity(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_global_shortcut_asks_issue_then_activity(office: Office, ana: Person, issue: Issue) -> None:
     office.tracker.data.projects[1].activity_ids = (TESTING, SUPPORT)
     form = await ana.form_after(ana.shortcut("log_time"), "Log time")
     assert "Activity" not in values_of(form)
@@ -195,9 +185,7 @@ async def test_global_shortcut_asks_for_issue_then_activity(
     assert office.newest_time().minutes == 60
 
 
-async def test_message_shortcut_preselects_issue_and_announces_in_thread(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_message_shortcut_announces_in_the_thread(office: Office, ana: Person, issue: Issue) -> None:
     await ana.shortcut("time_from_message", await ana.say("We are #99999!"))
     form = await ana.form("Log time")
     assert "99999" not in text_of(form)
@@ -218,9 +206,7 @@ async def test_message_shortcut_preselects_issue_and_announces_in_thread(
     await logged(ana)
 
 
-async def test_a_mistake_offers_the_form_with_what_was_understood(
-    office: Office, ana: Person, issue: Issue
-) -> None:
+async def test_a_mistake_offers_the_form_with_the_rest(office: Office, ana: Person, issue: Issue) -> None:
     closed = next(i for i in office.tracker.data.issues.values() if i.project_id == 5)
     for number, typed, told, understood in (
         (issue.id, "1h activity:de Pairing", "“de” could be Design or Development", ("1", None, "Pairing")),

@@ -8,9 +8,7 @@ from tests.support.person import Person
 from tests.support.reading import button_saying, text_of
 
 
-async def test_greets_the_person_who_invites_it_alone_each_time(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_greets_only_the_person_who_invites_it(office: Office, ana: Person, ben: Person) -> None:
     state, channel = office.workspace.state, office.channel_id("webshop")
     bot, ana.channel, ben.channel = state.app.bot_user_id, "webshop", "webshop"
 

@@ -35,9 +35,7 @@ async def test_shows_what_the_service_shows_and_forms_only_to_administrators(ana
         await ana.close(said)
 
 
-async def test_creates_and_links_an_account_from_a_slack_profile(
-    office: Office, chris: Person, gwen: Person
-) -> None:
+async def test_creates_an_account_from_a_slack_profile(office: Office, chris: Person, gwen: Person) -> None:
     form = await chris.form_after(chris.command("/tracker user new @gwen"), "New account")
     assert list(values_of(form).values()) == ["Gwen", "Adair", "gwen", "gwen@harbor.example", None]
 
@@ -55,9 +53,7 @@ async def test_creates_and_links_an_account_from_a_slack_profile(
     assert created.api_key not in str(office.workspace.calls) + str(await chris.state())
 
 
-async def test_creates_an_account_without_a_slack_user_and_keeps_a_refused_form(
-    office: Office, chris: Person
-) -> None:
+async def test_creates_an_account_and_keeps_a_refused_form(office: Office, chris: Person) -> None:
     await chris.command("/tracker user new")
     typed = {"First name": "Ivo", "Last name": "Marsh", "Login": "ivo", "Email": "ivo@harbor.example"}
 

@@ -40,9 +40,7 @@ def made(office: Office) -> list[Issue]:
     return [one for one in office.tracker.data.issues.values() if one.subject == WANTED["subject"]]
 
 
-async def test_a_step_creates_an_issue_for_the_person_and_announces_nothing(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_a_step_creates_an_issue_in_silence(office: Office, ana: Person, linked_ben: Person) -> None:
     before = await ana.messages()
 
     ended = await run(linked_ben, "create_issue", **WANTED, tracker="support", priority="high")
@@ -174,9 +172,7 @@ COMMENTED = {"issue": "12", "text": "Seen"}
 
 
 @pytest.mark.parametrize(("step", "inputs"), [("create_issue", WANTED), ("comment_on_issue", COMMENTED)])
-async def test_a_step_whose_answer_slack_never_takes_is_done_once(
-    tmp_path: Path, step: str, inputs: JSON
-) -> None:
+async def test_a_step_without_an_answer_is_done_once(tmp_path: Path, step: str, inputs: JSON) -> None:
     wire, delays = SlackWire(), Delays(lookups=(0.05, 0.1))
     async with Office(
         tmp_path, tracker=demo_tracker(issue_reads=True), slack_wire=wire, delays=delays, may_crash=True
@@ -195,9 +191,7 @@ async def test_a_step_whose_answer_slack_never_takes_is_done_once(
 
 
 @pytest.mark.parametrize("live", ["https://evil.example", "HTTPS://evil.example", "www.evil", "WWW.evil"])
-async def test_a_link_in_a_strangers_text_is_no_link_in_a_comment(
-    office: Office, ana: Person, live: str
-) -> None:
+async def test_a_strangers_link_is_no_link_in_a_comment(office: Office, ana: Person, live: str) -> None:
     await run(ana, "comment_on_issue", issue="12", text=f"See {live} for more")
 
     written = office.tracker.data.issues[12].notes[-1].text

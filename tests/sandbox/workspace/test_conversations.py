@@ -17,9 +17,7 @@ async def listed(app: App, **arguments: object) -> tuple[list[str], str]:
     return [channel["name"] for channel in found], answer["response_metadata"]["next_cursor"]
 
 
-async def test_conversations_of_the_app_paginate_and_can_exclude_archived(
-    app: App, workspace: Workspace
-) -> None:
+async def test_conversations_have_pages_without_archived(app: App, workspace: Workspace) -> None:
     assert await listed(app) == (NAMES, "")
     first, cursor = await listed(app, limit=3)
     second, end = await listed(app, limit=3, cursor=cursor)

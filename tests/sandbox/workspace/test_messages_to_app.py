@@ -24,9 +24,7 @@ async def test_a_mention_reaches_the_app_as_slack_sends_it(app: App, page: Page)
     assert not payload["is_ext_shared_channel"]
 
 
-async def test_a_direct_message_and_its_edit_reach_the_app(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_direct_messages_and_edits_reach_the_app(app: App, page: Page, workspace: Workspace) -> None:
     channel = workspace.state.im(page.user).id
     sent = await page.post("message", channel=channel, text="whoami")
     said = (await app.next())["event"]
@@ -40,9 +38,7 @@ async def test_a_direct_message_and_its_edit_reach_the_app(
     assert (edited["message"]["ts"], edited["message"]["text"]) == (sent["ts"], "whoami?")
 
 
-async def test_a_mention_in_a_shared_channel_has_its_authors_company(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_a_shared_channel_shows_authors_companies(app: App, page: Page, workspace: Workspace) -> None:
     shared = next(c for c in workspace.state.channels.values() if c.is_ext_shared)
     shared.members |= {APP, page.user}
 
@@ -54,9 +50,7 @@ async def test_a_mention_in_a_shared_channel_has_its_authors_company(
 
 
 @pytest.mark.parametrize("replies", [0, 1])
-async def test_ephemeral_messages_show_only_in_threads_with_replies(
-    app: App, page: Page, workspace: Workspace, replies: int
-) -> None:
+async def test_only_threads_show_ephemerals(app: App, page: Page, workspace: Workspace, replies: int) -> None:
     first = await page.post("message", channel=GENERAL, text="Checkout is slow")
     for _ in range(replies):
         await page.post("message", channel=GENERAL, text="Same here", thread_ts=first["ts"])

@@ -103,9 +103,7 @@ async def test_upload_size_is_limited(page: Page, workspace: Workspace) -> None:
         ("POST", "page/message", {"X-Sandbox": "1", "Origin": "http://127.0.0.1:1"}),
     ],
 )
-async def test_cross_site_requests_are_rejected(
-    page: Page, method: str, path: str, headers: dict[str, str]
-) -> None:
+async def test_other_sites_are_rejected(page: Page, method: str, path: str, headers: dict[str, str]) -> None:
     async with page.session.request(method, page.url + path, headers=headers) as response:
         assert response.status == 403
 

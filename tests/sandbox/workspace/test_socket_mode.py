@@ -48,9 +48,7 @@ async def test_missing_acknowledgement_is_reported_to_user_and_panel(
     ]
 
 
-async def test_disconnected_app_is_dispatch_failed_but_breaks_no_rule(
-    page: Page, workspace: Workspace
-) -> None:
+async def test_disconnected_app_fails_but_breaks_no_rule(page: Page, workspace: Workspace) -> None:
     async with page.events() as events:
         await page.post("command", channel=GENERAL, text="/issue")
         toast = await events.receive_json()
@@ -58,9 +56,7 @@ async def test_disconnected_app_is_dispatch_failed_but_breaks_no_rule(
     assert workspace.violations == []
 
 
-async def test_only_buttons_can_replace_ephemeral_messages(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_only_buttons_replace_ephemeral_messages(app: App, page: Page, workspace: Workspace) -> None:
     answer = await app.web.chat_postEphemeral(
         channel=GENERAL, user=page.user, text="Only you", blocks=[button("share")]
     )
@@ -108,9 +104,7 @@ async def test_interaction_acknowledgement_must_be_empty(app: App, page: Page, w
     assert workspace.violations[0].rule == "ack_with_body"
 
 
-async def test_socket_urls_are_single_use_and_the_eleventh_is_rejected(
-    workspace: Workspace, page: Page
-) -> None:
+async def test_socket_urls_work_once_and_the_eleventh_fails(workspace: Workspace, page: Page) -> None:
     web = AsyncWebClient(base_url=workspace.api_url)
     async with AsyncExitStack() as open_ones:
         for count in range(1, 12):

@@ -52,9 +52,7 @@ async def test_details_must_match_the_opened_entity(app: App, page: Page) -> Non
     assert (await page.state())["details"] is None
 
 
-async def test_an_edit_has_errors_only_at_its_fields_and_comments_their_limit(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_edits_and_comments_keep_to_limits(app: App, page: Page, workspace: Workspace) -> None:
     workspace.state.comments_limit = 1
     _, where = await unfurl(app, page, entity(app_unfurl_url=URL))
     await page.post("details", url=URL, **where)
@@ -82,18 +80,14 @@ async def test_an_edit_has_errors_only_at_its_fields_and_comments_their_limit(
     assert await app.error(app.web.api_call("entity.presentComments", json=given)) == "invalid_arguments"
 
 
-async def test_entities_need_rich_previews_in_the_manifest(
-    app: App, page: Page, workspace: Workspace
-) -> None:
+async def test_entities_need_previews_in_the_manifest(app: App, page: Page, workspace: Workspace) -> None:
     workspace.state.app = dataclasses.replace(workspace.state.app, entity_types=frozenset())
 
     with pytest.raises(SlackApiError, match="feature_not_enabled"):
         await unfurl(app, page, entity(app_unfurl_url=URL))
 
 
-async def test_invalid_entity_is_a_warning_and_blocks_are_shown(
-    workspace: Workspace, app: App, page: Page
-) -> None:
+async def test_invalid_entity_warns_and_blocks_are_shown(workspace: Workspace, app: App, page: Page) -> None:
     answer, _ = await unfurl(app, page, entity("12.3"))
 
     assert answer["warning"] == "invalid_metadata_format"

@@ -124,9 +124,7 @@ def test_a_search_is_read_at_once_with_a_thousand_people_and_projects() -> None:
     st.sampled_from([*sorted(NEGATIONS - {"no", "without"}), "?"]),
     st.data(),
 )
-def test_a_question_or_a_negation_anywhere_changes_nothing(
-    changes: list[str], doubt: str, data: st.DataObject
-) -> None:
+def test_questions_and_negations_change_nothing(changes: list[str], doubt: str, data: st.DataObject) -> None:
     typed = ", ".join(changes).split()
     at = data.draw(st.integers(0, len(typed) - 1))
     typed[at] = f"{typed[at].rstrip(',')}?" if doubt == "?" else f"{doubt} {typed[at]}"

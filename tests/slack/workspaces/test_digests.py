@@ -93,9 +93,7 @@ async def test_a_digest_waits_until_its_workspace_has_a_token(company: Company, 
     assert len(slack.with_tokens_of(second, "chat.postMessage")) == 1
 
 
-async def test_a_workspace_that_takes_no_notices_does_not_hold_up_those_of_others(
-    company: Company, slack: Slack
-) -> None:
+async def test_a_failing_workspace_delays_no_notices_of_others(company: Company, slack: Slack) -> None:
     closed, other = PLACES
     for place in PLACES:
         await slack.install(company.port, place)

@@ -38,9 +38,7 @@ async def test_each_installation_is_answered_with_its_own_token(company: Company
         assert [call.arguments["team_id"] for call in opened] == teams
 
 
-async def test_a_workspaces_own_token_is_used_though_its_organizations_is_newer(
-    company: Company, slack: Slack
-) -> None:
+async def test_a_workspaces_own_token_precedes_its_organizations(company: Company, slack: Slack) -> None:
     for place in (TWO, Place(None, TWO.enterprise)):
         await slack.install(company.port, place)
 

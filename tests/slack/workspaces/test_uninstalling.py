@@ -106,9 +106,7 @@ async def test_uninstalling_deletes_the_workspaces_data(
 
 @pytest.mark.usefixtures("url", "remembered")
 @pytest.mark.parametrize("about", [{"team_id": None}, {"team_id": "T91"}], ids=["no team", "a team"])
-async def test_revoking_a_workspaces_access_deletes_its_data(
-    company: Company, slack: Slack, about: dict[str, Any]
-) -> None:
+async def test_revoking_access_deletes_data(company: Company, slack: Slack, about: dict[str, Any]) -> None:
     slack.taken_out = {"T91", "T93"}
 
     await company.told(_taken_out("T91", "T93"), **_of(GROUP) | about)
@@ -136,9 +134,7 @@ async def test_events_for_a_working_installation_delete_nothing(company: Company
 @pytest.mark.parametrize(
     "trouble", ["503", "429", "broken", "ratelimited", "internal_error", "token_expired"]
 )
-async def test_nothing_is_deleted_until_slack_rejects_the_token(
-    company: Company, slack: Slack, trouble: str
-) -> None:
+async def test_data_is_kept_while_a_token_works(company: Company, slack: Slack, trouble: str) -> None:
     slack.revoke(ONE)
     slack.taken_out = {"T91"}
     slack.trouble = trouble
