@@ -154,7 +154,7 @@ def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestR
         return _add(rest, problems, asker)
     if command == "me":
         return _personal(rest, problems)
-    if command not in _KNOWN and _schedule_starts(parsed.words):
+    if command not in _KNOWN and _schedule_at(parsed.words, mistyped=False) < len(parsed.words):
         return _add(parsed, problems, asker)
     if problems:
         raise problems[0]
@@ -276,33 +276,27 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     return None
 
 
-def _schedule_at(words: Sequence[Word]) -> int:
-    mistyped = [n for n, word in enumerate(words[:_PROJECT_WORDS]) if n and _looks_like_schedule(word)]
-    return next(iter([*_schedule_starts(words), *mistyped]), len(words))
+def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
+    """Where the schedule starts; the words before it are the project's name, and so is what is quoted."""
+    plain = ["" if word.quoted else word.text.lower() for word in words[:_PROJECT_WORDS]]
 
+    def rest(n: int) -> str:
+        return Parsed(tuple(words[n:]), {}).plain
 
-def _schedule_starts(words: Sequence[Word]) -> list[int]:
-    """Where a schedule may start."""
-    if [word.text.lower() for word in words[-3:]] == schedules.AS_THEY_HAPPEN:
-        return [len(words) - 3]
-    return [n for n, word in enumerate(words) if _starts_schedule(word) and not _is_name(words[n:])]
+    def starts(n: int) -> bool:
+        """`live` is part of the name unless another schedule or nothing follows."""
+        live = plain[n] == LIVE and plain[n + 1 :] and not schedules.starts(plain[n + 1])
+        return rest(n).lower().split() == schedules.AS_THEY_HAPPEN or (
+            schedules.starts(plain[n]) and not live
+        )
 
+    def resembles(n: int) -> bool:
+        near = get_close_matches(plain[n], set(schedules.KEYWORDS) - {LIVE}, n=1, cutoff=SURE)
+        return n > 0 and bool(near or plain[n] in _SCHEDULE_LIKE or _TIME.fullmatch(plain[n]))
 
-def _starts_schedule(word: Word) -> bool:
-    """A quoted word is part of the project's name."""
-    return not word.quoted and schedules.starts(word.text.lower())
-
-
-def _is_name(words: Sequence[Word]) -> bool:
-    """Whether `live` is part of a project's name: no schedule goes on with it."""
-    return words[0].text.lower() == LIVE and len(words) > 1 and not _starts_schedule(words[1])
-
-
-def _looks_like_schedule(word: Word) -> bool:
-    """Whether a word after the project's name looks like a mistyped schedule."""
-    typed = word.text.lower()
-    near = get_close_matches(typed, set(schedules.KEYWORDS) - {LIVE}, n=1, cutoff=SURE)
-    return not word.quoted and bool(near or typed in _SCHEDULE_LIKE or _TIME.fullmatch(typed))
+    complete = [n for n, word in enumerate(plain) if word and schedules.is_schedule(rest(n))]
+    found = [*filter(starts, range(len(plain))), *complete]
+    return (found or [*filter(resembles, range(len(plain) if mistyped else 0)), len(words)])[0]
 
 
 def _kind(parsed: Parsed, key: str) -> tuple[DigestKind, int]:

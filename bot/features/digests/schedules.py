@@ -30,13 +30,20 @@ DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 START = rf"(?:{'|'.join(KEYWORDS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)days|{_DAY}-{_DAY})(?![^\s,])"
 """What a schedule may start with: `daily`, `mondays`, `mon-fri`."""
+_KINDS = {
+    **dict.fromkeys(("daily", "everyday", "every day", "every morning"), "daily"),
+    **dict.fromkeys(("weekdays", "every weekday", "every weekdays"), "weekdays"),
+    **dict.fromkeys(("hourly", "every hour"), "hourly"),
+    **dict.fromkeys(("weekly", "every week"), "weekly"),
+}
 _TIME = re.compile(r"([01]?[0-9]|2[0-3])(?:[:.]([0-5][0-9]))?")
 _HALF_DAY = re.compile(r"(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\.?")
 _MINUTE = re.compile(r":?([0-5]?[0-9])")
-_NOON, _FRIDAY = 12, 4
+_NOON = 12
+_NAMED_TIMES = {"": "9:00", "noon": "12:00", "midnight": "0:00"}
 _FILLERS = frozenset({"at", "on", "and"})
 _FIELDS = 5
-_STEP = re.compile(r"([0-9]{1,2}) (minute|hour)s?")
+_STEP = re.compile(r"every ([0-9]{1,2}) (minute|hour)s?")
 _PERIODS = {"minute": 60, "hour": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 MAX_CRON_LENGTH = 200  # the most characters in a cron expression
@@ -87,36 +94,40 @@ class Schedule:
 def parse(text: str) -> Schedule:
     """`daily 09:00`, `weekdays 9am`, `weekly mon,thu 9.30`, `hourly`, `hourly :30`, `cron 0 9 * * 1-5`.
 
-    Reads `every weekday at 9:00 AM` too, and `live` or `as they happen`, which is due every minute. Ignores
-    case; the default time is 9:00. Raises ScheduleError, which never repeats the input: that may be a secret.
+    Reads `every weekday at 9:00 AM` and `mon thu 9` too, and `live` or `as they happen`, which is due every
+    minute. Ignores case; the default time is 9:00. Raises ScheduleError, which never repeats the input: that
+    may be a secret.
     """
-    kind, *rest = typed = text.lower().translate(QUOTES).split() or [""]
+    typed = text.lower().translate(QUOTES).split()
     if typed in ([LIVE], AS_THEY_HAPPEN):
         return Schedule(LIVE, "* * * * *")
     if LIVE in typed or typed[:3] == AS_THEY_HAPPEN:
         raise ScheduleError(
             "A live feed posts new issues as they happen. Leave out `live`, or the schedule beside it."
         )
-    if kind == "cron":
-        return _cron(rest)
-    words = [word for word in " ".join(rest).replace(",", " ").split() if word not in _FILLERS]
-    if kind == "every" and (schedule := _every(words)):
-        return schedule
-    if starts(kind) and kind not in KEYWORDS:
-        return _on_days([kind, *words])
-    match "daily" if kind == "everyday" else kind:
-        case "daily":
-            return _at_time("daily", "*", words)
-        case "weekdays":
-            return _at_time("weekdays", "1-5", words)
-        case "weekly":
-            return _weekly(words)
-        case "hourly":
-            return _hourly(words)
+    if typed[:1] == ["cron"]:
+        return _cron(typed[1:])
+    words = [word for word in " ".join(typed).replace(",", " ").split() if word not in _FILLERS]
+    if step := _STEP.fullmatch(" ".join(words)):
+        return _stepped(int(step[1]), step[2])
+    count = next((count for count in (2, 1) if " ".join(words[:count]) in _KINDS), 0)
+    kind, rest = _KINDS.get(" ".join(words[:count])), words[count:]
+    if kind == "hourly":
+        return _hourly(rest)
+    if kind == "weekly" or (kind is None and _names_days(words)):
+        return _weekly(rest)
+    if kind:
+        return _at_time(kind, "*" if kind == "daily" else "1-5", rest)
     raise ScheduleError(
         "When should I post? Try `daily 9`, `weekdays 9:30`, `weekly mon 9am`, `hourly`, or "
         "`cron 0 9 * * 1-5`."
     )
+
+
+def is_schedule(text: str) -> bool:
+    with suppress(ScheduleError):
+        return bool(parse(text))
+    return False
 
 
 def starts(word: str) -> bool:
@@ -127,12 +138,8 @@ def starts(word: str) -> bool:
 def changed(text: str, schedule: str) -> Schedule:
     """Return the schedule at another time, such as `10am`, or another schedule. Raises ScheduleError."""
     kind, *rest = schedule.split()
-    days = rest[:1] if kind == "weekly" else []
-    kept = [" ".join([kind, *days, text])] if kind in ("daily", "weekdays", "weekly") else []
-    for typed in (text, f"every {text}"):
-        with suppress(ScheduleError):
-            return parse(typed)
-    return parse(kept[0] if kept else text)
+    kept = [kind, *(rest[:1] if kind == "weekly" else []), text]
+    return parse(text if is_schedule(text) or kind not in ("daily", "weekdays", "weekly") else " ".join(kept))
 
 
 def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tuple[datetime, ...]:
@@ -227,42 +234,21 @@ def _cron_in_words(cron: str) -> str:
     return said[0].lower() + said[1:]
 
 
-def _every(words: list[str]) -> Schedule | None:
-    """What follows `every`; None if that says no kind of schedule. Raises ScheduleError."""
-    if step := _STEP.fullmatch(" ".join(words)):
-        many, unit = int(step[1]), step[2]
-        if not many or _PERIODS[unit] % many:
-            raise ScheduleError(
-                "I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours."
-            )
-        return _cron([f"*/{many}", *"****"] if unit == "minute" else ["0", f"*/{many}", *"***"])
-    match words:
-        case ["day" | "morning", *rest]:
-            return _at_time("daily", "*", rest)
-        case ["weekday" | "weekdays", *rest]:
-            return _at_time("weekdays", "1-5", rest)
-        case ["hour", *rest]:
-            return _hourly(rest)
-        case [day, *_] if _weekday(day) is not None:
-            return _weekly(words)
-    return None
+def _stepped(many: int, unit: str) -> Schedule:
+    if not many or _PERIODS[unit] % many:
+        raise ScheduleError("I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours.")
+    return _cron([f"*/{many}", *"****"] if unit == "minute" else ["0", f"*/{many}", *"***"])
 
 
-def _on_days(words: list[str]) -> Schedule:
-    """`mon-fri 8:30`, `mondays 8am and thursdays`."""
-    first, _, last = words[0].partition("-")
-    start, end = _weekday(first), _weekday(last) if last else None
-    if start is not None and end is not None:
-        days = [DAYS[day][:3] for day in range(start, end + 1)]
-        if (start, end) == (0, _FRIDAY):
-            return _at_time("weekdays", "1-5", words[1:])
-        return _weekly([*days, *words[1:]])
-    named = [word for word in words if _weekday(word) is not None]
-    return _weekly([*named, *(word for word in words if word not in named)])
+def _names_days(words: list[str]) -> bool:
+    """Whether a schedule begins with days: `every monday`, `mondays`, `mon-fri`, or `mon 9`."""
+    first = "".join(words[words[:1] == ["every"] :][:1])
+    return bool(_days(first)) and (words[0] == "every" or starts(first) or not _days(words[-1]))
 
 
 def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
-    said = " ".join(words) or "09:00"
+    said = " ".join(words)
+    said = _NAMED_TIMES.get(said, said)
     if match := _TIME.fullmatch(said):
         hour = int(match[1])
     elif match := _HALF_DAY.fullmatch(said):
@@ -276,18 +262,22 @@ def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
 
 
 def _weekly(words: list[str]) -> Schedule:
-    days = list(takewhile(lambda day: day is not None, map(_weekday, words)))
-    named = sorted({day for day in days if day is not None})
+    """`mon,thu 9:00`, `mondays 8am thursdays`, `mon-fri 8:30`, with or without `every`."""
+    named = sorted({day for word in words for day in _days(word)})
     if not named:
         raise ScheduleError("Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.")
+    time = [word for word in words if word != "every" and not _days(word)]
+    if named == [*range(5)] and any("-" in word for word in words):
+        return _at_time("weekdays", "1-5", time)
     begin = f"weekly {','.join(DAYS[day][:3] for day in named)}"
-    return _at_time(begin, ",".join(str((day + 1) % 7) for day in named), words[len(days) :])
+    return _at_time(begin, ",".join(str((day + 1) % 7) for day in named), time)
 
 
-def _weekday(word: str) -> int | None:
-    """The weekday with this name, abbreviation or plural; 0 is Monday."""
-    stem = word.removesuffix("s")
-    return next((n for n, day in enumerate(DAYS) if day[:3] == stem[:3] and day.startswith(stem)), None)
+def _days(word: str) -> list[int]:
+    """The weekdays of a name, abbreviation, plural, or range; 0 is Monday."""
+    ends = [part.removesuffix("s") for part in word.split("-")]
+    found = [n for end in ends for n, day in enumerate(DAYS) if end[:3] == day[:3] and day.startswith(end)]
+    return [*range(found[0], found[-1] + 1)] if len(found) == len(ends) <= 2 else []  # noqa: PLR2004 - a range
 
 
 def _hourly(words: list[str]) -> Schedule:

@@ -109,6 +109,9 @@ def due_on(text: str, zone: str, day: date, first: str = "00:00", last: str = "0
         ("cron 0 9 29 2 *", "cron 0 9 29 2 *", "0 9 29 2 *"),
         ("every day at 9", "daily 09:00", "0 9 * * *"),
         ("every 15 minutes", "cron */15 * * * *", "*/15 * * * *"),
+        ("daily at noon", "daily 12:00", "0 12 * * *"),
+        ("mon wed fri at 10", "weekly mon,wed,fri 10:00", "0 10 * * 1,3,5"),
+        ("weekly mon-wed 9", "weekly mon,tue,wed 09:00", "0 9 * * 1,2,3"),
         ("every 2 hours", "cron 0 */2 * * *", "0 */2 * * *"),
     ],
 )
@@ -124,6 +127,7 @@ def test_schedules_parse_as_typed(typed: str, text: str, cron: str) -> None:
     [
         ("", "When should I post?"),
         ("monthly", "When should I post?"),
+        ("mon", "When should I post?"),  # it may be a project's name
         ("daily 24:00", "Try `daily 9:00` or `daily 5:30 pm`"),
         ("daily 9:60", "Try `daily 9:00`"),
         ("daily 13pm", "Try `daily 9:00`"),
