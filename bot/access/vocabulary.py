@@ -9,7 +9,7 @@ from bot.access.accounts import Session
 from bot.access.catalog import Part
 from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.access.projects import KnownProject
-from bot.errors import ServiceError
+from bot.errors import Forbidden, NotFound, Unauthorized
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -35,9 +35,9 @@ async def vocabulary(
 ) -> dict[str, tuple[str, ...]]:
     """Return the names of these kinds, `PARTS` or `project`, in the named project or the channel's.
 
-    `typed` can name closed projects, which aren't listed. Lists that the service doesn't return are missing.
-
-    Raises NotLinked.
+    `typed` can name closed projects, which aren't listed. Lists that the service doesn't have, or that the
+    user may not see, are missing. Raises NotLinked, and ServiceError, since a text would be misread without
+    its names.
     """
     if not kinds:
         return {}
@@ -47,7 +47,7 @@ async def vocabulary(
     found: dict[str, tuple[str, ...]] = {}
 
     async def projects() -> None:
-        with suppress(ServiceError):
+        with suppress(Forbidden, NotFound):
             known = [*await access.projects.visible(session)]
             for one in typed:
                 with suppress(UnknownName, AmbiguousName):
@@ -55,7 +55,7 @@ async def vocabulary(
             found["project"] = tuple(name for one in known for name in (one.name, one.identifier))
 
     async def names() -> None:
-        with suppress(ServiceError, UnknownName, AmbiguousName):
+        with suppress(Forbidden, NotFound, UnknownName, AmbiguousName):
             here: KnownProject | None = None
             if project and project != "any":
                 here = await access.projects.find(session, project)
@@ -68,5 +68,9 @@ async def vocabulary(
             found.update({k: tuple(ref.name for ref in catalog.lists[p]) for k, p in parts.items()})
 
     reads = [projects()] if "project" in kinds else []
-    await asyncio.gather(*reads, *([names()] if PARTS.keys() & set(kinds) else []))
+    try:
+        await asyncio.gather(*reads, *([names()] if PARTS.keys() & set(kinds) else []))
+    except Unauthorized:
+        await access.accounts.whoami(owner)
+        raise
     return found

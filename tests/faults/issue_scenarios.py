@@ -195,7 +195,9 @@ press("take from someone else", "issue.assign", taken_meanwhile, "Assign to me",
 suggest("offer projects", "issue.project", NEW_ISSUE, "Project", "web")
 suggest("offer parents", "issue.value", all_fields, "Parent issue", "{word}")
 suggest("offer choices", "issue.value", many_categories, "Category", "Part")
-suggest("offer custom values", "issue.value", all_fields_of_bug, "Severity", "Maj")
+suggest(
+    "offer custom values", "issue.value", all_fields_of_bug, "Severity", "Maj", refused='"Maj"}\\]'
+)  # the typed value can be chosen
 
 
 @scenario("type subject", "action:issue.subject", expects_answer=False)

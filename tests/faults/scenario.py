@@ -187,11 +187,13 @@ def submit(
         await s.person(who).submit(found, filled)
 
 
-def suggest(name: str, actions: str | tuple[str, ...], view: Setup, label: str, text: str) -> None:
+def suggest(
+    name: str, actions: str | tuple[str, ...], view: Setup, label: str, text: str, *, refused: str = NEVER
+) -> None:
     """Adds a scenario of a select that searches as the user types."""
     names = (actions,) if isinstance(actions, str) else actions
 
-    @scenario(name, *(f"options:{action}" for action in names), expects_answer=False)
+    @scenario(name, *(f"options:{action}" for action in names), expects_answer=False, refused=refused)
     async def steps(s: Scene) -> Steps:
         found = await view(s, "ana")
         yield

@@ -36,7 +36,13 @@ press("clear filters", "search.filters", without("project:webshop priority:low")
 press("include closed", "search.closed", without("project:webshop", CLOSED), "Include closed")
 press("search words", "search.words", answer("/issues overdue project:webshop"), "Search for “overdue”")
 press("drop a phrase", "search.drop", without("due yesterday project:webshop"), "Without “due yesterday”")
-press("search instead", "search.instead", answer("/issue open bugs"), "Search for “open bugs”")
+press(
+    "search instead",
+    "search.instead",
+    answer("/issue open bugs"),
+    "Search for “open bugs”",
+    refused="leave out “bugs”",
+)
 shortcut("search shortcut", "search_issues")
 submit("submit search", "search", opened, {"Subject": "{word}", "Status": "Any"}, typed=True)
 

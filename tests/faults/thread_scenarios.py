@@ -156,7 +156,7 @@ menu(
     said="won't quote new comments",
 )
 
-ALREADY = "You (now|already) follow"
+ALREADY = "You('re now following| already follow)"
 command("follow in a direct message", "/issue {issue} follow", effect=issues_followed, said=ALREADY)
 press(
     "follow from a card",

@@ -85,6 +85,15 @@ async def test_suggests_nothing_while_the_service_is_slow(ana: Person, wire: Wir
     assert (await ana.suggest(form, "Issue", ""))["options"]
 
 
+async def test_a_word_is_not_searched_as_text_because_the_names_cannot_be_read(
+    ana: Person, wire: Wire
+) -> None:
+    wire.fail("500 before it", "GET /trackers")
+
+    assert "ran into an error" in text_of(await ana.ask("/issues open bugs"))
+    assert "Issue type: Bug" in text_of(await ana.ask("/issues open bugs"))
+
+
 async def test_does_nothing_without_the_database(ana: Person, service: Tracker) -> None:
     view = await form(ana)
     await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table jobs")))
