@@ -10,7 +10,8 @@ import pytest
 import bot
 from bot.sandbox.people import ANA, BEN
 from bot.timings import Delays, Timings
-from tests.support.digesting import WEB, digest_of
+from tests.support.digesting import WEB
+from tests.support.due_digests import digest_of
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.prepared import demo_tracker

@@ -1,12 +1,10 @@
 """Commands and helpers shared by the tests of digests."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.features.digests.plans import Typed, WantedPlan
 from bot.features.digests.schedules import parse
-from bot.sandbox.workspace.model import Message
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.plans import Plan
@@ -19,8 +17,6 @@ EVERY_DAY = parse(f"daily {AT}").in_words()
 WEB = f"/digest add webshop daily {AT}"
 ANA = Owner(None, TEAM, "U0ANA0001")
 HIDDEN = f"/digest add security daily {AT}"
-MARK = re.compile(r"issuebot_digest:([0-9]+):(.+)")
-ISSUE = re.compile(r"/issues/([0-9]+)\|")
 
 
 def wanted(
@@ -45,8 +41,3 @@ async def stored(office: Office, number: int = 1) -> Digest:
 def buttons(message: JSON) -> list[str]:
     rows = (b["elements"] for b in message["blocks"] if b["type"] == "actions")
     return [element["text"]["text"] for row in rows for element in row]
-
-
-def digest_of(message: Message) -> re.Match[str] | None:
-    """Returns the number and the due time of the digest that a message posts."""
-    return MARK.match(message.blocks[0].get("block_id", "") if message.blocks else "")

@@ -24,7 +24,8 @@ from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.tasks import Tasks
 from bot.timings import Delays
-from tests.support.digesting import ISSUE, digest_of, wanted
+from tests.support.digesting import wanted
+from tests.support.due_digests import ISSUE, digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person
