@@ -36,6 +36,10 @@ class Timings:
     follow_every: float = 60.0  # the interval at which the issues that a user follows are read
     notice_every: float = 300.0
     """The interval at which the issues that are assigned to a user, or that they reported, are read."""
+    notice_after: float = 5.0
+    """The seconds until the bot reads an issue that changed: times in the service are in whole seconds, so
+    another change may get the same one.
+    """
     keys: KeyTimings = field(default_factory=KeyTimings)
 
 

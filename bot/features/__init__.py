@@ -7,7 +7,7 @@ from bot.features import posts
 from bot.features.accounts.departures import Departures, Uninstall
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.comments.handlers import CommentHandlers
-from bot.features.digests.announcing import FeedAnnouncer
+from bot.features.digests.feeds import FeedAnnouncer
 from bot.features.digests.handlers import DigestHandlers
 from bot.features.editing.handlers import EditHandlers
 from bot.features.emoji.handlers import EmojiHandlers

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from sqlalchemy.exc import IntegrityError
 
+from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.digest_notices import Notice, PendingNotice, notify
 from bot.store.followed import AT_ONCE, feed_end, feed_read_with
@@ -74,6 +75,10 @@ class Digest:
     agreed_project: int | None = None  # the project that isn't public which the owner agreed to show
 
     @property
+    def channel(self) -> Channel:
+        return Channel(self.owner.team_id, self.channel_id)
+
+    @property
     def job_key(self) -> str:
         return _job_key(self.id)
 
@@ -109,12 +114,14 @@ class Start:
 
 class DigestProgress(BaseModel):
     """`due` is the first due time that isn't handled, `asked` when a user asked for a post before it.
-    `notified`: the owner knows that the post is delayed.
+    `notified`: the owner knows that the post is delayed. `left_out` has the issues that a live feed's custom
+    fields or saved query leave out, with what identifies the state in which the service was asked about them.
     """
 
     due: datetime
     asked: datetime | None = None
     notified: bool = False
+    left_out: Mapping[int, str] = {}
 
 
 class StoredDigests:

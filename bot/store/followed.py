@@ -48,6 +48,11 @@ class Followed:
     digest_id: int | None = None
 
     @property
+    def listed(self) -> bool:
+        """Whether a live feed lists it in a post with others."""
+        return self.closed and not self.ts
+
+    @property
     def job_key(self) -> str:
         if self.digest_id is None:
             return f"{FOLLOWED}:{self.id}"
@@ -85,6 +90,18 @@ class StoredFollowed:
     def posting(self, followed: Collection[Followed]) -> Sequence[Statement]:
         """The statements that add issues of live feeds, and let them be posted."""
         return [*map(self._adding, followed), *self.changed(followed)]
+
+    async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
+        """Add issues that a live feed is about to list in one post; returns those that are its own."""
+        added = [self._adding(replace(one, closed=True)) for one in followed]
+
+        def work(connection: sa.Connection) -> None:
+            for each in added:
+                connection.execute(each)
+
+        await self.database.write(work)
+        there = await self.in_feeds(followed[0].channel_id, [one.issue_id for one in followed])
+        return {one.issue_id for one in there if one.digest_id == feed}
 
     async def in_feeds(self, channel_id: str, issues: Collection[int]) -> tuple[Followed, ...]:
         """Return what a channel's live feeds have, at least of these issues."""

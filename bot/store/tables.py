@@ -359,6 +359,9 @@ class DigestIssueRow(Table):
     created_on: Mapped[datetime]
 
 
+_IN_FEED = sa.column("digest_id").is_not(None)
+
+
 class FollowedIssueRow(Owned, Table):
     """An issue that a thread or a direct message follows, and the post there that is kept up to date.
 
@@ -369,7 +372,8 @@ class FollowedIssueRow(Owned, Table):
     Where comments are included, those after the journal `quoted_to` are quoted.
 
     An issue of a live feed has its `digest_id`, is read with the feed's owner's key, and has no `ts` until it
-    is posted. Changes after the journal `told_to` get a line in its thread.
+    is posted, nor if it is in a post that lists several, which isn't kept up to date and counts as `closed`.
+    Changes after the journal `told_to` get a line in its thread. A channel's feeds have an issue once.
     """
 
     __tablename__ = "followed_issues"
@@ -377,6 +381,14 @@ class FollowedIssueRow(Owned, Table):
         sa.Index("ix_followed_issues_thread", "channel_id", "thread_ts", "issue_id", unique=True),
         sa.Index("ix_followed_issues_owner", "enterprise_id", "team_id", "user_id"),
         sa.Index("ix_followed_issues_digest", "digest_id", "issue_id", unique=True),
+        sa.Index(
+            "ix_followed_issues_feed",
+            "channel_id",
+            "issue_id",
+            unique=True,
+            sqlite_where=_IN_FEED,
+            postgresql_where=_IN_FEED,
+        ),
         {"sqlite_autoincrement": True},  # the ID is part of what identifies its job
     )
 

@@ -38,7 +38,13 @@ QUIET = 2.5
 """Seconds without anything new in Slack after which nothing more is expected."""
 SECONDS_BETWEEN_TURNS = 10.0
 TIMINGS = Timings(
-    interval=0.5, heartbeat_timeout=4, longest_post=3, look_up_after=1, follow_every=1, notice_every=1
+    interval=0.5,
+    heartbeat_timeout=4,
+    longest_post=3,
+    look_up_after=1,
+    follow_every=1,
+    notice_every=1,
+    notice_after=1.5,
 )
 DELAYS = Delays(
     background_retry=1, slack=3, channel_pace=0.1, workspace_pace=0.05, update_pace=0.1, channels=1

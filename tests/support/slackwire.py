@@ -3,7 +3,7 @@
 Faults, each for one call of its method:
 - before Slack gets it: "lose the request", "500 before it", "503 before it" (empty), "page" (200 with HTML),
   "307 elsewhere", "refuse:<error>", "429:<seconds to wait>", "429" (without Retry-After), "slow 429:<seconds
-  to wait>" (answered when `released` is set);
+  to wait>" and "slow refuse:<error>" (answered when `released` is set);
 - after Slack has done it: "lose the answer", "500 after it", "page after it", "truncate",
   "refuse after it:<error>", "late answer:<seconds>", "leave out:<field>" (of every object in the answer);
 - "slow:<seconds>": delayed, or until `released` is set, then successful.
@@ -36,7 +36,7 @@ SOCKET = {"no hello", "deaf"}
 ELSEWHERE = "307 elsewhere"
 PARTLY = {"truncate", "leave out"}
 FAULTS = {
-    *("", ELSEWHERE, "refuse", "refuse after it", "429", "slow 429", "slow", "late answer"),
+    *("", ELSEWHERE, "refuse", "refuse after it", "429", "slow 429", "slow refuse", "slow", "late answer"),
     *(*PARTLY, *BEFORE, *AFTER, *SOCKET),
 }
 
@@ -114,9 +114,9 @@ class SlackWire(Proxy):
             return broken(request, self._instead(fault))
         if fault in ("refuse", "429"):
             return _refused(fault, more, request)
-        if fault == "slow 429":
+        if fault in ("slow 429", "slow refuse"):
             await self.released.wait()
-            return _refused("429", more, request)
+            return _refused(fault.removeprefix("slow "), more, request)
         if fault == "slow":
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.released.wait(), float(more))

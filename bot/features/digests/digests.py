@@ -2,7 +2,8 @@
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -11,10 +12,9 @@ from bot.access.accounts import Session
 from bot.access.projects import KnownProject
 from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
-from bot.features.digests.changes import with_changes
-from bot.features.digests.plans import Plans, WantedPlan
+from bot.features.digests.editions import with_changes
+from bot.features.digests.plans import Plans, WantedPlan, rows_in_query
 from bot.features.digests.reading import MINE, Content, DigestReader
-from bot.features.digests.saved_queries import in_query
 from bot.features.digests.schedules import ScheduleError, due_times, needed, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
 from bot.service.conventions import ProjectStatus
@@ -65,9 +65,7 @@ def owner_lost_access(digest: Digest) -> UserError:
 @dataclass(frozen=True)
 class Preview:
     """What a digest would show now, or would have shown in the last PREVIEWED: the first issues, and in how
-    many posts, for new and closed issues.
-
-    `more`: there are more issues than were read, so that `posts` is too low.
+    many posts, for new and closed issues. With `more`, there are more issues and posts.
     """
 
     plan: Plan
@@ -114,12 +112,7 @@ class Digests:
             plan = await self.plans.of(session, project, wanted)
             await self._check(session, plan)
             start = await DigestReader(self._client, session, now).start_of(plan)
-        what = (channel, plan.project_id if plan.live else plan)
-        adding = f"digest:add:{hashlib.sha256(repr(what).encode()).hexdigest()}"
-        async with self._store.jobs.hold(adding, kept=timedelta(0)) as claim:
-            if not claim.won:
-                raise being_added()
-            await self._require_new(channel, plan)
+        async with self._adding(channel, plan):
             planned = await self._stored(session, channel, plan, start, agreed_project=agreed)
         if planned is None:
             raise being_added()
@@ -179,15 +172,16 @@ class Digests:
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
             plan = await self.plans.of(session, project, wanted)
-            if plan.live and not digest.plan.live:
-                await self._require_new(Channel(digest.owner.team_id, digest.channel_id), plan)
             reader = DigestReader(self._client, session, now)
             restarts = (plan.kind, plan.live) != (digest.plan.kind, digest.plan.live)
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
                 await self._check(session, plan)
             start = await reader.start_of(plan) if restarts else None
             history = start.history if start else await reader.history_of(plan)
-        await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
+        async with (
+            self._adding(digest.channel, plan) if plan.live and not digest.plan.live else nullcontext()
+        ):
+            await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times)
 
     async def preview(self, user: Owner, wanted: WantedPlan, channel: Channel | None) -> Preview:
@@ -201,7 +195,7 @@ class Digests:
             latest = replace(filters, sort=plans.LATEST[plan.kind])
             page = await self._client.list_issues(session.key, latest)
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
-            found, cut = await in_query(self._client, session, plan, passing)
+            found, cut = await rows_in_query(self._client, session, plan, passing)
             if plan.kind == "changed":
                 content = Content(project=plan.project, issues=tuple(found))
                 changed = await with_changes(self._access, session, content, {}, now - PREVIEWED)
@@ -247,8 +241,7 @@ class Digests:
         return await self._reloaded(digest)
 
     async def resume(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
-        """Resume a digest; its next message includes the issues opened while it was paused, except in a live
-        feed.
+        """Resume a digest; its next message has what was opened meanwhile, except in a live feed.
 
         `exposed` is the project that isn't public which the user agrees to show. Raises NotAgreed, UserError
         if its owner can't read the project, and ServiceError.
@@ -299,10 +292,10 @@ class Digests:
 
     async def restore(self, digest: Digest) -> Digest:
         """Restore a removed digest. Raises UserError."""
-        await self._require_new(Channel(digest.owner.team_id, digest.channel_id), digest.plan)
         next_due = None if digest.paused else _times(digest.plan, await self._store.processes.now())[0]
-        if not await self._store.digests.restore(digest, next_due):
-            raise being_added()
+        async with self._adding(digest.channel, digest.plan):
+            if not await self._store.digests.restore(digest, next_due):
+                raise being_added()
         return await self._reloaded(digest)
 
     async def choices(self, user: Owner, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
@@ -315,9 +308,10 @@ class Digests:
         """Raises ScheduleError if a digest of that kind can't post on the plan's schedule."""
         if plan.live and plan.kind == "personal":
             raise needed()
-        if plan.live and plan.kind != "new":
+        if plan.live and (plan.kind != "new" or plan.empty):
             raise ScheduleError(
-                "A live feed posts new issues. For other issues, choose another schedule, like `daily 9`."
+                "A live feed posts new issues only. For other issues, or empty digests, choose another "
+                "schedule, like `daily 9`."
             )
         if not plan.live and shortest_gap(parse(plan.schedule)) < SHORTEST_GAP:
             raise ScheduleError(
@@ -333,20 +327,28 @@ class Digests:
                 most=MAX_OF_A_PERSON,
             )
 
-    async def _require_new(self, channel: Channel, plan: Plan) -> None:
-        for other in await self.listed(channel):
-            if other.plan == plan or (other.personal and plan.kind == "personal"):
-                raise UserError(
-                    "This channel already has that digest. It's number {digest} in `{/digest}`.",
-                    digest=other.id,
-                )
-            if other.plan.live and plan.live and other.plan.project_id == plan.project_id:
-                raise UserError(
-                    "This channel already has a live feed of {project}. To change its filters: "
-                    "`{/digest} change {digest}`.",
-                    project=other.plan.project,
-                    digest=other.id,
-                )
+    @asynccontextmanager
+    async def _adding(self, channel: Channel, plan: Plan) -> AsyncIterator[None]:
+        """Hold a digest's place in its channel for the block that adds it. Raises UserError if it's taken."""
+        what = (channel, plan.project_id if plan.live else plan)
+        adding = f"digest:add:{hashlib.sha256(repr(what).encode()).hexdigest()}"
+        async with self._store.jobs.hold(adding, kept=timedelta(0)) as claim:
+            if not claim.won:
+                raise being_added()
+            for other in await self.listed(channel):
+                if other.plan == plan or (other.personal and plan.kind == "personal"):
+                    raise UserError(
+                        "This channel already has that digest. It's number {digest} in `{/digest}`.",
+                        digest=other.id,
+                    )
+                if other.plan.live and plan.live and other.plan.project_id == plan.project_id:
+                    raise UserError(
+                        "This channel already has a live feed of {project}. To change its filters: "
+                        "`{/digest} change {digest}`.",
+                        project=other.plan.project,
+                        digest=other.id,
+                    )
+            yield
 
     async def _reloaded(self, digest: Digest) -> Digest:
         return await self._store.digests.get(digest.owner.team_id, digest.id) or digest
@@ -436,13 +438,12 @@ def _agreement(
 
 
 def _times(plan: Plan, after: datetime) -> tuple[datetime, ...]:
-    zone = plan.zone
     try:
-        times = next_times(parse(plan.schedule), zone, after, SHOWN_TIMES)
+        times = next_times(parse(plan.schedule), plan.zone, after, SHOWN_TIMES)
     except (KeyError, ValueError):  # from zoneinfo: a system update removed the zone
         raise UserError(
-            "The time zone {zone} no longer exists. Edit the digest and choose another one.", zone=zone
+            "The time zone {zone} no longer exists. Edit the digest and choose another one.", zone=plan.zone
         ) from None
     if not times:
-        raise ScheduleError("That schedule never runs in {zone}. Choose another time.", zone=zone)
+        raise ScheduleError("That schedule never runs in {zone}. Choose another time.", zone=plan.zone)
     return times

@@ -1,23 +1,42 @@
 """Runs live feeds: digests that are due every minute, whose new issues get posts of their own.
 
 One list finds new and changed issues for all of an owner's feeds of a project. Each of these issues becomes
-a job, in the transaction that advances the feed: `FollowedReads` posts it, or shows its changes.
+a job, in the transaction that advances the feed: `FollowedReads` posts it, or shows its changes. The
+announcement of an issue that is created where a feed would post it becomes the feed's post.
 """
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 
-from bot.errors import KeySuspended, TooManyRequests
+import structlog
+
+from bot.errors import KeySuspended, ServiceError, TooManyRequests, UserError
+from bot.features.digests import plans
 from bot.features.digests.editions import DigestRun, RunResult
 from bot.features.digests.reading import Content
 from bot.features.digests.runs import DigestRuns
+from bot.features.following.poster import ThreadLine, line_post
+from bot.features.issues.views import FOLLOWS
+from bot.features.parts import Parts
 from bot.service.models import Issue
+from bot.slack.outgoing import outcomes
+from bot.slack.outgoing.outcomes import ChannelStatus, PostOutcome
+from bot.slack.outgoing.replies import MayPost, Reply
+from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Digest, Pause
 from bot.store.followed import Followed
-from bot.store.job import Again, JobOutcome, Later
+from bot.store.job import Again, Done, JobOutcome, Later
 
 LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
 ALONE = 10  # more new issues than this in one reading are one post that lists them
+REFUSED: Mapping[ChannelStatus | None, PostOutcome] = {
+    ChannelStatus.SHARED: PostOutcome.SHARED,
+    ChannelStatus.GONE: PostOutcome.UNKNOWN,
+}
+
+log = structlog.get_logger(__name__)
 
 
 class FeedRuns(DigestRuns):
@@ -30,17 +49,19 @@ class FeedRuns(DigestRuns):
         feed, stored = item.digest, self.access.store.followed
         rows = {row.id: row for row in content.updated}
         known = await stored.in_feeds(feed.channel_id, rows) if rows else ()
-        posted = {one.issue_id for one in known}
+        mine = [one for one in known if one.digest_id == feed.id]
+        posted = {one.issue_id for one in known if one not in mine or not one.listed}
         new = tuple(issue for issue in content.issues if issue.id not in posted)
-        content = replace(content, issues=new)
         if len(new) > ALONE:
+            its = await stored.claim_list(feed.id, [followed_by(feed, issue) for issue in new])
+            content = replace(content, issues=tuple(issue for issue in new if issue.id in its))
             outcome, new = await super().post(item, content), ()
         else:
             run = await self._renamed(item, content)
             outcome = self._finished(run, RunResult.SENT if new else RunResult.EMPTY, content)
         if not isinstance(outcome, Again):
             return outcome
-        mine = (one for one in known if one.digest_id == feed.id and one.issue_id in rows)
+        mine = [one for one in mine if not one.listed and one.issue_id in rows]
         changed = [one for one in mine if _changed(one, rows[one.issue_id])]
         if not (new or changed):
             return outcome
@@ -80,3 +101,81 @@ def followed_by(feed: Digest, issue: Issue) -> Followed:
         direct=feed.direct,
         digest_id=feed.id,
     )
+
+
+@dataclass(frozen=True)
+class FeedAnnouncer:
+    parts: Parts
+
+    async def announce(
+        self, reply: Reply, issue: Issue, message: Message, may_post: MayPost
+    ) -> PostOutcome | None:
+        """Post it for the live feed where it was created; None if no live feed there has such issues.
+
+        If Slack doesn't confirm the post, or this process dies, the feed goes on with it.
+        """
+        store, feed = self.parts.store, await self._feed(reply, issue)
+        if feed is None:
+            return None
+        if why_not := await reply.why_not_post():
+            return why_not
+        thread_ts = reply.place.thread_ts or ""
+        announced = replace(followed_by(feed, issue), thread_ts=thread_ts, posted_by=reply.owner.user_id)
+        if (claim := await store.followed.claim(announced)) is None:
+            return PostOutcome.YES
+        job, followed = claim
+        blocks = tuple(block for block in message.blocks if thread_ts or block.get("block_id") != FOLLOWS)
+        message = await reply.deletable(replace(message, blocks=blocks))
+        line = ThreadLine.announcing(followed)
+
+        async def ready() -> Message | None:
+            return message if await may_post() else None
+
+        # The feed may have been read meanwhile, so its own post is due then, if the channel may see it.
+        in_channel = store.followed.recording(followed, thread_ts="")
+        to_feed = Again(await store.processes.now(), {}, [in_channel])
+        outcome: JobOutcome = job.later(self.parts.delays.background_retry)
+        try:
+            posted = await self.parts.platform.posts.post(
+                job, line_post(followed, line), ready, sending=lambda: asdict(line)
+            )
+            match posted:
+                case outcomes.Posted(ts):
+                    outcome = Done([store.followed.recording(followed, **line.recorded(followed, ts))])
+                case Later():
+                    outcome = posted
+                case outcomes.PostRefused(status):
+                    outcome, why_not = to_feed, REFUSED.get(status, PostOutcome.FAILED)
+                case None:
+                    outcome, why_not = to_feed, PostOutcome.HIDDEN
+        finally:
+            await store.jobs.settled(job, outcome)
+        return why_not or PostOutcome.YES
+
+    async def _feed(self, reply: Reply, issue: Issue) -> Digest | None:
+        if reply.channel is None:
+            return None
+        there = await self.parts.store.digests.in_channel(reply.channel.team_id, reply.channel.channel_id)
+        for feed in there:
+            if feed.plan.live and not feed.paused and await self._passes(feed, issue):
+                return feed
+        return None
+
+    async def _passes(self, feed: Digest, issue: Issue) -> bool:
+        """Whether a feed posts the issue. Asks the service about subprojects, custom fields and saved
+        queries. Without a response, returns True, so that the issue isn't posted twice.
+        """
+        plan = feed.plan
+        if not plans.passes(plan, issue):
+            return False
+        if not (plan.subprojects or plan.custom_fields or plan.query):
+            return True
+        filters = replace(plans.filters_of(plan, datetime.now(UTC)), issue_ids=(issue.id,))
+        try:
+            async with self.parts.accounts.reading(feed.owner, background=True) as session:
+                page = await self.parts.client.list_issues(session.key, filters)
+                found, _ = await plans.rows_in_query(self.parts.client, session, plan, page.items)
+        except (ServiceError, UserError) as error:
+            log.warning("filters not read", action="feed.not_read", error=str(error) or type(error).__name__)
+            return True
+        return bool(found)

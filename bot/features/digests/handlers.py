@@ -20,7 +20,6 @@ from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost
 from bot.features.digests.editions import RunResult
 from bot.features.digests.feeds import FeedRuns
 from bot.features.digests.form import DigestMetadata
-from bot.features.digests.notices import DigestNotices
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError, zones_matching
@@ -48,7 +47,9 @@ class DigestHandlers:
         poster = channels.DigestPoster(parts.platform)
         self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
         self.feeds = FeedRuns(parts, poster, telemetry.digest_finished)
-        self.notices = DigestNotices(parts.store.digests, parts.platform.posts, parts.platform.wording)
+        self.notices = channels.DigestNotices(
+            parts.store.digests, parts.platform.posts, parts.platform.wording
+        )
 
     def feature(self) -> Feature:
         reading = "Reading the project in {service}…"

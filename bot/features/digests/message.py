@@ -11,9 +11,8 @@ from datetime import date, datetime, timedelta
 
 from bot.features.digests import plans
 from bot.features.digests.editions import Edition
-from bot.features.digests.plans import SOON_DAYS, Section
+from bot.features.digests.plans import SOON_DAYS, Section, too_large
 from bot.features.digests.reading import ReportedChanges
-from bot.features.digests.saved_queries import too_large
 from bot.features.issues.views import change_text, due, listed, name_of, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange

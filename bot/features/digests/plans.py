@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
@@ -16,7 +16,8 @@ from bot.access.name_matching import TOLD, NameIndex
 from bot.access.people import People, Who
 from bot.access.projects import KnownProject
 from bot.errors import UserError
-from bot.service.conventions import NOT, OR
+from bot.service.client import Client
+from bot.service.conventions import NOT, OR, PAGE
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.digests import Digest
@@ -63,6 +64,7 @@ LATEST: Mapping[DigestKind, tuple[Sort, ...]] = {
     "stale": (Sort("updated_on"), Sort("id")),
 }
 """The order that has a kind's most important issues first."""
+MAX_PAGES = 10
 OTHERS = 0
 """In place of an issue's number, in `Digest.seen`: all issues not read because there are too many."""
 
@@ -250,3 +252,64 @@ def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
     if seen_on is None:
         return "assigned"
     return "changed" if issue.updated_on and issue.updated_on > seen_on else None
+
+
+class FetchedList(Protocol):
+    """The part of a list that was read; there may be `more`."""
+
+    @property
+    def issues(self) -> tuple[Issue, ...]: ...
+
+    @property
+    def more(self) -> bool: ...
+
+
+def too_large(read: FetchedList) -> bool:
+    """Whether nothing is listed only because there was more than could be read."""
+    return read.more and not read.issues
+
+
+async def rows_in_query(
+    client: Client, session: Session, plan: Plan, rows: Sequence[Issue]
+) -> tuple[list[Issue], bool]:
+    """Those of the rows that are in the plan's saved query, if it has one, and whether there may be more.
+
+    The query's issues are read in the order of the plan's kind, from about where the first row would be,
+    until all rows are found or passed. Raises Forbidden and NotFound for a query that the user can't see, and
+    the other ServiceErrors.
+    """
+    if plan.query is None:
+        return [*rows], False
+    found, at, cut, empty_first = set[int](), 0, True, False
+    numbers, query = {row.id for row in rows}, in_query(plan)
+    value, descending = ORDER[plan.kind], plan.kind in HAPPENED
+    values = sorted(on for row in rows if (on := value(row)))
+
+    def place(issue: Issue) -> int:
+        """-1 for an issue that the query lists before all rows, 1 for one after them."""
+        on = value(issue)
+        if not values:
+            return 0
+        if on is None:
+            return -1 if empty_first else 1
+        return ((on > values[-1]) - (on < values[0])) * (-1 if descending else 1)
+
+    async def skip(low: int, high: int) -> int:
+        """Where the first issue is that isn't before all rows, or up to a page before that."""
+        while high - low > PAGE:
+            middle = (low + high) // 2
+            page = await client.list_issues(session.key, query, offset=middle, limit=1)
+            low, high = (middle, high) if any(place(issue) < 0 for issue in page.items) else (low, middle)
+        return low
+
+    for _ in range(MAX_PAGES):
+        page = await client.list_issues(session.key, query, offset=at)
+        empty_first = empty_first or (at == 0 and bool(page.items) and value(page.items[0]) is None)
+        found |= numbers.intersection(row.id for row in page.items)
+        at += len(page.items)
+        cut = found < numbers and 0 < at < page.total_count and place(page.items[-1]) <= 0
+        if not cut:
+            break
+        if place(page.items[-1]) < 0:
+            at = await skip(at, page.total_count)
+    return [row for row in rows if row.id in found], cut

@@ -18,13 +18,14 @@ from typing import NamedTuple
 from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused
 from bot.features.digests import plans, schedules
-from bot.features.digests.saved_queries import MAX_PAGES, in_query
+from bot.features.digests.plans import MAX_PAGES, rows_in_query
 from bot.features.issues.changes import Names
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Change, Issue, Page, Project
+from bot.spelling import fingerprint
 from bot.store.digests import Covered, Digest, Pause, Start
 from bot.store.plans import Plan
 
@@ -64,7 +65,7 @@ class Content:
     `more`: there may be more issues. `covered_to` is how far the issues go, `covered` the ones not to list
     again. `seen` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
     issues in a live feed's project that changed lately, `changes` what changed in the issues, in a digest of
-    changes. `read_at` is the monotonic time when it was read.
+    changes. `left_out` is that of `DigestProgress`. `read_at` is the monotonic time when it was read.
     """
 
     project: str
@@ -75,6 +76,7 @@ class Content:
     seen: Mapping[int, datetime] | None = None
     updated: tuple[Issue, ...] = ()
     changes: Mapping[int, ReportedChanges] = field(default_factory=dict)
+    left_out: Mapping[int, str] = field(default_factory=dict)
     read_at: float = math.inf
     me: int = 0
 
@@ -83,13 +85,14 @@ class Content:
 class DigestReader:
     """Reads the issues that digests list with one user's key, at the time `now`.
 
-    Issues in `hidden` are left out of channels.
+    Issues in `hidden` are left out of channels. `left_out` has those of `DigestProgress` by the digest's ID.
     """
 
     client: Client
     session: Session
     now: datetime
     hidden: Collection[int] = ()
+    left_out: Mapping[int, Mapping[int, str]] = field(default_factory=dict)
 
     async def read(
         self, digests: Sequence[Digest], covered: Mapping[int, Mapping[int, datetime]]
@@ -137,11 +140,14 @@ class DigestReader:
 
         One of several servers may refuse everything for a while, so a refused query is read `again`.
         """
-        kind, more = digest.plan.kind, False
+        kind, more, left_out = digest.plan.kind, False, self.left_out.get(digest.id, {})
         rows, reached = news or ([], None)
 
+        def is_left_out(row: Issue) -> bool:
+            return row.id in left_out and left_out[row.id] == _state(row)
+
         def is_listed(row: Issue) -> bool:
-            return row.id not in self.hidden and _is_listed(row, digest, covered)
+            return row.id not in self.hidden and _is_listed(row, digest, covered) and not is_left_out(row)
 
         filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
         try:
@@ -149,22 +155,24 @@ class DigestReader:
                 rows, more = await self._first_rows(replace(filters, sort=plans.LATEST[kind]), is_listed)
                 reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
             listed = [row for row in rows if is_listed(row)]
+            listed = await self._may_show(digest, listed)
+            checked = listed
             if news and listed and digest.plan.custom_fields:
                 having = {row.id async for row in self._every(filters)}
                 listed = [row for row in listed if row.id in having]
-            listed = await self._may_show(digest, listed)
         except Refused:
             if not digest.plan.custom_fields:
                 raise
             return Pause.FILTER
         if digest.plan.query and (listed or not digest.plan.live):
             try:
-                listed, cut = await in_query(self.client, self.session, digest.plan, listed)
+                listed, cut = await rows_in_query(self.client, self.session, digest.plan, listed)
             except (Forbidden, NotFound):
                 return Pause.QUERY if again else await self._content(digest, covered, news, again=True)
             more = more or cut
         listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
         times = ((row.id, plans.happened(kind, row)) for row in listed)
+        new = set() if more else {row.id for row in checked} - {row.id for row in listed}
         return Content(
             project=digest.plan.project,
             issues=tuple(listed),
@@ -174,6 +182,7 @@ class DigestReader:
             covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
             covered=tuple(Covered(number, at) for number, at in times if at),
             updated=tuple(rows) if digest.plan.live else (),
+            left_out={row.id: _state(row) for row in rows if row.id in new or is_left_out(row)},
         )
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
@@ -365,6 +374,11 @@ def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
 
 def _slim(row: Issue) -> Issue:
     return row.model_copy(update={"description": None})
+
+
+def _state(row: Issue) -> str:
+    """Differs after a change that may let the issue pass a filter, also within the same second."""
+    return fingerprint(row.model_dump_json())
 
 
 def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) -> bool:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 import structlog
 from pydantic import BaseModel, ValidationError
@@ -17,11 +18,10 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import BotError, KeySuspended
 from bot.features.digests import editions
-from bot.features.digests.changes import with_changes
 from bot.features.digests.channels import DigestPoster
-from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due
+from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due, with_changes
+from bot.features.digests.plans import too_large
 from bot.features.digests.reading import OVERLAP, Content, DigestReader
-from bot.features.digests.saved_queries import too_large
 from bot.features.due_reads import DueReads
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
@@ -150,7 +150,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         if asked := run.progress.asked:
             run = replace(run, due_at=asked, missed=0, asked=True)
         elif (due := min(run.progress.due, next_due(run.digest, now))) > now:
-            return Again(due, DigestProgress(due=due).model_dump(mode="json"))
+            return _again(due)
         else:
             run = due_run(run, now)
         return await self._if_open(run)
@@ -169,7 +169,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         digests = [run.digest for run in items]
         covered = await self._digests.covered([digest.id for digest in digests])
         async with self.access.accounts.reading(owner, background=not waiting) as session:
-            found = await (await self._reader(session)).read(digests, covered)
+            left_out = {run.digest.id: run.progress.left_out for run in items}
+            reader = replace(await self._reader(session), left_out=left_out)
+            found = await reader.read(digests, covered)
             for digest in digests:
                 if digest.plan.kind == "changed" and isinstance(content := found[digest.id], Content):
                     before = digest.covered_to and digest.covered_to - OVERLAP
@@ -222,8 +224,6 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             known = latest[-1]
             if isinstance(known, Content) and time.monotonic() - known.read_at > self.access.timings.fresh:
                 latest.append(known := await self._listed_again(run, known))
-            if isinstance(known, Content):
-                latest.append(known := await self._unposted(run, known))
             if not isinstance(known, Content) or (times_ready > 1 and await self._is_over(run)):
                 return None
             return editions.edition(run, known, self._clock.now())
@@ -245,15 +245,6 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                 return await self._stop([run], CLOSED[status])
         self._record(run, RunResult.DROPPED)
         return Done()
-
-    async def _unposted(self, run: DigestRun, content: Content) -> Content:
-        """A live feed's content without what was announced there meanwhile."""
-        if not run.digest.plan.live:
-            return content
-        listed = [issue.id for issue in content.issues]
-        known = await self.access.store.followed.in_feeds(run.digest.channel_id, listed)
-        posted = {one.issue_id for one in known}
-        return replace(content, issues=tuple(issue for issue in content.issues if issue.id not in posted))
 
     def _listed(self, run: DigestRun, content: Content) -> Content | JobOutcome:
         """What a run posts; what becomes of its job if that's nothing."""
@@ -309,7 +300,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         outcome = "too_large" if isinstance(sent, Content) and too_large(sent) else result.value
         self._record(run, result, outcome, issues=len(sent.covered))
         due = run.progress.due if run.asked else next_due(digest, now)
-        return replace(_again(due), also=also)
+        left_out = sent.left_out if isinstance(sent, Content) else {}
+        return replace(_again(due, left_out), also=also)
 
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
         late = self._clock.now() - run.due_at
@@ -338,8 +330,8 @@ def _progress_of(job: Job, digest: Digest, now: datetime) -> DigestProgress:
         return DigestProgress(due=next_due(digest, now))
 
 
-def _again(due: datetime) -> Again:
-    return Again(due, DigestProgress(due=due).model_dump(mode="json"))
+def _again(due: datetime, left_out: Mapping[int, str] = MappingProxyType({})) -> Again:
+    return Again(due, DigestProgress(due=due, left_out=left_out).model_dump(mode="json"))
 
 
 def _sent_of(job: Job) -> SentDigest | None:

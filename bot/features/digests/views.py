@@ -10,7 +10,7 @@ from bot.features.digests.buttons import ACTS, DigestAction
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
 from bot.features.digests.editions import RunResult, next_due
-from bot.features.digests.saved_queries import too_large
+from bot.features.digests.plans import too_large
 from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
 from bot.slack.surfaces import forms

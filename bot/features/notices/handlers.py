@@ -17,7 +17,10 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
 from bot.slack.surfaces.interaction import ButtonPress
+from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.store.notices import ASSIGNEE, TOLD, Topic
+
+LATEST = 100  # how many direct messages the bot looks through for those about an unmuted issue
 
 
 class NoticeHandlers:
@@ -68,7 +71,17 @@ class NoticeHandlers:
                 did = "muted" if pressed.on else "unmuted"
                 await reply.privately(sentence(f"I {did} #{pressed.issue}."))
         if not pressed.on:
+            await self._mutable_again(reply, pressed)
             await self._check(reply, pressed.issue)
+
+    async def _mutable_again(self, reply: Reply, unmuted: MuteIssue) -> None:
+        """Show *Mute this issue* in the latest messages that show *Unmute*."""
+        with suppress(UserError, *SLACK_FAILED):  # it is unmuted anyway
+            channel = await posting.direct_channel(reply.slack, reply.owner.user_id)
+            latest = await reply.slack.conversations_history(channel=channel, limit=LATEST)
+            for message in latest.get("messages") or ():
+                if views.unmutes(message, unmuted.issue):
+                    await posting.update(reply.slack, channel, message["ts"], views.muted(message, unmuted))
 
     async def _check(self, reply: Reply, number: int) -> None:
         try:

@@ -57,9 +57,9 @@ class AssignmentMessenger:
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 
-    def telling(self, notice: Notice) -> Statement:
-        """The statement that adds the job of a message; an unfinished job keeps its content."""
-        return self.parts.store.jobs.putting(TOLD, _job_key(notice), notice.content, replaces=False)
+    def telling(self, notice: Notice, at: datetime) -> Statement:
+        """The statement that adds the job of a message, due then; an unfinished job keeps its content."""
+        return self.parts.store.jobs.putting(TOLD, _job_key(notice), notice.content, at=at, replaces=False)
 
 
 @dataclass(frozen=True)

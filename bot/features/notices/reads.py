@@ -29,7 +29,6 @@ MAX_PAGES = 10
 OVERLAP = timedelta(minutes=15)  # how late an update may become visible
 VERIFY_EVERY = timedelta(hours=1)
 """How often a key is verified while nothing changes: a visitor has no issues, either."""
-SAME_SECOND = timedelta(seconds=5)  # for how long after an update another one may get the same time
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,12 @@ class AssigneeChanges:
 
 
 class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
-    """`telling` makes the statement that adds the job to notify a user of an issue."""
+    """`telling` makes the statement that adds the job to notify a user of an issue, due at a time."""
 
     name = "assignee"
     readers = 4
 
-    def __init__(self, access: Access, telling: Callable[[Notice], Statement]) -> None:
+    def __init__(self, access: Access, telling: Callable[[Notice, datetime], Statement]) -> None:
         super().__init__(access)
         self._telling = telling
 
@@ -130,12 +129,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         if now >= verified_at + VERIFY_EVERY:
             async with self.access.accounts.reading(owner, background=True):
                 verified_at = now
-        # Times are in whole seconds: another change may still get the same one.
-        seen = {
-            issue.id: issue.updated_on
-            for issue in changed
-            if issue.updated_on and abs(issue.updated_on - now) > SAME_SECOND
-        }
+        seen = {issue.id: issue.updated_on for issue in changed if issue.updated_on}
         # Not past now: an issue dated in the future would hide all others until then.
         moments = [min(issue.updated_on, now) for issue in changed if issue.updated_on]
         latest = progress.latest or max(moments, default=since)
@@ -150,15 +144,17 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
 
     async def post(self, item: Assignee, content: AssigneeChanges) -> JobOutcome:
         """Add the jobs that notify the user of the changes."""
-        at, since = await self._next_turn(item.owner), item.progress.since_of
+        now, since = await self.access.store.processes.now(), item.progress.since_of
+        # Not before the second is over, so that the message has each change that the list shows.
+        due = now + timedelta(seconds=self.access.timings.notice_after)
         notices = [Notice(item.owner, None, number, since(number)) for number in content.changed]
         # In a thread, because encrypting what a thousand jobs say takes a while.
-        telling = await asyncio.to_thread(lambda: [*map(self._telling, notices)])
-        return Again(at, content.progress.model_dump(mode="json"), telling)
+        telling = await asyncio.to_thread(lambda: [self._telling(notice, due) for notice in notices])
+        return Again(self._next_turn(item.owner, now), content.progress.model_dump(mode="json"), telling)
 
-    async def _next_turn(self, owner: Owner) -> datetime:
+    def _next_turn(self, owner: Owner, now: datetime) -> datetime:
         """Turns are spread evenly over the interval, each user's at the same time of it."""
-        now, every = await self.access.store.processes.now(), self.access.timings.notice_every
+        every = self.access.timings.notice_every
         since_last = (now.timestamp() - zlib.crc32(owner.name.encode())) % every
         return now + timedelta(seconds=every - since_last)
 

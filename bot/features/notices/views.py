@@ -101,6 +101,13 @@ def muted(message: JSON, pressed: MuteIssue) -> Message:
     return Message(str(message.get("text")), tuple(map(swapped, message.get("blocks") or ())))
 
 
+def unmutes(message: JSON, number: int) -> bool:
+    """Whether a message about the issue shows *Unmute*."""
+    unmute = MuteIssue(issue=number, on=False)
+    elements = (one for block in message.get("blocks") or () for one in block.get("elements") or ())
+    return any((one.get("action_id"), one.get("value")) == (unmute.action, unmute.pack()) for one in elements)
+
+
 def settings(
     on: Collection[Topic], muted: Sequence[int], wording: Wording, command: Callable[[str], str]
 ) -> Message:

@@ -21,7 +21,7 @@ from tests.features.digests.test_troubles import FEWEST_STEPS, Trouble, dies, st
 from tests.support.digesting import wanted
 from tests.support.office import TEAM
 from tests.support.person import DM
-from tests.support.reading import text_of, until_so
+from tests.support.reading import text_of
 
 ANAS, BENS = 1, 2
 MINUTE = timedelta(minutes=1)
@@ -92,75 +92,6 @@ async def test_each_new_issue_gets_one_post_that_is_kept_up_to_date(digests: Dig
     change(digests, issue, text="Thanks")
     await minute(digests)
     assert len(lines(digests, posts(digests)[0])) == 1
-
-
-async def test_an_issue_that_the_bot_announced_here_is_not_posted_again(digests: Digests) -> None:
-    digests.report("Older")
-    await add_feed(digests)
-
-    await digests.person.ask("/issue new Cart loses items project:webshop to:me")
-    await digests.office.idle()
-    (post,) = posts(digests)
-    assert "Ana Ruiz created" in post.text
-    for _ in range(3):
-        await minute(digests)
-
-    issue = digests.office.newest_issue()
-    change(digests, issue, by=BENS, status_id=IN_PROGRESS)
-    await minute(digests)
-    (shown,) = posts(digests)
-    assert shown.ts == post.ts
-    assert "Ana Ruiz created" in shown.text
-    assert "In progress · Normal · assigned to Ana Ruiz" in shown.text
-    assert lines(digests, post) == ["Ben Okafor set the status to In progress"]
-
-
-@pytest.mark.parametrize("fault", ["lose the request", "lose the answer", "429:0"])
-async def test_an_announcement_that_fails_is_posted_by_the_feed(digests: Digests, fault: str) -> None:
-    await add_feed(digests)
-    digests.wire.faults = [("chat.postMessage", fault)]
-
-    await digests.person.ask("/issue new Cart loses items project:webshop")
-    await digests.office.idle()
-    for _ in range(3):
-        await minute(digests)
-
-    (post,) = posts(digests)
-    assert "Ana Ruiz created" in post.text
-
-
-async def test_an_announcement_of_a_process_that_stops_is_posted_once(digests: Digests) -> None:
-    other = await digests.process()
-    await add_feed(digests)
-    digests.wire.faults = [("chat.postMessage", "slow:60")]
-    await digests.person.command("/issue new Cart loses items project:webshop")
-    await until_so(lambda: digests.wire.called("chat.postMessage"))
-
-    await digests.office.bot.stop(0)
-    digests.wire.released.set()
-    await digests.run_for(120, by=other)
-
-    (post,) = posts(digests)
-    assert "Ana Ruiz created" in post.text
-
-
-async def test_an_announcement_in_a_thread_is_the_post_of_its_issue(digests: Digests) -> None:
-    await add_feed(digests)
-    ana = digests.person
-    asked = await ana.say("Please fix: the cart")
-    await ana.shortcut("issue_from_message", asked)
-    form = await ana.form("New issue")
-    await ana.after(ana.submit(form, {"Subject": "Cart loses items", "Project": "Web Shop"}))
-    await digests.office.idle()
-    for _ in range(2):
-        await minute(digests)
-
-    assert posts(digests) == []
-    change(digests, digests.office.newest_issue(), by=BENS, status_id=IN_PROGRESS)
-    await minute(digests)
-    announced, line = [m for m in channel(digests) if m.thread_ts == asked["ts"]]
-    assert "Ana Ruiz created" in announced.text
-    assert line.text == "Ben Okafor set the status to In progress"
 
 
 async def test_more_than_ten_new_issues_are_one_post(digests: Digests) -> None:
@@ -396,6 +327,7 @@ async def test_feeds_of_one_project_cost_their_owners_key_one_list_a_minute(dige
     ("typed", "said"),
     [
         ("webshop live kind:due", "A live feed posts new issues. Leave out `kind:`"),
+        ("webshop live empty:yes", "For other issues, or empty digests, choose another schedule"),
         ("webshop live daily 9", "Leave out `live`, or the schedule beside it."),
         ("webshop daily 9 live", "Leave out `live`, or the schedule beside it."),
         ("webshop live", "This channel already has a live feed of Web Shop."),
@@ -437,22 +369,23 @@ async def test_the_form_makes_a_feed_and_a_digest_of_it(digests: Digests) -> Non
 
 
 @pytest.mark.usefixtures("url")
-@pytest.mark.parametrize("trouble", [dies, stalls])
+@pytest.mark.parametrize(("trouble", "new"), [(dies, 1), (stalls, 1), (dies, 11)])
 async def test_a_process_in_trouble_at_any_step_leaves_one_post_and_one_line(
-    digests: Digests, trouble: Trouble
+    digests: Digests, trouble: Trouble, new: int
 ) -> None:
     await add_feed(digests)
-    issue = digests.report()
+    first = digests.report()
     await minute(digests)
+    (post,) = posts(digests)
     for step in count(1):
         process = await digests.process()
-        change(digests, issue, assigned_to_id=step % 2 + 1)
-        told, issue = issue, digests.report()
+        change(digests, first, assigned_to_id=step % 2 + 1)
+        issues = [digests.report() for _ in range(new)]
         came_to_it = await trouble(digests, process, step)
         await minute(digests)
-        shown = [[p for p in posts(digests) if f"#{one.id} " in p.text] for one in (told, issue)]
-        assert [len(found) for found in shown] == [1, 1], step
-        assert [len(lines(digests, post)) for (post,) in shown] == [1, 0], step
+        shown = [[p for p in posts(digests) if f"#{one.id} " in str(p.blocks)] for one in issues]
+        assert [len(found) for found in shown] == [1] * new, step
+        assert len(lines(digests, post)) == step, step
         await process.close()
         if not came_to_it:
             break

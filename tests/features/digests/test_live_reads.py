@@ -1,4 +1,4 @@
-"""What live feeds read: whatever is deleted or announced, each of their issues once, by few requests."""
+"""Live feeds post each of their issues once, also what is deleted or announced, by few requests."""
 
 import asyncio
 
@@ -7,11 +7,25 @@ import pytest
 from bot.errors import UserError
 from bot.features.digests.feeds import followed_by
 from bot.sandbox.tracker.data import Issue
+from bot.sandbox.tracker.defaults import FEEDBACK, IN_PROGRESS, MANAGER
 from bot.service.models import Issue as Service
-from tests.features.digests.newsroom import ANA, HOUR, Digests
-from tests.features.digests.test_live import SLOW_SLACK, add_feed, feed_of, minute, place, posts
+from bot.store.owner import Owner
+from tests.features.digests.newsroom import ANA, BEN, HOUR, Digests
+from tests.features.digests.test_live import (
+    BENS,
+    SLOW_SLACK,
+    add_feed,
+    change,
+    channel,
+    feed_of,
+    lines,
+    minute,
+    place,
+    posts,
+)
 from tests.features.digests.test_subprojects import add_subproject
 from tests.support.digesting import wanted
+from tests.support.reading import text_of, until_so
 
 WAITING = "query:2"
 """A saved query that a new issue isn't in, until it waits for feedback."""
@@ -63,8 +77,99 @@ async def test_an_announced_issue_that_a_feed_leaves_out_can_be_followed(
     assert await stored.in_feeds(digests.office.channel_id("general"), [issue.id]) == ()
 
 
+async def test_an_issue_that_the_bot_announced_here_is_not_posted_again(digests: Digests) -> None:
+    digests.report("Older")
+    await add_feed(digests)
+
+    await digests.person.ask("/issue new Cart loses items project:webshop to:me")
+    await digests.office.idle()
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+    for _ in range(3):
+        await minute(digests)
+
+    issue = digests.office.newest_issue()
+    change(digests, issue, by=BENS, status_id=IN_PROGRESS)
+    await minute(digests)
+    (shown,) = posts(digests)
+    assert shown.ts == post.ts
+    assert "Ana Ruiz created" in shown.text
+    assert "In progress · Normal · assigned to Ana Ruiz" in shown.text
+    assert lines(digests, post) == ["Ben Okafor set the status to In progress"]
+
+
+@pytest.mark.parametrize("fault", ["lose the request", "lose the answer", "429:0"])
+async def test_an_announcement_that_fails_is_posted_by_the_feed(digests: Digests, fault: str) -> None:
+    await add_feed(digests)
+    digests.wire.faults = [("chat.postMessage", fault)]
+
+    await digests.person.ask("/issue new Cart loses items project:webshop")
+    await digests.office.idle()
+    for _ in range(3):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+
+
+async def test_an_announcement_that_slack_refuses_after_the_feed_was_read_is_posted_by_it(
+    digests: Digests,
+) -> None:
+    await add_feed(digests)
+    ana = digests.person
+    asked = await ana.say("Please fix: the cart")
+    await ana.shortcut("issue_from_message", asked)
+    form = await ana.form("New issue")
+    digests.wire.faults = [("chat.postMessage", "slow refuse:cannot_reply_to_message")]
+    await ana.submit(form, {"Subject": "Cart loses items", "Project": "Web Shop"})
+    await until_so(lambda: digests.wire.called("chat.postMessage"))
+    for _ in range(2):
+        await minute(digests)
+    digests.wire.released.set()
+    await digests.office.idle()
+    for _ in range(2):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+
+
+async def test_an_announcement_of_a_process_that_stops_is_posted_once(digests: Digests) -> None:
+    other = await digests.process()
+    await add_feed(digests)
+    digests.wire.faults = [("chat.postMessage", "slow:60")]
+    await digests.person.command("/issue new Cart loses items project:webshop")
+    await until_so(lambda: digests.wire.called("chat.postMessage"))
+
+    await digests.office.bot.stop(0)
+    digests.wire.released.set()
+    await digests.run_for(120, by=other)
+
+    (post,) = posts(digests)
+    assert "Ana Ruiz created" in post.text
+
+
+async def test_an_announcement_in_a_thread_is_the_post_of_its_issue(digests: Digests) -> None:
+    await add_feed(digests)
+    ana = digests.person
+    asked = await ana.say("Please fix: the cart")
+    await ana.shortcut("issue_from_message", asked)
+    form = await ana.form("New issue")
+    await ana.after(ana.submit(form, {"Subject": "Cart loses items", "Project": "Web Shop"}))
+    await digests.office.idle()
+    for _ in range(2):
+        await minute(digests)
+
+    assert posts(digests) == []
+    change(digests, digests.office.newest_issue(), by=BENS, status_id=IN_PROGRESS)
+    await minute(digests)
+    announced, line = [m for m in channel(digests) if m.thread_ts == asked["ts"]]
+    assert "Ana Ruiz created" in announced.text
+    assert line.text == "Ben Okafor set the status to In progress"
+
+
 @pytest.mark.parametrize("digests", [SLOW_SLACK], indirect=True)
-async def test_a_list_that_waits_leaves_out_what_is_announced_meanwhile(digests: Digests) -> None:
+async def test_a_list_that_waits_has_what_would_be_announced_meanwhile(digests: Digests) -> None:
     await add_feed(digests)
     issues = [digests.report(f"Alarm {n}") for n in range(12)]
     digests.wire.faults = [("chat.postMessage", "429:1")]
@@ -73,14 +178,12 @@ async def test_a_list_that_waits_leaves_out_what_is_announced_meanwhile(digests:
         await asyncio.sleep(0.02)
 
     store, announced = digests.office.bot.store, followed_by(await feed_of(digests), Service(id=12))
-    claim = await store.followed.claim(announced)
-    assert claim
-    await store.jobs.settled(claim[0], claim[0].later(1))
+    assert await store.followed.claim(announced) is None
     await run
     await minute(digests)
 
-    assert digests.listed() == [tuple(issue.id for issue in issues[:-1])]
-    assert ["Alarm 11" in post.text for post in posts(digests)].count(True) == 1
+    assert digests.listed() == [tuple(issue.id for issue in issues)]
+    assert len(posts(digests)) == 1
 
 
 @pytest.mark.parametrize("service", ["answers", "fails"])
@@ -111,12 +214,56 @@ async def test_feeds_with_filters_cost_one_list_a_minute_too(digests: Digests) -
     assert digests.service.heal().count("GET /issues.json") == 1
 
 
+@pytest.mark.parametrize("filters", [WAITING, "cf_2:K-9"])
+async def test_a_new_issue_that_a_filter_leaves_out_is_checked_until_it_changes(
+    digests: Digests, filters: str
+) -> None:
+    digests.report("Older")
+    await add_feed(digests, f"webshop live {filters}")
+    issue = digests.report("It rings twice", custom={2: "K-8"})
+    await minute(digests)
+    digests.service.heal()
+    await minute(digests)
+    assert digests.service.heal().count("GET /issues.json") == 1
+    assert posts(digests) == []
+
+    issue.custom = {2: "K-9"}
+    digests.update(issue, FEEDBACK)
+    await minute(digests)
+    (post,) = posts(digests)
+    assert "It rings twice" in post.text
+
+
+@pytest.mark.parametrize("owner", [ANA, BEN])
+@pytest.mark.parametrize("number", [1, 11])
+async def test_overlapping_feeds_of_a_channel_post_a_new_issue_once(
+    digests: Digests, number: int, owner: Owner
+) -> None:
+    payments = add_subproject(digests, "Payments")
+    data = digests.office.tracker.data
+    data.join(data.projects[payments], data.users[2], MANAGER)
+    digests.report("Older")
+    await add_feed(digests, "webshop live subprojects:yes")
+    await digests.add("general", "payments", owner=owner, schedule="live")
+    for n in range(number):
+        digests.report(f"Alarm {n}", payments)
+    for _ in range(3):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert f"Alarm {number - 1}" in text_of({"blocks": post.blocks})
+
+
 async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
-    where, plans = await place(digests), [wanted("webshop", "live", empty=empty) for empty in (True, False)]
+    where, office = await place(digests), digests.office.digests
+    plans = [wanted("webshop", "live", group=group) for group in ("tracker", "priority")]
+    daily = await digests.add(schedule="daily 9:00")
 
     added = await asyncio.gather(
-        *(digests.office.digests.add(ANA, where, plan) for plan in plans), return_exceptions=True
+        *(office.add(ANA, where, plan) for plan in plans),
+        office.change(ANA, daily, wanted(schedule="live")),
+        return_exceptions=True,
     )
 
-    assert sum(isinstance(one, UserError) for one in added) == 1
-    assert (await feed_of(digests)).plan.live
+    assert sum(isinstance(one, UserError) for one in added) == 2
+    assert [one.plan.live for one in await office.listed(where)].count(True) == 1

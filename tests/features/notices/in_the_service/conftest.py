@@ -1,6 +1,7 @@
 """An office whose users' issues are read only when a test says so."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,14 @@ from tests.support.wire import Wire
 
 
 @pytest.fixture
-async def office(tmp_path: Path, wire: Wire) -> AsyncIterator[Office]:
-    """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack."""
+async def office(tmp_path: Path, wire: Wire, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+    """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack. It
+    reads what it found changed at once, unless the test's timings, the indirect parameter, say otherwise.
+    """
     tracker = demo_tracker(issue_reads=True, listing=True)
     keys = KeyTimings(recheck=0.01, first_retry=0, longest_retry=0)
-    timings = Timings(interval=300, look_up_after=0.1, keys=keys)
+    timings = Timings(interval=300, look_up_after=0.1, keys=keys, notice_after=0)
+    timings = replace(timings, **getattr(request, "param", {}))
     delays = Delays(still_working=60, background_retry=0.1)
     office = Office(
         tmp_path, tracker=tracker, wire=wire, slack_wire=SlackWire(), timings=timings, delays=delays

@@ -57,17 +57,21 @@ async def test_a_new_issue_for_someone_else_is_told(office: Office, turns: Turns
     assert len(await told(ben)) == 1
 
 
-async def test_an_assignment_right_after_a_read_change_is_told(
-    office: Office, turns: Turns, ben: Person
+@pytest.mark.parametrize("office", [{"notice_after": 2}], indirect=True)
+@pytest.mark.parametrize("ahead", [timedelta(hours=-1), timedelta(), timedelta(hours=1)])
+async def test_an_assignment_in_the_same_second_as_a_change_is_told_whatever_the_services_clock(
+    office: Office, turns: Turns, ben: Person, ahead: timedelta
 ) -> None:
-    issue, at_once = office.public_issue(), timedelta(seconds=-4)  # not long ago on a slow machine, either
-    issue.assigned_to_id = BEN
-    turns.change(issue, ANA, "Any news?", before=at_once)
+    issue = office.public_issue()
+    issue.assigned_to_id, issue.notes = BEN, []
+    turns.change(issue, ANA, "Any news?", before=-ahead)
     await turns.next()
-    assert await told(ben) == []
-
     for assignee in (ANA, BEN):
         turns.change(issue, ANA, at=issue.updated_on, assigned_to_id=assignee)
+    turns.pass_time(timedelta(seconds=2))
+    await run_due(office.bot)
+    assert len(await told(ben)) == 1
+
     await turns.next()
 
     assert len(await told(ben)) == 1
