@@ -1,6 +1,5 @@
 """Direct messages about what others do to issues that a user reported or that are assigned to them."""
 
-import asyncio
 from datetime import date, timedelta
 
 import pytest
@@ -11,7 +10,7 @@ from tests.features.notices.in_the_service.turns import ANA, BEN, TURN, Turns
 from tests.features.notices.test_choosing import ticked
 from tests.support.office import Office
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of, until, until_so
+from tests.support.reading import JSON, text_of, until
 from tests.support.wire import Wire
 
 CHRIS = 3
@@ -122,8 +121,9 @@ async def test_a_private_comment_is_told_only_to_those_who_may_see_it(
     assert all("in a private note" in text_of(message) for message in messages)
 
 
+@pytest.mark.parametrize("where", ["the message", "the list of muted issues"])
 async def test_a_muted_issue_is_not_told_until_it_is_unmuted(
-    office: Office, turns: Turns, ben: Person, mine: Issue
+    office: Office, turns: Turns, ben: Person, mine: Issue, where: str
 ) -> None:
     await turn_on(ben, "comments")
     turns.change(mine, ANA, "First.")
@@ -134,10 +134,12 @@ async def test_a_muted_issue_is_not_told_until_it_is_unmuted(
     turns.change(mine, ANA, "While it is muted.")
     await turns.next()
     assert await notices(ben) == []
-    assert f"Muted: <{office.link_to(mine)}|#{mine.id}>" in text_of(await ben.ask("/tracker notify"))
+    listed = await ben.ask("/tracker notify")
+    assert f"Muted: <{office.link_to(mine)}|#{mine.id}>" in text_of(listed)
 
-    await ben.press(message, "Unmute")
+    await ben.press(message if where == "the message" else listed, "Unmute")
     await office.idle()
+    assert len(await notices(ben)) == 1
     turns.change(mine, ANA, "Second.")
     await turns.next()
 
@@ -208,41 +210,6 @@ async def test_a_message_of_unknown_outcome_tells_each_comment_once(
     said = str([text_of(message) for message in await notices(ben)])
     assert (said.count("First."), said.count("Second.")) == (1, 1)
     assert MAY_BE_REPEATED not in said
-
-
-@pytest.mark.parametrize("step", ["lists", "reads the issue", "waits to send", "sent it"])
-async def test_a_process_that_dies_at_any_step_loses_and_repeats_nothing(
-    turns: Turns, ben: Person, mine: Issue, wire: Wire, step: str
-) -> None:
-    office = turns.office
-    slack = office.slack_wire
-    assert slack
-    await turn_on(ben, "comments")
-    turns.change(mine, ANA, "First.")
-    asked = {"lists": "GET /issues.json", "reads the issue": f"GET /issues/{mine.id}.json"}.get(step, "")
-    if asked:
-        wire.too_late = 10
-        wire.fail("late", asked, lasting=True)
-    slack.lasting = {"chat.postMessage": "429:60" if step == "waits to send" else "late answer:10"}
-    turn = asyncio.create_task(turns.next())
-    await until_so(lambda: asked in wire.asked if asked else slack.called("chat.postMessage"))
-    await asyncio.sleep(0.3)
-    await office.bot.stop(0.1)
-    turn.cancel()
-    slack.lasting = {}
-    wire.heal()
-    await office.start_bot()
-    turns.change(mine, ANA, "Second.")
-
-    async def both() -> bool:
-        await turns.next()
-        return "Second." in str(await notices(ben))
-
-    await until(both)
-    await turns.next()
-
-    said = str([text_of(message) for message in await notices(ben)])
-    assert (said.count("First."), said.count("Second.")) == (1, 1)
 
 
 async def test_what_was_said_before_an_assignment_with_the_bot_is_told_too(
