@@ -64,14 +64,16 @@ class TimelogHandlers:
             commands={"timelog": self.command},
             shortcuts={"log_time": self.open_empty, "time_from_message": self.open_from_message},
             buttons={
-                OpenTimeForm: self.open_pressed,
+                OpenTimeForm: lambda press, reply: self.open_form(reply, TimeDraft(issue=press.button.issue)),
                 views.OpenEmptyTimeForm: self.open_empty,
                 views.ChooseTimeIssue: self.issue_chosen,
-                views.FillTimeForm: self.fill_pressed,
+                views.FillTimeForm: lambda press, reply: self.open_form(
+                    reply, press.button.time, press.button.said
+                ),
                 views.LogTimeAnyway: self.log_anyway_pressed,
                 views.LogTimeToday: self.log_anyway_pressed,
                 views.ShareTime: self.share_pressed,
-                views.EditTime: self.edit_pressed,
+                views.EditTime: lambda press, reply: self.open_entry(reply, press.button.entry),
                 views.DeleteTime: self.delete_pressed,
             },
             forms={
@@ -156,9 +158,6 @@ class TimelogHandlers:
             for_today = await reply.save(views.LogTimeToday(time=wanted.model_copy(update=meant)))
         await reply.privately(views.day_ahead(ahead, for_today))
 
-    async def fill_pressed(self, press: ButtonPress[views.FillTimeForm], reply: Reply) -> None:
-        await self.open_form(reply, press.button.time, press.button.said)
-
     async def log_anyway_pressed(self, press: ButtonPress[views.LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*, *Log for today*: log the time once, and delete the question."""
         logged_already = UserError("You've already logged this time.")
@@ -195,9 +194,6 @@ class TimelogHandlers:
         )
 
     # The form
-
-    async def open_pressed(self, press: ButtonPress[OpenTimeForm], reply: Reply) -> None:
-        await self.open_form(reply, TimeDraft(issue=press.button.issue))
 
     async def open_empty(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
         await self.open_form(reply, TimeDraft())
@@ -327,9 +323,6 @@ class TimelogHandlers:
         return announced
 
     # Editing
-
-    async def edit_pressed(self, press: ButtonPress[views.EditTime], reply: Reply) -> None:
-        await self.open_entry(reply, press.button.entry)
 
     async def open_entry(self, reply: Reply, entry_id: int | None) -> None:
         """Open the form for one of the user's own entries; None opens the latest one."""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Self
 
 import structlog
@@ -157,10 +158,8 @@ class LongDay(UserError):
     spent: Decimal | None = None
 
 
-def _cant_delete_time() -> UserError:
-    return UserError(
-        "{service} doesn't let me delete time entries. Delete the entry in {service}, or edit it here."
-    )
+class CannotDeleteTime(UserError):
+    says = "{service} doesn't let me delete time entries. Delete the entry in {service}, or edit it here."
 
 
 class Timelog:
@@ -172,13 +171,11 @@ class Timelog:
     async def loggable(self, owner: Owner, draft: TimeDraft) -> Loggable | None:
         """The issue or project to log time on, None if none was given yet."""
         async with self.access.accounts.reading(owner) as session:
-            if draft.issue is None and draft.project is None:
-                return None
-            return await self._on(session, draft)
+            return await self._on(session, draft) if draft.issue or draft.project else None
 
     async def target_of(self, owner: Owner, entry: Entry) -> Loggable:
         """The issue or project of an entry, as the user sees it now."""
-        project = None if entry.issue_id else f"#{entry.project_id}"
+        project = f"#{entry.project_id}"
         draft = TimeDraft(issue=entry.issue_id, project=project, activity=entry.activity)
         async with self.access.accounts.reading(owner) as session:
             return await self._on(session, draft)
@@ -277,8 +274,6 @@ class Timelog:
 
         return bool(await poll_until_found(grown, self.access.delays.lookups))
 
-    # Entries that the user logged
-
     async def one(self, owner: Owner, entry_id: int | None) -> Entry:
         """An entry of the user, their last one for None. Raises UserError if there is none."""
         if entry_id is None:
@@ -345,10 +340,9 @@ class Timelog:
         """Delete an entry, which may be gone already. Raises UserError if the service doesn't delete time."""
         session = await self.access.accounts.writing(owner)
         if self.access.client.optional.is_missing(DELETE_TIME):
-            raise _cant_delete_time()
+            raise CannotDeleteTime
 
-        async def exists() -> bool:
-            return await self._exists(session, entry)
+        exists = partial(self._exists, session, entry)
 
         async def gone() -> bool:
             return not await exists()
@@ -356,7 +350,7 @@ class Timelog:
         try:
             await self.access.client.optional.delete_time_entry(session.key, entry.id, exists)
         except EndpointMissing:
-            raise _cant_delete_time() from None
+            raise CannotDeleteTime from None
         except NotFound:
             pass
         except OutcomeUnknown:
