@@ -32,7 +32,7 @@ from bot.store.digests import Start
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.store import Store
-from tests.benchmarks.acts import acts
+from tests.benchmarks.acts import recorded
 from tests.benchmarks.companies import company, reported
 from tests.benchmarks.row import Row
 from tests.benchmarks.service import ISSUES
@@ -40,6 +40,12 @@ from tests.benchmarks.sides import Scene, Side, scene, share
 from tests.benchmarks.slack import FILE_SIZE, TEAM, Times
 from tests.support.bot_process import Apart, apart
 from tests.support.rounds import rounds
+
+
+async def acts(scene: Scene, _times: int) -> list[Row]:
+    """What an action reads and writes in the database, and how much of the bot it runs."""
+    return await recorded(scene.directory)
+
 
 COMMANDS = ("/tracker whoami", "/issue 7", "/issues")
 WARM, IN_A_ROW = 5, 10

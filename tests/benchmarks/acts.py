@@ -22,7 +22,6 @@ from bot.store.notices import Topic
 from bot.store.owner import Owner
 from bot.timings import Timings
 from tests.benchmarks.row import Row
-from tests.benchmarks.sides import Scene
 from tests.support.digesting import WEB
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
@@ -73,8 +72,9 @@ class Recorder:
         await act()
         await self.quiet()
         own = [code for code in self.functions if not code.co_filename.startswith(STAND_INS)]
-        counted = [(kind, self.transactions[kind]) for kind in ("reads", "writes")]
-        return [Row(f"{what}: {kind}", n, None, kind) for kind, n in (*counted, ("functions", len(own)))]
+        counted = {kind: self.transactions[kind] for kind in ("reads", "writes")}
+        counted |= {"functions": len(own), "files": len({code.co_filename for code in own})}
+        return [Row(f"{what}: {kind}", number, None, kind) for kind, number in counted.items()]
 
 
 @contextmanager
@@ -102,7 +102,7 @@ async def _ana(database: Path, interval: float) -> AsyncIterator[Person]:
         yield Person(office, ANA.slack_id)
 
 
-async def acts(scene: Scene, _times: int) -> list[Row]:
+async def recorded(directory: Path) -> list[Row]:
     """What an act reads and writes in a SQLite database, and how many of the bot's functions it enters.
 
     Each act is measured the second time, when the bot remembers what it caches.
@@ -110,7 +110,7 @@ async def acts(scene: Scene, _times: int) -> list[Row]:
     telemetry.configure("console", "warning")
     found: list[Row] = []
     with recording() as recorder:
-        async with _ana(scene.directory / "acts.db", SELDOM) as ana:
+        async with _ana(directory / "acts.db", SELDOM) as ana:
             days = iter(range(1, 10))
 
             async def submitted() -> None:
@@ -133,6 +133,6 @@ async def acts(scene: Scene, _times: int) -> list[Row]:
                         await ana.office.idle()
                     latest = await recorder.rows(what, act)
                 found += latest
-        async with _ana(scene.directory / "idle.db", TICK):
+        async with _ana(directory / "idle.db", TICK):
             found += await recorder.rows("an idle tick", partial(asyncio.sleep, TICK - QUIET))
     return found
