@@ -28,9 +28,8 @@ from bot.features.accounts.handlers import AccountHandlers
 from bot.features.parts import Parts
 from bot.jobs import PeriodicJob, PeriodicJobs
 from bot.service.client import Client
-from bot.slack.incoming.deliveries import REQUEST
 from bot.slack.incoming.dispatch import Dispatch, bolt_app
-from bot.slack.incoming.failures import CrashRecovery, Failures
+from bot.slack.incoming.failures import REQUEST, CrashRecovery, Failures
 from bot.slack.incoming.http import PendingRequests, Readiness, Web
 from bot.slack.incoming.socket_mode import SocketMode
 from bot.slack.outgoing.channels import Channels
@@ -201,7 +200,7 @@ class Bot:
         # Afterwards, because what people asked for starts work in the background.
         left = max(0, deadline - time.monotonic())
         await self.worker.stop(left)
-        await self.dispatch.completed.stop()
+        await self.dispatch.deliveries.stop()
         await self._closing.aclose()
         log.info("stopped", action="bot.stopped", cut_off=cut_off)
 

@@ -17,7 +17,7 @@ from bot.errors import InProgress
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
-from bot.slack.incoming.deliveries import REQUEST, UnfinishedRequest
+from bot.slack.incoming.failures import REQUEST, UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.surfaces.drafts import saveable
 from bot.store.job import Job

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.errors import OutcomeUnknown
-from bot.slack.incoming.deliveries import CompletedDeliveries
+from bot.slack.incoming.deliveries import Deliveries
 from bot.store.database import Database
 from bot.store.job import Done, Job, Later, State
 from bot.store.owner import Owner
@@ -162,7 +162,7 @@ async def test_requests_done_in_an_outage_are_recorded_later(database: Database,
 
     await store.jobs.put_held(KIND, "1", ASKED)
     await database.execute(text("alter table jobs rename to away"))
-    CompletedDeliveries(store.jobs, retry_seconds=0.05).add("1")
+    Deliveries(store.jobs, retry_seconds=0.05).complete("1")
     await asyncio.sleep(0.2)
     await database.execute(text("alter table away rename to jobs"))
     await until(none)

@@ -3,27 +3,30 @@
 import asyncio
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Any
+import secrets
 
 import structlog
 from slack_bolt.response import BoltResponse
 
+from bot.errors import UserError
+from bot.slack.incoming.failures import REQUEST, UnfinishedRequest, log_if_undelivered
+from bot.slack.outgoing.replies import Reply
+from bot.slack.surfaces.blocks import sentence
+from bot.slack.surfaces.drafts import saveable
 from bot.slack.surfaces.interaction import (
+    ButtonPress,
     Event,
+    FormClosed,
     FormSubmission,
     Interaction,
     OptionsRequest,
+    Shortcut,
     SlashCommand,
     UserMessage,
 )
+from bot.store.job import Job
 from bot.store.jobs import Jobs
-from bot.store.owner import Owner
 
-REQUEST = "request"
-"""The kind of job that a delivery is while a person waits for it: its content is their request, so that
-another process can notify them if this one crashes.
-"""
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
 RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
@@ -38,28 +41,6 @@ IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
 """The fields that distinguish deliveries."""
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class UnfinishedRequest:
-    """A request in flight: the parts of Slack's payload that are needed to reply to it.
-
-    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
-    users from another company.
-    """
-
-    owner: Owner
-    installed: tuple[str | None, str | None]
-    payload: dict[str, Any]
-
-    @property
-    def content(self) -> object:
-        return [self.owner.name, self.installed, self.payload]
-
-    @classmethod
-    def of(cls, content: Any) -> "UnfinishedRequest":  # noqa: ANN401 - JSON
-        name, (at_enterprise, at_team), payload = content
-        return cls(Owner.named(name), (at_enterprise, at_team), payload)
 
 
 def delivery_key(interaction: Interaction) -> str | None:
@@ -87,7 +68,7 @@ def delivery_key(interaction: Interaction) -> str | None:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
+def _unclaimed(interaction: Interaction, text: str) -> BoltResponse:
     """The response when a delivery can't be claimed, and so must not be handled.
 
     Says so to the user if the response can. An event is rejected, so that Slack delivers it again.
@@ -105,8 +86,8 @@ def unclaimed(interaction: Interaction, text: str) -> BoltResponse:
     return BoltResponse(status=200, body="")
 
 
-class CompletedDeliveries:
-    """Records completed deliveries in batches, so that no request waits for the write."""
+class Deliveries:
+    """Claims each delivery once; records completed ones in batches, so that no request waits for that."""
 
     def __init__(self, jobs: Jobs, batch_seconds: float = 0.1, retry_seconds: float = 5) -> None:
         self._batch_seconds = batch_seconds
@@ -115,7 +96,48 @@ class CompletedDeliveries:
         self._completed: set[str] = set()
         self._recording: asyncio.Task[None] | None = None
 
-    def add(self, delivery: str) -> None:
+    async def claim(
+        self, reply: Reply, delivery: str | None, *, acts_once: bool
+    ) -> BoltResponse | Job | None:
+        """Claim a delivery in the database, with the request if a user waits for it, and a form's work.
+
+        Returns the response if the delivery must not be handled here, or else the claim of the work of a form
+        that `acts_once`.
+        """
+        if delivery is None:
+            return None
+        interaction, claim = reply.interaction, None
+        try:
+            if isinstance(interaction, Event | FormClosed) and interaction.name not in RESUMED_EVENTS:
+                fresh = await self._jobs.put_done(delivery)
+            else:
+                payload = saveable(interaction.payload)
+                asked = UnfinishedRequest(interaction.owner, interaction.installation, payload).content
+                if isinstance(interaction, FormSubmission) and acts_once:
+                    claim = await self._jobs.put_claiming(REQUEST, delivery, asked, interaction.key)
+                    fresh = claim is not None
+                else:
+                    fresh = await self._jobs.put_held(REQUEST, delivery, asked)
+        except Exception:
+            reference = secrets.token_hex(4)
+            log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
+            why = UserError(
+                "I can't reach my database. Ask your Issue Bot administrator to look up reference "
+                "{reference}.",
+                reference=reference,
+            )
+            said = reply.wording.sentence(why)
+            if isinstance(interaction, Shortcut | ButtonPress):
+                await log_if_undelivered(reply.privately(sentence(said)))
+            return _unclaimed(interaction, said)
+        if fresh:
+            return claim
+        log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
+        if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
+            return _unclaimed(interaction, reply.wording.sentence(submitted_before()))
+        return BoltResponse(status=200, body="")
+
+    def complete(self, delivery: str) -> None:
         self._completed.add(delivery)
         if self._recording is None:
             self._recording = asyncio.create_task(self._record())
@@ -145,3 +167,9 @@ class CompletedDeliveries:
                 self._completed -= batch
                 pause = self._batch_seconds
         self._recording = None
+
+
+def submitted_before() -> UserError:
+    return UserError(
+        "You already submitted this form. Check whether it went through before you submit another."
+    )

@@ -8,7 +8,6 @@ working" notices are handled here and nowhere else.
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -24,13 +23,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import InProgress, Refused, UserError, WrongField
 from bot.slack.incoming.deliveries import (
-    REQUEST,
     RESUMED_EVENTS,
     RETRIED_EVENTS,
-    CompletedDeliveries,
-    UnfinishedRequest,
+    Deliveries,
     delivery_key,
-    unclaimed,
+    submitted_before,
 )
 from bot.slack.incoming.failures import (
     UNEXPECTED,
@@ -47,7 +44,7 @@ from bot.slack.incoming.turns import PersonLocks
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, sentence
-from bot.slack.surfaces.drafts import RESUMES, ReopenForm, ResumeRequest, saveable
+from bot.slack.surfaces.drafts import RESUMES, ReopenForm, ResumeRequest
 from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.surfaces.interaction import (
     ButtonPress,
@@ -90,11 +87,11 @@ class Dispatch(AsyncMiddleware):
     failures: Failures
     in_flight: Tasks
     delays: Delays
-    completed: CompletedDeliveries = field(init=False)
+    deliveries: Deliveries = field(init=False)
     turns: PersonLocks = field(default_factory=PersonLocks, init=False)
 
     def __post_init__(self) -> None:
-        self.completed = CompletedDeliveries(self.store.jobs, self.delays.completed)
+        self.deliveries = Deliveries(self.store.jobs, self.delays.completed)
         own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
         self.features = merged([self.features, own])
 
@@ -120,10 +117,11 @@ class Dispatch(AsyncMiddleware):
         delivery = delivery_key(interaction)
         written = isinstance(interaction, UserMessage)
         async with self.turns.arriving(interaction.owner) if written else nullcontext():
-            claimed = await self._claim(interaction, reply, handler, delivery)
-            if isinstance(claimed, BoltResponse):
-                return claimed
-            return await self._acknowledge(interaction, reply, handler, delivery, claimed)
+            acts_once = isinstance(handler, Form) and not handler.repeatable
+            claim = await self.deliveries.claim(reply, delivery, acts_once=acts_once)
+            if isinstance(claim, BoltResponse):
+                return claim
+            return await self._acknowledge(interaction, reply, handler, delivery, claim)
 
     def _handler(self, interaction: Interaction | None) -> Route | Form | None:
         features = self.features
@@ -145,46 +143,6 @@ class Dispatch(AsyncMiddleware):
                 tables: Tables = (features.retryable_events, features.events, features.messages)
                 return next((table[name] for table in tables if name in table), None)
         return None
-
-    async def _claim(
-        self, interaction: Interaction, reply: Reply, handler: Route | Form, delivery: str | None
-    ) -> BoltResponse | Job | None:
-        """Claim the delivery in the database, with the request if a user waits for it.
-
-        Returns the response if it must not be handled here, or else the claim of a form's work, if any.
-        """
-        if delivery is None:
-            return None
-        jobs, claim = self.store.jobs, None
-        try:
-            if not isinstance(interaction, Event | FormClosed) or interaction.name in RESUMED_EVENTS:
-                payload = saveable(interaction.payload)
-                asked = UnfinishedRequest(interaction.owner, interaction.installation, payload).content
-                if isinstance(interaction, FormSubmission) and _acts_once(handler):
-                    claim = await jobs.put_claiming(REQUEST, delivery, asked, interaction.key)
-                    fresh = claim is not None
-                else:
-                    fresh = await jobs.put_held(REQUEST, delivery, asked)
-            else:
-                fresh = await jobs.put_done(delivery)
-        except Exception:
-            reference = secrets.token_hex(4)
-            log.exception("could not claim a delivery", action="delivery.unclaimed", reference=reference)
-            why = UserError(
-                "I can't reach my database. Ask your Issue Bot administrator to look up reference "
-                "{reference}.",
-                reference=reference,
-            )
-            said = reply.wording.sentence(why)
-            if isinstance(interaction, Shortcut | ButtonPress):
-                await log_if_undelivered(reply.privately(sentence(said)))
-            return unclaimed(interaction, said)
-        if fresh:
-            return claim
-        log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)
-        if isinstance(interaction, FormSubmission):  # an empty response would close it as if it had succeeded
-            return unclaimed(interaction, reply.wording.sentence(_sent_already()))
-        return BoltResponse(status=200, body="")
 
     async def _acknowledge(
         self,
@@ -232,7 +190,7 @@ class Dispatch(AsyncMiddleware):
 
         def ended(task: asyncio.Task[Any]) -> None:
             if delivery and not (resumed and task.cancelled()):
-                self.completed.add(delivery)
+                self.deliveries.complete(delivery)
 
         self.in_flight.start(work).add_done_callback(ended)
 
@@ -334,7 +292,7 @@ class Dispatch(AsyncMiddleware):
         if claim is None:
             return await self._placed(form, reply, handler)
         warned = forms.warns(form.view.json, reply.wording.sentence(Interrupted()))
-        async with self._once(claim, reply, _sent_already(), looks=handler.looks, warned=warned):
+        async with self._once(claim, reply, submitted_before(), looks=handler.looks, warned=warned):
             result = await self._placed(form, reply, handler)
             if not (result.errors or result.said):
                 reply.committed = True
@@ -458,13 +416,3 @@ def bolt_app(slack: AsyncWebClient, workspaces: Workspaces, dispatch: Dispatch) 
     bolt.setLevel(logging.WARNING)
     app.use(dispatch)
     return app
-
-
-def _acts_once(handler: Route | Form) -> bool:
-    return isinstance(handler, Form) and not handler.repeatable
-
-
-def _sent_already() -> UserError:
-    return UserError(
-        "You already submitted this form. Check whether it went through before you submit another."
-    )

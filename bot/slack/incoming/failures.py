@@ -11,13 +11,12 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
 from bot import telemetry
 from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
-from bot.slack.incoming.deliveries import UnfinishedRequest
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.language.values import ZoneUnknown
 from bot.slack.outgoing.posting import NotDelivered
@@ -268,6 +267,34 @@ TOLD_FOR = timedelta(days=1)  # drafts and records of completed work aren't kept
 async def _asked(channel_id: str, at: datetime, _: BotError) -> Block:
     where = f" in <#{channel_id}>" if channel_id[:1] in {"C", "G"} else ""
     return context(f"You asked for it {moment(at)}{where}.")
+
+
+REQUEST = "request"
+"""The kind of job that a delivery is while a person waits for it: its content is their request, so that
+another process can notify them if this one crashes.
+"""
+
+
+@dataclass(frozen=True)
+class UnfinishedRequest:
+    """A request in flight: the parts of Slack's payload that are needed to reply to it.
+
+    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
+    users from another company.
+    """
+
+    owner: Owner
+    installed: tuple[str | None, str | None]
+    payload: dict[str, Any]
+
+    @property
+    def content(self) -> object:
+        return [self.owner.name, self.installed, self.payload]
+
+    @classmethod
+    def of(cls, content: Any) -> "UnfinishedRequest":  # noqa: ANN401 - JSON
+        name, (at_enterprise, at_team), payload = content
+        return cls(Owner.named(name), (at_enterprise, at_team), payload)
 
 
 @dataclass(frozen=True)
