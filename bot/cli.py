@@ -88,7 +88,7 @@ def setup(
     no_input: Annotated[bool, typer.Option("--no-input", help="Ask nothing.")] = False,
 ) -> None:
     """Ask for what an installation needs, write .env, and check it."""
-    from bot.setup import Setup, SetupError  # noqa: PLC0415 - the other commands start without it
+    from bot.setup import Setup  # noqa: PLC0415 - the other commands start without it
 
     given = (
         ("SERVICE_BASE_URL", tracker),
@@ -100,8 +100,8 @@ def setup(
         Setup({name: value for name, value in given if value}, asks=not no_input).run()
     except (EOFError, KeyboardInterrupt):
         _fail(1, "", "Stopped. .env is as it was.")
-    except SetupError as error:
-        _fail(2, *error.lines)
+    except config.ConfigError as error:
+        _fail(2, *error.problems)
     check()
 
 

@@ -32,9 +32,9 @@ OAUTH = ("slack_client_id", "slack_client_secret")
 class ConfigError(Exception):
     """The configuration is invalid. `problems` has one line per variable, starting with its name."""
 
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
+        self.problems = problems
 
 
 def _split_commas(value: object) -> object:
@@ -258,7 +258,7 @@ def _checked(model: type[AnyStorage], given: Mapping[str, Any], needed: Iterable
         for error in invalid.errors(include_input=False, include_url=False):
             problems.setdefault(str(error["loc"][0]), error["msg"].removeprefix("Value error, "))
     if problems:
-        raise ConfigError([f"{name.upper()}: {sentence}" for name, sentence in problems.items()])
+        raise ConfigError(*(f"{name.upper()}: {sentence}" for name, sentence in problems.items()))
     return settings
 
 

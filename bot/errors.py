@@ -1,4 +1,4 @@
-"""The bot's exceptions. A user's error has its sentence with it; `slack/sentences.py` words the others.
+"""The bot's exceptions. A user's error has its sentence with it; `slack/text/wording.py` words the others.
 
     BotError
     ├── UserError               invalid input; the sentence says what to do instead

@@ -18,6 +18,7 @@ import typer
 from bot import config
 from bot.check.findings import Finding
 from bot.check.service import REDMINE_HEADER, check_address, is_redmine
+from bot.config import ConfigError
 from bot.service.client import Client
 from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from bot.store.vault import Vault
@@ -28,14 +29,6 @@ LONGEST_LINK = 8_000
 YES = {"y", "yes"}
 PLAIN = re.compile(r"[\w@%+=:,./()&-]([\w@%+=:,./()& -]*[\w@%+=:,./()&-])?")
 """Values that Docker and dotenv read the same without quotes."""
-
-
-class SetupError(Exception):
-    """Setup can't go on; each of `lines` says what to do."""
-
-    def __init__(self, *lines: str) -> None:
-        super().__init__("\n".join(lines))
-        self.lines = lines
 
 
 @dataclass(frozen=True)
@@ -84,7 +77,7 @@ class Setup:
     answers: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Write `.env`. Raises SetupError, and EOFError when the input ends; `.env` is then
+        """Write `.env`. Raises ConfigError, and EOFError when the input ends; `.env` is then
         as before.
         """
         self.kept = read_env(ENV)
@@ -112,7 +105,7 @@ class Setup:
 
     def _require(self, questions: tuple[SetupQuestion, ...]) -> None:
         if missing := [one for one in questions if not self._is_known(one)]:
-            raise SetupError(*(f"{one.option}: Missing. It sets {one.variable}." for one in missing))
+            raise ConfigError(*(f"{one.option}: Missing. It sets {one.variable}." for one in missing))
 
     def _is_known(self, question: SetupQuestion) -> bool:
         name = question.variable
@@ -135,7 +128,7 @@ class Setup:
             if problem is None:
                 return value
             if not self.asks:
-                raise SetupError(problem)
+                raise ConfigError(problem)
             typer.echo(problem)
             value = None
 
@@ -154,7 +147,7 @@ class Setup:
         if before is None:
             return True
         if not self.asks:
-            raise SetupError(
+            raise ConfigError(
                 f"{name}: .env has another value. Remove it there, or run this without --no-input."
             )
         return _confirmed(f"Replace {name} in .env?")
@@ -166,7 +159,7 @@ class Setup:
             url = self._answer(TRACKER)
             finding, redmine = asyncio.run(_look_at(url))
             if not (finding.fine or self.asks):
-                raise SetupError(f"{finding.name}: {finding.sentence}")
+                raise ConfigError(f"{finding.name}: {finding.sentence}")
             typer.echo(finding)
             if finding.fine or _confirmed("Use this URL anyway?"):
                 break
@@ -181,7 +174,7 @@ class Setup:
 
     def _make_key(self) -> None:
         if problem := self._problem("ENCRYPTION_KEYS"):
-            raise SetupError(
+            raise ConfigError(
                 f"{problem} Correct it in .env first: without the right key, stored keys are lost."
             )
         if "ENCRYPTION_KEYS" not in self.kept:
@@ -226,15 +219,15 @@ def _line(prompt: str, *, secret: bool = False) -> str:
 
 
 def read_env(path: Path) -> dict[str, str]:
-    """Return the file's values, by variable; nothing if there is no such file. Raises SetupError."""
+    """Return the file's values, by variable; nothing if there is no such file. Raises ConfigError."""
     try:
         return {name.upper(): value for name, value in config.in_file(path).items()}
     except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f"Can't read {path}: {_reason(error)}. Fix that, then try again.") from None
+        raise ConfigError(f"Can't read {path}: {_reason(error)}. Fix that, then try again.") from None
 
 
 def check_env(path: Path) -> None:
-    """Raise SetupError if `write_env` would."""
+    """Raise ConfigError if `write_env` would."""
     path = path.resolve()
     try:
         if path.exists() and not os.access(path, os.W_OK):
@@ -247,7 +240,7 @@ def check_env(path: Path) -> None:
 def write_env(path: Path, changes: Mapping[str, str]) -> None:
     """Set these variables and keep everything else, readable by the owner alone.
 
-    If it raises SetupError, the file is unchanged.
+    If it raises ConfigError, the file is unchanged.
     """
     path = path.resolve()
     temporary = None
@@ -261,7 +254,7 @@ def write_env(path: Path, changes: Mapping[str, str]) -> None:
         if path.exists() and (owner := path.stat()).st_uid != os.getuid():
             os.chown(temporary, owner.st_uid, owner.st_gid)  # root changes the file of the bot's own user
         if wrong := [name for name, value in changes.items() if read_env(Path(temporary)).get(name) != value]:
-            raise SetupError(f"Can't set {', '.join(wrong)} in {path}. Remove its lines, then try again.")
+            raise ConfigError(f"Can't set {', '.join(wrong)} in {path}. Remove its lines, then try again.")
         Path(temporary).replace(path)
         temporary = None
     except OSError as error:
@@ -291,8 +284,8 @@ def _quoted(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _unwritable(path: Path, error: OSError) -> SetupError:
-    return SetupError(f"Can't write {path}: {_reason(error)}. Run this as a user who can write there.")
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"Can't write {path}: {_reason(error)}. Run this as a user who can write there.")
 
 
 def _reason(error: Exception) -> str:

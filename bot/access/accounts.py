@@ -10,27 +10,30 @@ notified, and much later the key is deleted (`bot.timings.KeyTimings`).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from pydantic import SecretStr
 
 from bot import errors
-from bot.access.own_issues import changes_end
 from bot.service.client import Client, watched_reads
+from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import User
 from bot.store.digests import Pause
 from bot.store.links import Link, Refusals
+from bot.store.notices import EVER
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.timings import DEFAULT, KeyTimings
 
 KEY_REFUSED = "key refused"
 """The kind of job that notifies the owner of a key that is still refused. Its content is the owner's name."""
+AHEAD = timedelta(days=1)  # how far ahead the service's clock may be
+SECOND = timedelta(seconds=1)
 ROUNDS_CHECKED = 3
 """Rounds of reads with a check beside them; more would double the requests for a list of many pages."""
 
@@ -222,6 +225,26 @@ def _check_same(now: Session | Link, before: Session | Link) -> None:
 def full_name(user: User) -> str:
     """First and last name, or the login or ID if the service shows no name."""
     return " ".join(filter(None, (user.firstname, user.lastname))) or user.login or f"user {user.id}"
+
+
+def changed_since(since: datetime | None, *, reported: bool) -> Sequence[IssueFilters]:
+    """Return the filters for a user's issues, or those that changed since then, the latest first: assigned to
+    them or their groups, and those that they `reported`.
+    """
+    changed = TimeRange(since=since.replace(microsecond=0)) if since else None
+    latest = (Sort("updated_on", descending=True), Sort("id"))
+    assigned = IssueFilters(assigned_to=("me",), status="any", updated_on=changed, sort=latest)
+    own = IssueFilters(author=("me",), status="any", updated_on=changed, sort=latest)
+    return (assigned, own) if reported else (assigned,)
+
+
+async def changes_end(client: Client, key: SecretStr, now: datetime, *, reported: bool = False) -> datetime:
+    """When the last change of the user's issues was, a second later."""
+    at = EVER
+    for filters in changed_since(None, reported=reported):
+        newest = (await client.list_issues(key, filters, limit=1)).items
+        at = max([at, *(issue.updated_on for issue in newest if issue.updated_on)])
+    return min(at, now + AHEAD) + SECOND
 
 
 class KeyChecks:

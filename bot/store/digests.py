@@ -13,10 +13,10 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.store.channels import Channel
 from bot.store.database import Database
-from bot.store.digest_notices import Notice, PendingNotice, notify
 from bot.store.followed import AT_ONCE, feed_end, feed_read_with
 from bot.store.job import Statement
 from bot.store.jobs import Jobs
+from bot.store.notices import Notice, PendingNotice, notify
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.tables import DigestIssueRow, DigestRow, columns_of, from_row

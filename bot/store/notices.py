@@ -1,22 +1,33 @@
-"""The topics of which users are notified about their issues, and the issues that they muted."""
+"""What users are notified of: the topics about their issues, the issues that they muted, and what happened to
+digests.
+"""
 
+import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Literal
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, delete, select
 
 from bot.store.database import Database
 from bot.store.job import Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.tables import MutedIssueRow, NoticeSwitchRow
+from bot.store.tables import JobRow, MutedIssueRow, NoticeSwitchRow
 
 ASSIGNEE = "assignee"
 """The kind of job that reads changes of a user's issues; its content says up to when they are handled."""
 TOLD = "assigned"
 """The kind of job that notifies a user of an issue. Each part that was sent is a job that is done."""
+Notice = Literal["stopped", "unsure", "delayed"]
+"""A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
+overdue and still can't be posted.
+"""
+NOTICE = "digest notice"
+"""The kind of job that sends a notice to one reader; its content is a `PendingNotice`."""
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -96,3 +107,34 @@ def _topics(connection: Connection, owner: Owner) -> Mapping[Topic, datetime]:
 
 def _key(owner: Owner) -> str:
     return f"{ASSIGNEE}:{owner.name}"
+
+
+class PendingNotice(BaseModel):
+    """A notice for an owner, named as in `Owner.name`; or with `channel` for a channel, and the owner of a
+    digest there. `digests` has the digests that it is about, and since when it is so.
+    """
+
+    owner: str
+    channel: str | None = None
+    notice: Notice = "stopped"
+    digests: Mapping[int, datetime] = {}
+
+    @property
+    def reader(self) -> str:
+        """How the keys of jobs start that send such notices to the same reader."""
+        reader = f"{Owner.named(self.owner).team_id}:{self.channel}" if self.channel else self.owner
+        return f"{NOTICE}:{self.notice}:{reader}:"
+
+
+def notify(jobs: Jobs, connection: Connection, to: PendingNotice, digests: Collection[int]) -> None:
+    """Add digests to the notice that its reader gets next."""
+    if not digests:
+        return
+    told = dict.fromkeys(digests, connection.execute(jobs.processes.clock).scalar_one())
+    waiting = jobs.waiting(JobRow.key.startswith(to.reader, autoescape=True), connection)
+    if waiting and waiting.content:
+        key, told = waiting.key, {**PendingNotice.model_validate(waiting.content).digests, **told}
+    else:
+        key = f"{to.reader}{secrets.token_hex(16)}"
+    content = to.model_copy(update={"digests": told}).model_dump(mode="json")
+    connection.execute(jobs.putting(NOTICE, key, content))

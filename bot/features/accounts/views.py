@@ -17,10 +17,10 @@ from bot.slack.surfaces.blocks import (
     button_row,
     context,
     section,
+    typed,
 )
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.interaction import Destination
-from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import bold, escape, line, link, prose
 from bot.slack.text.wording import Wording
 

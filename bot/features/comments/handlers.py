@@ -24,11 +24,10 @@ from bot.slack.outgoing.messages import in_words, writer
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
-from bot.slack.surfaces.blocks import JSON, Block, Message, section
+from bot.slack.surfaces.blocks import JSON, Block, Message, section, typed
 from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut
-from bot.slack.surfaces.rich_text import typed
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import prose
 

@@ -36,8 +36,8 @@ from bot.slack.surfaces.forms import LIST, FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.spelling import squashed
-from bot.store.digest_notices import NOTICE
 from bot.store.digests import DIGEST, FEED, Digest
+from bot.store.notices import NOTICE
 from bot.store.plans import Plan
 
 

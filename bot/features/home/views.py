@@ -15,15 +15,16 @@ from bot.features.notices.views import switches
 from bot.features.search.views import OpenSearchForm, ShowMyIssues
 from bot.features.timelog.views import EditTime, OpenEmptyTimeForm
 from bot.service.models import Issue, Page
-from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
     JSON,
     Block,
     actions,
+    bullets,
     button,
     context,
     divider,
     header,
+    rich_link,
     section,
     shortened,
 )
@@ -106,10 +107,9 @@ def _created(stored: StoredItems, wording: Wording) -> list[Block]:
     blocks: list[Block] = []
     if stored.created:
         links = (
-            rich_text.link(wording.url(one.issue_id), f"#{one.issue_id} {one.subject}")
-            for one in stored.created
+            rich_link(wording.url(one.issue_id), f"#{one.issue_id} {one.subject}") for one in stored.created
         )
-        blocks += [header("Created with Issue Bot"), rich_text.bullets(links)]
+        blocks += [header("Created with Issue Bot"), bullets(links)]
     if stored.entries:
         blocks.append(header("Logged with Issue Bot"))
         blocks += [

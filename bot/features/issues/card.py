@@ -8,8 +8,18 @@ from bot.features.issues.issues import IssueDetails
 from bot.features.issues.publicity import seemed_public
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Relation
-from bot.slack.surfaces import forms, rich_text
-from bot.slack.surfaces.blocks import Block, Message, button, context, fields, rows, section, shortened
+from bot.slack.surfaces import forms
+from bot.slack.surfaces.blocks import (
+    Block,
+    Message,
+    button,
+    context,
+    fields,
+    paragraph,
+    rows,
+    section,
+    shortened,
+)
 from bot.slack.text.mrkdwn import MAX_CONVERTED, bold, cut, day, line, link
 from bot.slack.text.wording import Wording
 
@@ -53,7 +63,7 @@ def card(
     """
     issue, project = shown.issue, shown.project
     blocks: list[Block] = [
-        rich_text.paragraph(views.rich_title(issue, wording, bold=True)),
+        paragraph(views.rich_title(issue, wording, bold=True)),
         context(views.kind(issue, with_status=False)),
         *(status := _status(issue, wording)),
         *fields(_facts(issue, today)[1 if status else 0 :]),

@@ -17,7 +17,6 @@ from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted
 from bot.slack.outgoing.posting import MENU_OPTIONS
-from bot.slack.surfaces import rich_text
 from bot.slack.surfaces.blocks import (
     JSON,
     Block,
@@ -32,6 +31,8 @@ from bot.slack.surfaces.blocks import (
     menu_link,
     menu_option,
     option,
+    paragraph,
+    rich_link,
     section,
     shortened,
 )
@@ -166,7 +167,7 @@ def title(issue: Issue, wording: Wording) -> str:
 
 
 def rich_title(issue: Issue, wording: Wording, **marks: bool) -> JSON:
-    return rich_text.link(wording.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
+    return rich_link(wording.url(issue.id), f"#{issue.id} {issue.subject}", **marks)
 
 
 def posted(
@@ -231,9 +232,7 @@ def created(
     """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
-    first = rich_text.paragraph(
-        "Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT)}."
-    )
+    first = paragraph("Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT)}.")
     if made.exposed:
         number = link(wording.url(issue.id), f"#{issue.id}")
         text = (

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from contextlib import suppress
 
-from bot.access.own_issues import changes_end
+from bot.access.accounts import changes_end
 from bot.errors import ServiceError, UserError
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.notices import views

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from bot.access.access import Access
-from bot.access.own_issues import SECOND, changed_since, changes_end
+from bot.access.accounts import SECOND, changed_since, changes_end
 from bot.features.due_reads import DueReads
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Issue

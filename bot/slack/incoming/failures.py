@@ -22,12 +22,21 @@ from bot.slack.language.values import ZoneUnknown
 from bot.slack.outgoing.posting import NotDelivered
 from bot.slack.outgoing.replies import FormNotShown, Platform, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message, actions, button, button_row, context, section, sentence
+from bot.slack.surfaces.blocks import (
+    Block,
+    Message,
+    actions,
+    button,
+    button_row,
+    context,
+    section,
+    sentence,
+    typed,
+)
 from bot.slack.surfaces.buttons import shows_progress
 from bot.slack.surfaces.drafts import ReopenForm
 from bot.slack.surfaces.forms import FormResult, refilled
 from bot.slack.surfaces.interaction import Destination, Event, FormSubmission, Interaction, read
-from bot.slack.surfaces.rich_text import typed
 from bot.slack.text.mrkdwn import moment, prose, without_keys
 from bot.slack.workspaces.slack_errors import TRIGGER_EXPIRED, reason
 from bot.slack.workspaces.tokens import Workspaces

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.slack.surfaces.buttons import MENU, Button, OpenPage
-from bot.slack.text.mrkdwn import bold, clean, cut, own, prose
+from bot.slack.text.mrkdwn import bold, clean, cut, is_web, own, prose, without_keys
 from bot.spelling import option_value
 
 JSON = dict[str, Any]
@@ -19,6 +19,7 @@ module already guarantees what they check. https://docs.slack.dev/reference/bloc
 """
 SECTION, FIELD, TEXT, VALUE = 3000, 2000, 3900, 2000
 OPTION_TEXT, OPTION_END = 75, 25
+RICH_TEXT, RICH_LABEL = 3000, 300
 MESSAGE_TEXT, SHORTEST = 13_000, 50
 """The limit for all texts in a message. Slack doesn't document it, but refuses messages from about 13,200
 characters with `msg_blocks_too_long` (slackapi/bolt-js issues 2509 and 2867).
@@ -96,10 +97,6 @@ def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
 def context(*mrkdwn: str) -> Block:
     """A line of small print; `mrkdwn` must be escaped."""
     return {"type": "context", "elements": [_text(text) for text in mrkdwn[:10]]}
-
-
-def small_print(text: str) -> Block:
-    return {"type": "context", "elements": [plain(text, FIELD)]}
 
 
 def _text(mrkdwn: str, most: int = FIELD) -> JSON:
@@ -201,3 +198,37 @@ def option_values(message: JSON) -> list[str]:
 def filled(part: JSON, **more: object) -> JSON:
     """The part with the given properties, except those that are None."""
     return part | {name: value for name, value in more.items() if value is not None}
+
+
+def paragraph(*parts: JSON | str) -> Block:
+    """Rich text, which shows other people's text exactly; strings become plain text on one line.
+
+    Slack accepts rich text in messages, forms and the Home tab, but not in `chat.unfurl` and not with an
+    accessory. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+    """
+    elements = [words(" ".join(clean(p).split("\n"))) if isinstance(p, str) else p for p in parts]
+    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": elements}]}
+
+
+def bullets(items: Iterable[JSON]) -> Block:
+    rows = [{"type": "rich_text_section", "elements": [item]} for item in items]
+    return {
+        "type": "rich_text",
+        "elements": [{"type": "rich_text_list", "style": "bullet", "elements": rows}],
+    }
+
+
+def words(text: str, **style: bool) -> JSON:
+    """Plain text, without invisible characters that may deceive."""
+    styled = {"style": style} if style else {}
+    return {"type": "text", "text": shortened(clean(text), RICH_TEXT) or "–", **styled}
+
+
+def rich_link(url: str, label: str, **style: bool) -> JSON:
+    """A link; only the label if `url` isn't http or https."""
+    shown = words(shortened(" ".join(clean(label).split()), RICH_LABEL), **style)
+    return {**shown, "type": "link", "url": url} if is_web(url) else shown
+
+
+def typed(command: str, said: str = "You typed: ") -> Block:
+    return paragraph(said, words(without_keys(command), code=True))
