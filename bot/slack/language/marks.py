@@ -38,6 +38,7 @@ _PERCENT = re.compile(r"[0-9]{1,3} ?%")
 _POSSESSIVE = re.compile(r"(.+?)['’]s?")
 _NUMBER = re.compile(r"#?[1-9][0-9]{0,8}")
 _SPAN = re.compile(rf"(?:[0-9]{{1,4}}|an?|{'|'.join(dates.NUMBERS)}) (?:day|week|month|year)s?")
+_EFFORT = re.compile(r"[0-9].*[a-z]|.*\bhours?\b")  # a number alone may be anything
 _MONTHS = frozenset(name for month in dates.MONTHS for name in (month, month[:3]))
 CALENDAR = _MONTHS.union(name for day in dates.WEEKDAYS for name in (day, day[:3]))
 
@@ -239,6 +240,7 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "period": lambda typed, today: None if typed in CALENDAR else _times(typed, today),  # April is a name
     "percent": _fits(_PERCENT),
     "hours": lambda typed, _: _hours(typed),
+    "effort": lambda typed, _: _hours(typed) if _EFFORT.match(typed) else None,
     "number": _fits(_NUMBER),
     "month": lambda typed, _: typed if _MONTHS.intersection(typed.split()[-1:]) else None,
     "span": lambda typed, _: f"{typed} ago" if _SPAN.fullmatch(typed) else None,

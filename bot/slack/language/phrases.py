@@ -187,7 +187,10 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("rename: {rest}", "subject:{rest}", CHANGE),
     (",private|confidential", "private:yes", NEW),
     (":subtask|sub-task|child of|for|under issue|ticket? {number}", "parent:{number}", NEW),
-    (",estimate|estimated at|is? {hours}", "estimate:{hours}", NEW),
+    (",estimate|estimated|est at|is? {hours}", "estimate:{hours}", NEW),
+    (",{effort} estimate|estimated", "estimate:{effort}", NEW),
+    ("~,{effort}", "estimate:{effort}", NEW),
+    (",starts|starting on? {day}", "start:{day}", NEW),
     ("assign|reassign it|this?", "ask:to", CHANGE),
     *(
         (f"set|change|update|edit? the? {said} to|is|=|as|at|→|->? {{value}}", f"{key}:{{value}}", CHANGE)
@@ -212,9 +215,9 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
 
 A phrase has words with alternatives (`a|b`), optional words (`a?`) and slots. `{person}` takes a known name,
 `{person!}` also an unknown one, which is then reported. `{value}` takes the words up to the next phrase,
-`{rest}` all of them, and `{title}` all if they begin like a title. `~`: only if no text is left; `,`: only
-after a comma or the like, or before a new issue's colon; `:`: only there. `!{tracker}` stands for all others
-of its kind. Other words stay text.
+`{rest}` all of them, and `{title}` all if they begin like a title. `~`: only if no text is left, or beside
+another phrase of a new issue; `,`: only after a comma or the like, after another phrase, or before a new
+issue's colon; `:`: only there. `!{tracker}` stands for all others of its kind. Other words stay text.
 """
 FILLERS = frozenset(
     {

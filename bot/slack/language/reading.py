@@ -85,10 +85,11 @@ class _Table:
             if where not in commands:
                 continue
             options = tuple((key, value) for key, _, value in (one.partition(":") for one in means.split()))
-            flags = said[:1]
+            flags = said[: len(said) - len(said.lstrip("~,:"))]
             for words in product(*(_variants(word) for word in said.lstrip("~,:").split())):
                 row = _Row(
-                    tuple(filter(None, words)), options, flags == "~", flags in (",", ":"), flags == ":"
+                    *(tuple(filter(None, words)), options),
+                    *("~" in flags, "," in flags or ":" in flags, ":" in flags),
                 )
                 (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
         for rows in self.first.values():
@@ -364,21 +365,24 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
         return parsed
     reader = PhraseParser("new", words, vocabulary, today)
     ends: dict[int, Phrase | None] = {len(words): None}
+    following = set[int]()  # where a phrase can be only right after another one
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
         separated = words[at - 1].source.endswith((",", ";")) or reader.plain[at - 1] in SEPARATORS
         governed = not separated and reader.plain[at - 1] in GOVERNING
         found = None if governed else reader.at(at, separated=separated)
+        if not (found or governed) and (found := reader.at(at)):
+            following.add(at)
         if found and at + found.count in ends and not found.options.keys() & parsed.options.keys():
             ends[at] = found
         elif reader.plain[at] in (*SEPARATORS, *TALK) and at + 1 in ends and at + 1 < len(words):
             ends[at] = None
-    start = at = min(ends)
+    start = at = min(ends.keys() - following)
     phrases = []
     while at < len(words):
         one = ends[at]
         phrases += [one] if one else []
         at += one.count if one else 1
-    if not phrases:
+    if all(one.weak for one in phrases):
         return parsed
     kept = [*words[: start - 1], without_comma(words[start - 1])]
     return _with(parsed, kept, phrases)
