@@ -131,6 +131,11 @@ class Jobs:
         finally:
             self._let_go(job.key)
 
+    async def begin_as(self, job: Job, by: Owner) -> None:
+        """Record that this attempt is `by`'s, after a look at what `tried_by` did found nothing."""
+        now = self.processes.clock.scalar_subquery()
+        await self.database.execute(update(JobRow).where(self._mine(job.key)).values(by=by.name, at=now))
+
     async def pass_on(self, key: str, to: str) -> None:
         """Let `to` stand for the same work: it is done, or looked up first, if that is so for `key`."""
         row = await self.database.one(select(JobRow).where(JobRow.key == key))

@@ -34,13 +34,21 @@ async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processe
     assert (await one.claim("work")).done
 
 
-async def test_who_tried_first_is_kept(processes: Processes) -> None:
+async def test_who_tried_is_kept_until_the_work_begins_anew(processes: Processes) -> None:
     claims, ana, ben = processes.start().jobs, Owner("E1", "T1", "U1"), Owner(None, "T1", "U2")
     await claims.settle(await claims.claim("work", by=ana), State.UNKNOWN)
     for _ in range(2):
         claim = await claims.claim("work", by=ben)
         assert claim.tried_by == ana
         await claims.settle(claim, None)
+
+    claim = await claims.claim("work", by=ben)
+    processes.now += AGE
+    await claims.begin_as(claim, ben)
+    await claims.settle(claim, State.UNKNOWN)
+
+    again = await claims.claim("work", by=ana)
+    assert (again.tried_by, again.tried_at) == (ben, processes.now)
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), OutcomeUnknown("PUT", "/issues/1.json")])

@@ -33,6 +33,16 @@ REMIND = timedelta(days=1)
 log = structlog.get_logger(__name__)
 
 
+class MayExist(UserError):
+    """Another person's attempt may have created the issue, and their key can't look for it."""
+
+    says = (
+        "{who} may have created an issue from this message, and I can't check that now. If there's none, "
+        "choose *More actions › Create an issue* on the message."
+    )
+    who: str
+
+
 class EmojiHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.jobs, self.files = parts, parts.shared(FileJobs), parts.shared(Files)
@@ -121,37 +131,53 @@ class EmojiHandlers:
         async with store.jobs.hold(key, by=reply.owner) as claim:
             if not claim.won:
                 return
-            recorded, tried_at = await store.created_issues.from_message(team, *source), claim.tried_at
-            another = claim.tried_by if claim.tried_by != reply.owner else None
-            if recorded and (another or not tried_at):
+            recorded = await store.created_issues.from_message(team, *source)
+            if recorded and not claim.tried_at:
                 return
             message: JSON | None = None
             try:
                 message = await _message(reply, source)
-                if another:  # only their key finds it
-                    raise UserError(
-                        "{who} may have created one from this message. Check before you create another.",
-                        who=(await reply.profile(another.user_id)).name,
-                    )
-                if recorded:
-                    made, batch = await self._recorded(reply, recorded[-1].issue_id), new_batch(None)
-                else:
+                number, made, batch = recorded[-1].issue_id if recorded else None, None, new_batch(None)
+                author, tried_at = reply.of(claim.tried_by or reply.owner), claim.tried_at
+                if author.owner != reply.owner and tried_at:
+                    made = await self._others(author, source, message, tried_at, number)
+                    if made is None:
+                        await store.jobs.begin_as(claim, reply.owner)
+                        author, tried_at = reply, None
+                elif number:
+                    made = await self._recorded(reply, number)
+                if made is None:
                     made, batch = await self._created(reply, source, message, tried_at)
             except NotLinked:
                 raise
             except BotError as error:
                 job, why = None, reply.wording.sentence(error)
-                if not (recorded or isinstance(error, OutcomeUnknown)):
+                if not (recorded or isinstance(error, OutcomeUnknown | MayExist)):
                     job = await self.jobs.save_message(reply, message) if message else None
                     why = f"I didn't create an issue. {why}"
                 await reply.privately_or_later(views.not_created(why, job))
                 raise
             try:  # the issue exists: nobody may create it again, whatever fails from here on
-                await self.files.attached(reply.owner, made.issue.id, batch)
-                thread = reply.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))
-                await announce(self.parts, thread, made, batch, followed=True, tried_at=tried_at)
+                await self.files.attached(author.owner, made.issue.id, batch)
+                thread = author.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))
+                await announce(self.parts, thread, made, batch, followed=True, tried_at=claim.tried_at)
             except Exception:
                 log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
+
+    async def _others(
+        self, author: Reply, source: Source, message: JSON, since: datetime, number: int | None
+    ) -> Created | None:
+        """Look up, with their key, the issue of another person's interrupted attempt: `number`, if it was
+        recorded. Raises MayExist if that fails.
+        """
+        try:
+            if number:
+                return await self._recorded(author, number)
+            draft, channel = await self._draft(author, source, message)
+            return await self.creator.find(author.owner, draft, channel, since, source)
+        except BotError as error:
+            log.warning("attempt not looked up", action="emoji.not_looked_up", error=type(error).__name__)
+            raise MayExist((await author.profile()).name) from error
 
     async def _recorded(self, reply: Reply, number: int) -> Created:
         """The issue that an interrupted attempt created, as it is now. Raises BotError."""

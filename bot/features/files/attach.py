@@ -189,27 +189,30 @@ class Files:
         try:
             for file in batch.in_state(FileState.WAITING):
                 key = _claim(session.owner, issue.id, file)
-                claims[file] = await self.access.store.jobs.claim(key)
+                claims[file] = await self.access.store.jobs.claim(key, by=session.owner)
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
-                self._look_up(session, claims, now.attachments)
+                await self._look_up(session, claims, now.attachments)
             yield
         finally:
             for file, claim in claims.items():
                 await self.access.store.jobs.settle(claim, SETTLED.get(file.state))
 
-    @staticmethod
-    def _look_up(
-        session: Session, claims: Mapping[BatchFile, Job], attachments: Sequence[Attachment]
+    async def _look_up(
+        self, session: Session, claims: Mapping[BatchFile, Job], attachments: Sequence[Attachment]
     ) -> None:
         """Settle the files that earlier attempts, others' too, have attached, and those that aren't this
         request's.
         """
         for file, claim in claims.items():
+            another = claim.tried_by if claim.tried_by != session.owner else None
             if not claim.won or claim.tried_at:
-                Batch((file,)).match(attachments, None if claim.tried_at else session.user_id, claim.tried_at)
+                user_id = await self.access.store.links.user_id(another) if another else session.user_id
+                Batch((file,)).match(attachments, user_id, claim.tried_at)
             if file.state is FileState.WAITING and not claim.won:
                 file.end(FileState.CLAIMED, None if claim.done else errors.InProgress())
+            elif file.state is FileState.WAITING and another:
+                await self.access.store.jobs.begin_as(claim, session.owner)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""

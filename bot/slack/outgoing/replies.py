@@ -163,6 +163,12 @@ class Reply:
         other.place = place
         return other
 
+    def of(self, owner: Owner) -> "Reply":
+        """The same for the person whose earlier attempt this request finishes."""
+        other = copy(self)
+        other.owner = owner
+        return other
+
     async def refresh_home(self) -> None:
         """Publish the Home tab again after an action on it, which succeeded: errors are logged."""
         try:

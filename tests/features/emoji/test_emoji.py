@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.store.owner import Owner
 from bot.timings import Delays
-from tests.support.office import Office
+from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, button_saying, text_of, until
+from tests.support.reading import JSON, text_of, until
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
@@ -202,22 +203,37 @@ async def test_an_issue_that_may_exist_is_looked_for_at_the_next_reaction(wired:
     assert made(wired.office) == ["ana"]
 
 
-async def test_anothers_issue_that_may_exist_is_not_created_again(wired: Person, wire: Wire) -> None:
+@pytest.mark.parametrize("readable", [True, False])
+async def test_anothers_issue_is_found_with_their_key(wired: Person, wire: Wire, *, readable: bool) -> None:
     office = wired.office
     message, ben = await turned_on(wired), Person(office, "U0BEN0001")
     await office.link(ben.user_id, KEYS["ben"])
     wire.fail("lose the answer", "POST /issues", lasting=True)
     await reacted(wired, message)
     wire.heal()
+    if not readable:
+        await office.bot.store.links.delete(Owner(None, TEAM, wired.user_id))
 
     await reacted(ben, message)
 
     assert made(office) == ["ana"]
-    (told,) = await about(ben, "I didn't create an issue. Ana Ruiz may have created one")
-    button_saying(told["blocks"], "Create an issue")
+    posts = await about(ben, "Ana Ruiz created")
+    assert len(posts) == readable
+    told = await about(ben, "may have created an issue from this message")
+    assert len(told) == (not readable)
+
+
+async def test_the_latest_uncertain_attempt_is_looked_up(wired: Person, wire: Wire) -> None:
+    office = wired.office
+    message, ben = await turned_on(wired), Person(office, "U0BEN0001")
+    await office.link(ben.user_id, KEYS["ben"])
+    for person, fault in ((wired, "lose the request"), (ben, "lose the answer")):
+        wire.fail(fault, "POST /issues", lasting=True)
+        await reacted(person, message)
+        wire.heal()
     await reacted(wired, message)
-    assert made(office) == ["ana"]
-    assert len(await about(wired, "Ana Ruiz created")) == 1
+
+    assert made(office) == ["ben"]
 
 
 @pytest.mark.parametrize(
