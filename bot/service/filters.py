@@ -71,6 +71,13 @@ class DateRange:
         return _between(_midday(day_before), _midday(self.until))
 
 
+@dataclass(frozen=True)
+class Except:
+    """Every value but these, and none; `me` is the user."""
+
+    ids: tuple[int | str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class IssueFilters:
     """Filters, sort order, and includes of an issue list. Fields left at their default don't filter.
@@ -90,11 +97,11 @@ class IssueFilters:
     subprojects: Literal["none"] | tuple[int, ...] | None = None
     tracker_ids: tuple[int, ...] = ()
     status: Literal["open", "closed", "any"] | tuple[int, ...] | None = None
-    assigned_to: tuple[int | Literal["me"], ...] | Literal["nobody", "anybody"] = ()
-    author: tuple[int | Literal["me"], ...] = ()
+    assigned_to: tuple[int | Literal["me"], ...] | Except | Literal["nobody", "anybody"] = ()
+    author: tuple[int | Literal["me"], ...] | Except = ()
     priority_ids: tuple[int, ...] = ()
-    category_ids: tuple[int, ...] | Literal["none", "any"] = ()
-    fixed_version_ids: tuple[int, ...] | Literal["none", "any"] = ()
+    category_ids: tuple[int, ...] | Except | Literal["none", "any"] = ()
+    fixed_version_ids: tuple[int, ...] | Except | Literal["none", "any"] = ()
     parent_ids: tuple[int, ...] = ()
     subject: str = ""
     created_on: TimeRange | None = None
@@ -250,9 +257,11 @@ def _between(since: str | None, until: str | None) -> str:
     return f"{conventions.SINCE}{since}" if since else f"{conventions.UNTIL}{until}"
 
 
-def _choice(choice: str | Iterable[int | str] | None) -> str | None:
+def _choice(choice: str | Iterable[int | str] | Except | None) -> str | None:
     if choice is None:
         return None
+    if isinstance(choice, Except):
+        return f"{conventions.NOT}{_choice(choice.ids)}"
     if isinstance(choice, str):
         return WORDS.get(choice, choice)
     return conventions.OR.join(map(str, choice))
@@ -264,6 +273,8 @@ def _exact(value: str) -> str:
 
 
 def _fits(choice: object, ref: Ref | None) -> bool:
+    if isinstance(choice, Except):
+        return ref is None or ref.id not in choice.ids
     if isinstance(choice, tuple):
         return "me" in choice or (ref is not None and ref.id in choice)
     return (ref is None) == (choice in ("none", "nobody"))

@@ -23,7 +23,7 @@ from tests.support.written import written
 
 DONE = re.compile(
     r"Created |Updated |Logged |Nothing changed|Commented on|Project: |All projects|\*Status\*|"
-    r"Status: |You logged |Entry|digest|Digest|linked|\* changed"
+    r"Status: |You logged |Entry|digest|Digest|linked|\* changed|I (?:un)?muted|Tell me about"
 )
 AT_LEAST = {"first": (0.70, 0.98), "second": (0.65, 0.98)}
 """How much of a half is done, and how much is done or led on."""

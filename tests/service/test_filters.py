@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.errors import Refused
 from bot.service.client import Client
 from bot.service.conventions import SortField
-from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
+from bot.service.filters import DateRange, Except, IssueFilters, Sort, TimeRange, searchable
 from tests.service.scripted import Service
 from tests.support.wording import worded
 
@@ -116,6 +116,8 @@ UNSET = [
     IssueFilters(project_id=1, category_ids="none"),
     IssueFilters(fixed_version_ids="none"),
     IssueFilters(assigned_to="nobody"),
+    IssueFilters(assigned_to=Except((5,))),
+    IssueFilters(project_id=1, category_ids=Except((3,))),
 ]
 
 

@@ -34,7 +34,7 @@ QUOTES = '"“”„'
 Act = Enum(
     "Act",
     "SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME COMMENT FOLLOW "
-    "UNFOLLOW TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
+    "UNFOLLOW MUTE UNMUTE TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
 
 
@@ -88,6 +88,10 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     ("{issue?} attach {rest?}", Act.ATTACH),
     ("follow|watch {issue}", Act.FOLLOW),
     ("{issue} follow|watch", Act.FOLLOW),
+    ("mute {issue}", Act.MUTE),
+    ("{issue} mute", Act.MUTE),
+    ("unmute {issue}", Act.UNMUTE),
+    ("{issue} unmute", Act.UNMUTE),
     ("unfollow|unwatch {issue}", Act.UNFOLLOW),
     ("{issue} unfollow|unwatch", Act.UNFOLLOW),
     ("template|templates {rest?}", Act.TEMPLATES),
@@ -210,7 +214,7 @@ def _on_issue(
     match act:
         case Act.SEARCH | Act.SEARCH_FOR:
             return OnIssues(Act.SEARCH, text=text if act is Act.SEARCH else text.partition(" ")[2].strip())
-        case Act.FOLLOW | Act.UNFOLLOW:
+        case Act.FOLLOW | Act.UNFOLLOW | Act.MUTE | Act.UNMUTE:
             reject_question(parsed.text, parsed.words)
             return OnIssues(act, number)
         case Act.SHOW | Act.ANSWER if "number" in slots or (asked and not more):

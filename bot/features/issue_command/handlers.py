@@ -22,6 +22,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening, OpenDraft
+from bot.features.notices.handlers import NoticeHandlers
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
@@ -49,6 +50,7 @@ class IssueCommand:
         self.edits, self.files = parts.shared(EditHandlers), parts.shared(FileHandlers)
         self.comments, self.follows = parts.shared(CommentHandlers), parts.shared(FollowHandlers)
         self.templates, self.time = parts.shared(TemplateHandlers), parts.shared(TimelogHandlers)
+        self.notices = parts.shared(NoticeHandlers)
         self.search, self.messenger = parts.shared(SearchHandlers), parts.shared(AssignmentMessenger)
 
     def feature(self) -> Feature:
@@ -100,6 +102,8 @@ class IssueCommand:
                 await self.follows.follow(reply, number)
             case Act.UNFOLLOW:
                 await self.follows.unfollow(reply, number)
+            case Act.MUTE | Act.UNMUTE:
+                await self.notices.mute(reply, number, on=wanted.act is Act.MUTE)
             case _:
                 await self._of_templates(wanted, reply)
 

@@ -73,7 +73,7 @@ class IssueOfThread:
 Meant = RoutedCommand | Nothing | Wordless | Unclear | OfThread | IssueOfThread
 LOG, ON, IT = "log|time|track|spent", "on|for|to|in|issue", "it|this|that"
 CHANGE = (
-    "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|watch|unwatch|mark|move|give|take|"
+    "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|move|give|take|"
     "raise|lower|delete|remove|set|comment|attach"
 )
 SHOW, OF_ISSUE = "show|view|open|edit|change|update", "me|on|for|the|issue|ticket|bug"
@@ -151,6 +151,8 @@ _ACCOUNT = CommandTable[Row](
     ("act=project|default|user {few}", ("tracker", "{act} {few}")),
     ("who's {name}", ("tracker", "who is {name}")),
     ("who act=is|am {name}", ("tracker", "who {act} {name}")),
+    ("act=notify|notifications {topics?}", ("tracker", "notify {topics}")),
+    ("turn|switch|stop on|off? the|my|all? notifications|notices on|off?", ("tracker", "notify")),
     (f"act={ACCOUNT} my? account|me? please?", ("tracker", "{act}")),
     ("log|sign out|off please?", ("tracker", "logout")),
     ("log|sign in please?", ("tracker", "link")),
@@ -158,6 +160,7 @@ _ACCOUNT = CommandTable[Row](
     ("hi|hello|hey|thanks", ("tracker", "help")),
     ("thank you", ("tracker", "help")),
     ("what can you do", ("tracker", "help")),
+    topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
     sent=rf"\S+\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
     name=r"\S+(?:\s+\S+)?",

@@ -7,10 +7,11 @@ from bot.slack.language.values import unknown_word
 from bot.store.notices import Topic
 
 _TOPICS = {
-    **{str(topic): topic for topic in Topic},
-    **dict.fromkeys(("assign", "assignment", "assignments"), Topic.ASSIGNED),
-    "comment": Topic.COMMENTS,
-    "change": Topic.CHANGES,
+    **{str(topic): [topic] for topic in Topic},
+    **{word: [Topic.ASSIGNED] for word in ("assign", "assignment", "assignments")},
+    "comment": [Topic.COMMENTS],
+    "change": [Topic.CHANGES],
+    "all": [*Topic],
 }
 _SWITCH = {"on": True, "off": False}
 
@@ -29,7 +30,7 @@ def notify_command(text: str) -> Mapping[Topic, bool]:
     waiting: list[Topic] = []
     for typed in words:
         if typed in _TOPICS:
-            waiting.append(_TOPICS[typed])
+            waiting += _TOPICS[typed]
             continue
         if not waiting:
             raise UserError("Say what: `{/tracker notify} comments {on}`.", on=typed)

@@ -58,6 +58,16 @@ class NoticeHandlers:
         if not reply.place.home:
             await self._answer(reply, replace=True)
 
+    async def mute(self, reply: Reply, number: int, *, on: bool) -> None:
+        """`/issue 42 mute` and `unmute`. Raises IssueNotFound, UserError, NotLinked, ServiceError."""
+        if on:
+            async with self.parts.accounts.reading(reply.owner) as session:
+                await self.parts.shared(Issues).one(session, number)
+        await self.notices.mute(reply.owner, number, on=on)
+        await reply.privately(views.mute_changed(number, on=on))
+        if not on:
+            await self._check(reply, number)
+
     async def mute_pressed(self, press: ButtonPress[MuteIssue], reply: Reply) -> None:
         """*Mute this issue* and *Unmute*. Raises UserError if an unmuted issue is gone, and NotLinked."""
         pressed = press.button

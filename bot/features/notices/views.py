@@ -88,6 +88,12 @@ def notice(told: Sequence[str], read: IssueNews, wording: Wording, today: date |
     return Message("\n".join([*told[:PARAGRAPHS], title(issue, wording)]), (*shown, row, buttons))
 
 
+def mute_changed(number: int, *, on: bool) -> Message:
+    """Confirms that an issue was muted or unmuted, with the opposite button."""
+    said = f"I {'muted' if on else 'unmuted'} #{number}."
+    return Message(said, (section(said), actions([_mute(number, on=not on)])))
+
+
 def muted(message: JSON, pressed: MuteIssue) -> Message:
     """A message whose issue was muted or unmuted, with the opposite button."""
 

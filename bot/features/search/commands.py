@@ -80,6 +80,8 @@ def issues_command(
         if is_half(parsed):
             raise HalfPhrase(parsed.plain)
 
+    if "cannot" in parsed.options:
+        raise UserError("I can't leave a project out. Name the one to search, such as `in webshop`.")
     filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
     return Query(
         **{"ids": filters.pop("id", ids), **filters},
@@ -114,6 +116,8 @@ def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: A
         case "sort":
             return _sort(parsed)
     if key == "project":
+        if len(parsed.options[key]) > 1:
+            raise UserError("I can search one project, or all of them with `project:any`.")
         typed = values.name(parsed, key)
         return "any" if typed in EVERY_PROJECT else typed
     names, keywords = values.names(parsed, key), KEYWORDS.get(key, {})

@@ -17,8 +17,8 @@ from bot.access.name_matching import AmbiguousName, NameIndex, UnknownName
 from bot.access.people import Who
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
-from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange, searchable
-from bot.service.models import Issue, Page, Ref
+from bot.service.filters import DateRange, Except, IssueFilters, Sort, TimeRange, searchable
+from bot.service.models import Issue, IssueStatus, Page, Ref
 from bot.spelling import LONGEST, slip
 from bot.store.channels import Channel
 from bot.store.owner import Owner
@@ -35,6 +35,8 @@ NAMED: Mapping[str, tuple[str, Part]] = {
 ME: tuple[int | str, str] = ("me", "me")  # the service resolves it, for assignees with the user's groups
 PERSON: tuple[str, Part] = ("person", "people")
 PEOPLE = ("assigned_to", "author")
+COMPLETE = ("tracker_ids", "status", "priority_ids")  # what every issue has
+LEFT_OUT = "!"  # before a name that is left out
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -123,8 +125,8 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
     for name in ("to", "author") if error.kind == "person" else (error.kind,):
         typed = getattr(query, name, ())
         for one in (typed,) if isinstance(typed, str) else typed or ():
-            if str(one).removeprefix("@") == error.wanted:
-                return f"{name}:{one}=#{right.id}"
+            if str(one).lstrip("!@") == error.wanted:
+                return f"{name}:{one}={LEFT_OUT * str(one).startswith(LEFT_OUT)}#{right.id}"
     return None
 
 
@@ -242,12 +244,12 @@ class Search:
         lists = {name: typed for name, typed in wanted.items() if typed and not isinstance(typed, str)}
         parts = {NAMED.get(name, PERSON)[1] for name, typed in lists.items() if _looked_up(name, typed)}
         catalog = await self.catalogs.of(session, project_id, parts)
-        found = {name: await self._found(session, project, catalog, name, lists[name]) for name in lists}
+        found = {name: await self._chosen(session, project, catalog, name, lists[name]) for name in lists}
         custom_fields = await self.catalogs.field_values(session, project_id, query.custom_fields)
         filters = _filters(
             project,
             **keywords,
-            **{name: tuple(number for number, _ in values) for name, values in found.items()},
+            **{name: choice for name, (choice, _) in found.items()},
             issue_ids=query.ids,
             parent_ids=query.parent,
             subject=searchable(query.text) or query.text,
@@ -259,9 +261,8 @@ class Search:
             custom_fields=tuple((field.id, value) for field, value in custom_fields),
             sort=query.sort or LATEST_FIRST,
         )
-        names = {name: (typed,) for name, typed in keywords.items()} | {
-            name: tuple(called for _, called in values) for name, values in found.items()
-        }
+        names: dict[str, tuple[str, ...]] = {name: (typed,) for name, typed in keywords.items()}
+        names |= {name: called for name, (_, called) in found.items()}
         custom = [(one.name, value) for one, value in custom_fields]
         return Resolved(query, project, filters, session.user_id, names, custom)
 
@@ -271,6 +272,37 @@ class Search:
         if query.project:
             return await self.projects.find(session, query.project)
         return await self.projects.default_in(session, channel)
+
+    async def _chosen(
+        self,
+        session: Session,
+        project: KnownProject | None,
+        catalog: Catalog,
+        name: str,
+        typed: Sequence[Who],
+    ) -> tuple[tuple[int | str, ...] | Except, tuple[str, ...]]:
+        """Return the values of the filter `name` without those that begin with `!`, and their names.
+
+        Of what every issue has, the other values stand for those left out; of statuses, the open ones.
+        """
+        out = [str(one)[1:] for one in typed if str(one).startswith(LEFT_OUT)]
+        kept = await self._found(
+            session, project, catalog, name, [one for one in typed if not str(one).startswith(LEFT_OUT)]
+        )
+        left_out = await self._found(session, project, catalog, name, out) if out else []
+        if left_out and not kept and name not in COMPLETE:
+            return Except(tuple(number for number, _ in left_out)), (
+                f"not {' or '.join(called for _, called in left_out)}",
+            )
+        if left_out and not kept:
+            others = catalog.lists[NAMED[name][1]]
+            kept = [
+                (ref.id, ref.name) for ref in others if not (isinstance(ref, IssueStatus) and ref.is_closed)
+            ]
+        kept = [one for one in kept if one not in left_out]
+        if not kept:
+            raise UserError("That leaves nothing to search for. Leave out less.")
+        return tuple(number for number, _ in kept), tuple(called for _, called in kept)
 
     async def _found(
         self,

@@ -9,6 +9,7 @@ from bot.service.models import Ref
 from bot.slack.language import dates
 from bot.slack.language.dates import Today
 from bot.slack.language.durations import hours
+from bot.slack.language.phrases import FILLERS
 from bot.slack.language.tokens import Word
 from bot.spelling import ENOUGH, GOVERNING
 
@@ -85,9 +86,6 @@ class Marks:
             self._found[key] = self._named(kind, at, leads=leads) if named else self._other(kind, at)
         return self._found[key]
 
-    def others(self, kind: str, name: str) -> tuple[str, ...]:
-        return tuple(one for one in self._names.get(kind, ()) if one != name)
-
     def _runs(self, at: int) -> Iterator[tuple[str, int]]:
         """What may be a name or a date, from its first word on; a comma ends a name."""
         run = ""
@@ -162,7 +160,8 @@ class Marks:
     def _begins(self, kind: str, typed: str) -> bool:
         """Whether a name, or one of its words, begins with the typed text."""
         end = " " if self.in_full or len(typed) < ENOUGH else ""
-        governs = self.in_full and typed in GOVERNING  # `in the office`, but `for will` may name somebody
+        # `in the office`, `not in Slack`, but `for will` may name somebody
+        governs = typed in (GOVERNING if self.in_full else () if kind == "person" else FILLERS)
         return len(typed) > 1 and not governs and f" {typed}{end}" in self._text(kind)
 
     def _other(self, kind: str, at: int) -> tuple[str, int] | None:
@@ -199,6 +198,7 @@ def _times(typed: str, today: Today) -> str | None:
 
 def _range(typed: str, read: Callable[[str], object]) -> str | None:
     """The value of an option for these dates: `before friday` is `<friday`."""
+    typed = _POSSESSIVE.sub(r"\1", typed)  # `last week's bugs`
     first, _, rest = typed.partition(" ")
     if first in _COMPARED and rest:
         typed = _COMPARED[first] + rest.removeprefix("the ")
@@ -237,7 +237,10 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "day": _day,
     "dates": _dates,
     "times": _times,
-    "period": lambda typed, today: None if typed in CALENDAR else _times(typed, today),  # April is a name
+    # April is a name, and `by friday` may be when something is due
+    "period": lambda typed, today: (
+        None if typed in CALENDAR or typed.startswith("by ") else _times(typed, today)
+    ),
     "percent": _fits(_PERCENT),
     "hours": lambda typed, _: _hours(typed),
     "effort": lambda typed, _: _hours(typed) if _EFFORT.match(typed) else None,

@@ -40,17 +40,21 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("push|move|postpone|extend the? due|deadline date? to {value}", "due:{value}", CHANGE),
     ("no|without due|deadline date? anymore", "due:none", CHANGE),
     # Assignees
-    ("not assigned|for|by|from to? {person!}", "", SEARCH),
+    ("not assigned to {person!}", "to:!{person}", SEARCH),
+    ("not|except assigned|for to? {person}", "to:!{person}", SEARCH),
+    ("not|except mine", "to:!me", SEARCH),
+    ("not|except {owner}", "to:!{owner}", SEARCH),
     ("unassigned|unowned", "to:nobody", SEARCH),
     ("not assigned", "to:nobody", SEARCH),
     ("not assigned to anyone|anybody|someone|somebody", "to:nobody", SEARCH),
     ("no|without an? assignee|owner", "to:nobody", SEARCH),
     ("nobody|no-one has? picked|taken|claimed up?", "to:nobody", SEARCH),
-    ("nobody|no-one is|'s? working|assigned on?", "to:nobody", SEARCH),
+    ("nobody|no-one is|'s? working|assigned|doing on?", "to:nobody", SEARCH),
     ("unassign|unassigned it|this|me?", "to:none", CHANGE),
     ("mine|my", "to:me", SEARCH),
     ("i'm|i working on", "to:me", SEARCH),
     ("am i working on", "to:me", SEARCH),
+    ("what should i work|do on? next?", "to:me sort:priority:desc", SEARCH),
     ("on my plate|desk today|now?", "to:me", SEARCH),
     ("take|grab it|this?", "to:me", CHANGE),
     ("i'll take|grab it|this", "to:me", CHANGE),
@@ -75,6 +79,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("closed|resolved|finished|fixed by {person}", "status:closed to:{person}", SEARCH),
     ("closed|resolved|finished|fixed by {person} {times}", "status:any to:{person} closed:{times}", SEARCH),
     ("closed|resolved|finished|fixed {times} by {person}", "status:any to:{person} closed:{times}", SEARCH),
+    ("not|except created|reported|opened|filed|raised? by|from {person}", "author:!{person}", SEARCH),
     (",for {person}", "to:{person}", NEW),
     ("author is? {person!}", "author:{person}", SEARCH),
     ("that|which? i|i've created|reported|opened|filed|raised|made", "author:me", SEARCH),
@@ -97,7 +102,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("raise|lower|bump|increase|decrease the? priority|prio to? {value}", "priority:{value}", CHANGE),
     ("raise|lower|bump|increase|decrease it|this? to {priority}", "priority:{priority}", CHANGE),
     # Trackers, statuses, categories and versions
-    ("{tracker}", "tracker:{tracker}", SEARCH),
+    ("{tracker} report|reports|request|requests?", "tracker:{tracker}", SEARCH),
     (":{tracker} report|request|ticket|issue?", "tracker:{tracker}", NEW),
     (",tracker|type is? {tracker}", "tracker:{tracker}", NEW),
     ("make|turn|convert|change it|this? into|to? a|an? {tracker}", "tracker:{tracker}", CHANGE),
@@ -115,6 +120,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("in|with? status is? {status}", "status:{status}", SEARCH),
     ("waiting for {status}", "status:{status}", SEARCH),
     ("{status}", "status:{status}", ("search", "change")),
+    ("status|state is? not {status}", "status:!{status}", SEARCH),
+    ("not|isn't|aren't|except|excluding|without {status}", "status:!{status}", SEARCH),
     ("{status} {times}", "status:{status} updated:{times}", SEARCH),
     ("{status} but|and? not|never yet? closed", "status:{status}", SEARCH),
     ("mark|set it|this? as? done|closed|complete|completed|finished|fixed", "step:close", CHANGE),
@@ -132,11 +139,14 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     (",in|for? target? version|milestone|release is? {version}", "version:{version}", NEW),
     ("no|without a|any? target? version|milestone", "version:none", SEARCH),
     ("in|for? {category}", "category:{category}", SEARCH),
+    ("not|isn't|aren't|except|excluding|without in|for? {category}", "category:!{category}", SEARCH),
+    ("not|isn't|aren't|except|excluding|without in|for? {version}", "version:!{version}", SEARCH),
     ("in|for? {version}", "version:{version}", SEARCH),
     # Projects
     ("in|on|from|across? project? all|any|every projects?", "project:any", SEARCH),
     ("everywhere", "project:any", SEARCH),
     ("in|on|from {project}", "project:{project}", SEARCH),
+    ("not|isn't|aren't|except|excluding|without in|on|from? project? {project}", "cannot:project", SEARCH),
     ("in|on project {project!}", "project:{project}", ("search", "new")),
     ("in|on|for project? {project}", "project:{project}", TIME),
     ("project is? {project}", "project:{project}", SEARCH),
@@ -165,6 +175,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("sorted|sort|ordered|order? by {sorted}", "sort:{sorted}", SEARCH),
     ("newest|latest|last {number}", "sort:created:desc most:{number}", SEARCH),
     ("{number} newest|latest", "sort:created:desc most:{number}", SEARCH),
+    ("{number} oldest", "sort:created:asc most:{number}", SEARCH),
     ("latest|last {number} updated|changed", "sort:updated:desc most:{number}", SEARCH),
     ("recently closed|resolved|finished", "status:closed sort:closed:desc", SEARCH),
     ("oldest|first {number}", "sort:created:asc most:{number}", SEARCH),
@@ -217,54 +228,30 @@ A phrase has words with alternatives (`a|b`), optional words (`a?`) and slots. `
 `{person!}` also an unknown one, which is then reported. `{value}` takes the words up to the next phrase,
 `{rest}` all of them, and `{title}` all if they begin like a title. `~`: only if no text is left, or beside
 another phrase of a new issue; `,`: only after a comma or the like, after another phrase, or before a new
-issue's colon; `:`: only there. `!{tracker}` stands for all others of its kind. Other words stay text.
+issue's colon; `:`: only there. A value with `!` is left out. Other words stay text.
 """
-FILLERS = frozenset(
-    {
-        *("issues", "issue", "tickets", "ticket", "show", "list", "find", "search", "give", "get", "see"),
-        *("all", "the", "with", "and", "that", "which", "are", "is", "were", "was", "of", "me", "please"),
-        *("what", "what's", "whats", "everything", "anything", "things", "stuff", "have", "i", "for"),
-        *("those", "these", "there", "has", "been", "a", "an", "still", "in", "do", "we", "our", "us"),
-        *("who", "can", "you", "could", "tell", "need", "want", "any", "about", "currently", "right", "now"),
-        *(
-            "does",
-            "did",
-            "ones",
-            "but",
-            "at",
-            "moment",
-            "to",
-            "look",
-            "up",
-            "team",
-            "my",
-            "on",
-            "or",
-            "yet",
-            "working",
-            "doing",
-        ),
-    }
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FILLERS = _words(
+    "issues issue tickets ticket show list find search give get see all the with and that which are is "
+    "were was of me please what what's whats everything anything things stuff have i for those these "
+    "there has been a an still in do we our us who can you could tell need want any about currently right "
+    "now does did ones but at moment to look up team my on or yet working doing"
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
-VERBS = frozenset(
-    {"issues", "tickets", "show", "list", "with", "and", "the", "me", "all", "containing", "contains"}
-)
+VERBS = _words("issues tickets show list with and the me all containing contains")
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 """Fillers that stand for the issues to search, anywhere in the text."""
-TALK = frozenset(
-    {
-        *("please", "pls", "plz", "asap", "thanks", "thank", "thx", "hey", "hi", "hello", "kindly", "bot"),
-        *("ok", "okay", "btw"),
-    }
-)
+TALK = _words("please pls plz asap thanks thank thx hey hi hello kindly bot ok okay btw")
 """Words that mean nothing before or after a request."""
-NEGATIONS = frozenset(
-    {
-        *("not", "no", "never", "don't", "dont", "doesn't", "isn't", "aren't", "wasn't", "won't", "can't"),
-        *("cannot", "without", "except", "excluding"),
-    }
+NEGATIONS = _words(
+    "not no neither nor never don't dont doesn't isn't aren't wasn't won't can't cannot "
+    "without except excluding"
 )
 """Words before a phrase that turn it around: it is none then."""
 VAGUE = (
@@ -276,14 +263,13 @@ VAGUE = (
 STATES = frozenset({"new", "resolved", "finished", "completed", "done", "fixed"})
 """Words of phrases that may be the name of a status, too."""
 AND = frozenset({"and", "&", "+", ",", "then"})
+OR = AND - {","} | {"or", "nor"}
 SEPARATORS = AND | {"→", "->", "=>", ";", "also", "plus"}
-QUESTION_WORDS = frozenset(
-    {
-        *("how", "what", "what's", "when", "who", "who's", "why", "where", "which", "can", "could", "should"),
-        *("would", "is", "are", "did", "does", "do", "will", "has", "have", "was", "am"),
-    }
+QUESTION_WORDS = _words(
+    "how what what's when who who's why where which can could should would is are did does do will has "
+    "have was am"
 )
 OPENING = SEPARATORS | TALK | NOUNS | {"a", "an", "the", "new", "report", "request"}
 """Words that mean nothing before a new issue's colon."""
-POLITE = SEPARATORS | TALK | {"it", "this", "now", "the", "set", "change", "update", "edit", "to"}
+POLITE = SEPARATORS | TALK | _words("it this now the set change update edit to one")
 """Words that mean nothing beside a change."""

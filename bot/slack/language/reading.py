@@ -17,6 +17,7 @@ from bot.slack.language.phrases import (
     NEGATIONS,
     NOUNS,
     OPENING,
+    OR,
     PHRASES,
     POLITE,
     SEPARATORS,
@@ -155,9 +156,12 @@ class PhraseParser:
                 at += 1
                 continue
             slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
-            taken = self._slot(slot, at, leads=at > start)
-            if taken is None and sure and self.where != "new":  # an unknown name is reported
-                taken = self._run(at) if self.where == "change" else (Token(self.words[at].atoms), 1)
+            any_text = self.words[at].quoted and row.words[0] in NEGATIONS  # `without "due friday"`
+            taken = None if any_text else self._slot(slot, at, leads=at > start)
+            if taken is None and sure and self.where == "change":  # an unknown name is reported
+                taken = self._run(at)
+            elif taken is None and sure and self.where == "search" and self.words[at].text[:1].isalpha():
+                taken = (Token(self.words[at].atoms), 1)
             if taken is None:
                 return None
             values[slot], count = taken
@@ -209,15 +213,8 @@ class PhraseParser:
         match = re.fullmatch(r"(\W*)\{(\w+)!?\}(.*)", text)
         if match is None:
             return (Token((Atom(text),)),)
-        value = values[match[2]]
-        if match[1] == "!":
-            others = self.marks.others(match[2], value.text)
-            return tuple(Token((Atom(name),)) for name in others) or (value,)
-        return (
-            value
-            if match[0][0] == "{" and not match[3]
-            else Token((Atom(f"{match[1]}{value.text}{match[3]}"),)),
-        )
+        value, whole = values[match[2]], not (match[1] or match[3])
+        return (value if whole else Token((Atom(f"{match[1]}{value.text}{match[3]}"),)),)
 
 
 def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
@@ -266,12 +263,31 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     An option that was typed as one stays as it is.
     """
     reader = PhraseParser("search", parsed.words, vocabulary, today)
-    found = list(reader.phrases())
+    found = _left_out(list(reader.phrases()), reader.plain)
     text = _text(reader, found)
     if text and any(one.weak for one in found):
         found = [one for one in found if not one.weak]
         text = _text(reader, found)
     return _with(parsed, [parsed.words[n] for n in text], found)
+
+
+def _left_out(found: Sequence[Phrase], plain: Sequence[str | None]) -> list[Phrase]:
+    """The phrases, of which `not ben or dana` leaves both out."""
+    read = [*found[:1]]
+    for before, one in pairwise(found):
+        between = plain[before.at + before.count : one.at]
+        names = [value.text for values in read[-1].options.values() for value in values]
+        if (
+            one.alone
+            and between
+            and OR.issuperset(between)
+            and one.options.keys() == before.options.keys()
+            and all(name.startswith("!") for name in names)
+        ):
+            turned = {k: tuple(Token((Atom(f"!{v.text}"),)) for v in vs) for k, vs in one.options.items()}
+            one = replace(one, options=turned)  # noqa: PLW2901
+        read.append(one)
+    return read
 
 
 def is_half(read: Parsed) -> bool:
@@ -313,7 +329,8 @@ def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Par
         for key, values in one.options.items():
             options[key] = (*options.get(key, ()), *(v for v in values if v not in options.get(key, ())))
     if len(statuses := options.get("status", ())) > 1:
-        options["status"] = tuple(value for value in statuses if value.text != "any") or statuses[:1]
+        wide = {"any", "open"} if any(value.text[0] == "!" for value in statuses) else {"any"}
+        options["status"] = tuple(value for value in statuses if value.text not in wide) or statuses[:1]
     if "closed" in options and options.get("status"):
         options["status"] = tuple(value for value in options["status"] if value.text != "closed")
     options = {key: values for key, values in options.items() if values and key not in parsed.options}

@@ -41,6 +41,8 @@ async def test_topics_are_turned_on_and_off_by_command_and_on_home(office: Offic
         ("on comments, and changes", ["assigned", "comments", "changes"]),
         ("assigned off comments on", ["comments"]),
         ("comments on changes off", ["assigned", "comments"]),
+        ("all on", ["assigned", "comments", "changes"]),
+        ("all off", []),
     ],
 )
 async def test_several_topics_are_turned_on_and_off_at_once(ana: Person, typed: str, on: list[str]) -> None:
