@@ -7,7 +7,6 @@ from functools import partial
 
 from bot.access.catalog import Part
 from bot.access.name_matching import UnknownName
-from bot.access.vocabulary import PARTS
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
 from bot.features.editing import form as edit_form
 from bot.features.editing import views
@@ -23,7 +22,7 @@ from bot.features.issues.issues import ASSIGNEE, IssueNotFound, UpdatesUnsupport
 from bot.features.issues.views import open_buttons, opening
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
-from bot.features.reading import read_with
+from bot.features.reading import PARTS, read_with
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.marks import Vocabulary

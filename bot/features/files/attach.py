@@ -20,7 +20,6 @@ from bot import errors
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.features.issues.issues import IssueNotFound, Issues, UpdatesUnsupported
-from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
@@ -149,12 +148,6 @@ SETTLED = {
 """Return the claim's state for a file in this state; other claims are freed."""
 
 
-class CantAttach(errors.UserError):
-    """The service accepts files only while an issue is created."""
-
-    says = "{service} can't add files to an existing issue. Create a new issue with them."
-
-
 class Files:
     def __init__(self, access: Access) -> None:
         self.access, self.issues = access, access.shared(Issues)
@@ -162,13 +155,13 @@ class Files:
     async def attach(self, owner: Owner, number: int, batch: Batch) -> None:
         """Upload the files and attach the uploaded ones in one change of the issue; `batch` has the outcomes.
 
-        Raises UserError if the user can't see the issue, CantAttach, NotLinked, and ServiceError if the issue
-        can't be read or the key can't be verified.
+        Raises UserError if the user can't see the issue, UpdatesUnsupported if the service accepts files only
+        while an issue is created, NotLinked, and ServiceError if the issue can't be read or the key can't be
+        verified.
         """
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.one(session, number)
-        if self.access.client.optional.is_missing(UPDATE_ISSUE):
-            raise CantAttach
+        self.issues.check_supported(number)
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
         async with self.claimed(session, issue, batch):
@@ -312,14 +305,14 @@ class Files:
             await chunks.aclose()
 
     async def _put(self, session: Session, number: int, batch: Batch) -> None:
-        """Attach the uploaded files. Raises CantAttach."""
+        """Attach the uploaded files. Raises UpdatesUnsupported."""
         files = batch.in_state(FileState.UPLOADED)
         try:
             await self._change(session, number, files)
         except UpdatesUnsupported:
             for file in files:
                 file.end(FileState.FAILED)
-            raise CantAttach from None
+            raise
         except errors.OutcomeUnknown:
             await self._after_unknown(session, number, batch)
         except (errors.ServiceError, IssueNotFound) as error:

@@ -9,12 +9,12 @@ import structlog
 
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.files import views
-from bot.features.files.attach import Batch, CantAttach, Files, FileState, FileToAttach
+from bot.features.files.attach import Batch, Files, FileState, FileToAttach
 from bot.features.files.jobs import FileJobs, FileSelection, name_of, new_batch
 from bot.features.files.views import AttachFromMessage, DescribeFile, RetryFiles
 from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
-from bot.features.issues.issues import IssueNotFound
+from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity
 from bot.features.issues.views import issue_option, told
 from bot.features.parts import Parts
@@ -176,9 +176,9 @@ class FileHandlers:
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: FileSelection) -> FormResult:
         try:
             await self.files.attach(reply.owner, number, batch)
-        except CantAttach as error:
+        except UpdatesUnsupported:
             job_id = await self.jobs.save(reply, job.model_copy(update={"issue": number}))
-            return FormResult.told(TITLE, views.new_instead(number, error, job_id, reply.wording))
+            return FormResult.told(TITLE, views.new_instead(number, job_id, reply.wording))
         except ServiceError as error:
             if not job.own:
                 raise

@@ -171,9 +171,10 @@ def attached(issue: Issue, count: int, wording: Wording, announced: PostOutcome 
     return None if explained is answer else explained
 
 
-def new_instead(number: int, error: BotError, job_id: str, wording: Wording) -> Message:
-    """The service can't attach to an existing issue; offers to create one."""
-    text = f":warning: {prose(wording.sentence(error))}"
+def new_instead(number: int, job_id: str, wording: Wording) -> Message:
+    """The service accepts files only while an issue is created; offers to create one."""
+    said = f"{wording.service} can't add files to an existing issue. Create a new issue with them."
+    text = f":warning: {prose(said)}"
     buttons = [
         button(CREATE, NewIssueWithFiles(job=job_id), style="primary"),
         link_button(f"Open #{number}", wording.url(number)),

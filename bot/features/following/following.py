@@ -11,7 +11,7 @@ import structlog
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.errors import AnswerTooLarge, ServiceBroken, UserError
+from bot.errors import ServiceBroken, UserError
 from bot.features.issues.issues import IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.conventions import IssueDetailInclude
@@ -87,7 +87,7 @@ class Following:
         found: dict[int, Seen | None] = {}
         projects: dict[int | None, Exposure] = {}
         for number in numbers:
-            with suppress(ServiceBroken, AnswerTooLarge):
+            with suppress(ServiceBroken):
                 try:
                     found[number] = await self.read(session, number, projects)
                 except IssueNotFound:

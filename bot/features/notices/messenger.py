@@ -11,7 +11,7 @@ from datetime import datetime
 import structlog
 
 from bot.access.accounts import Session
-from bot.errors import AnswerTooLarge, ServiceBroken
+from bot.errors import ServiceBroken
 from bot.features.due_reads import DueReads
 from bot.features.issues.changes import names_of
 from bot.features.issues.issues import IssueNotFound, Issues
@@ -121,7 +121,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         found: dict[str, IssueNews | JobOutcome] = {}
         async with self.access.accounts.reading(owner, background=True) as session:
             for item in items:
-                with suppress(ServiceBroken, AnswerTooLarge):  # the others don't wait for it
+                with suppress(ServiceBroken):  # the others don't wait for it
                     try:
                         found[item.job.key] = await self._read(session, item)
                     except IssueNotFound:

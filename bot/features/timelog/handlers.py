@@ -9,7 +9,6 @@ from typing import Any
 import structlog
 
 from bot.access.name_matching import pick
-from bot.access.vocabulary import vocabulary
 from bot.errors import BotError, Forbidden, NotLinked, OutcomeUnknown, UserError, WrongField
 from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
@@ -17,6 +16,7 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.issues.views import opening
 from bot.features.parts import Parts
+from bot.features.reading import vocabulary
 from bot.features.timelog import commands, views
 from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
 from bot.features.timelog.guesses import Guesses
