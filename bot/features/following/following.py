@@ -64,11 +64,6 @@ class ThreadPlace:
     direct: bool = False
 
 
-class TooManyFollowed(UserError):
-    most: int = MAX_FOLLOWED
-    says = "You already follow {most} issues, the maximum. To stop following one, use the menu of its post."
-
-
 class Following:
     def __init__(self, access: Access) -> None:
         self.access, self.followed = access, access.store.followed
@@ -138,7 +133,7 @@ class Following:
         posted_by: str | None = None,
         created: bool = False,
     ) -> Followed:
-        """Keep the post with this `ts` up to date from now on. Raises UserError, TooManyFollowed too.
+        """Keep the post with this `ts` up to date from now on. Raises UserError.
 
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
         issue, and `agreed` the project that isn't public which the owner agreed to show.
@@ -214,7 +209,11 @@ class Following:
         return None
 
     async def make_room(self, owner: Owner, gone: Followed | None = None) -> None:
-        """Stop following posts that are `gone` from Slack. Raises TooManyFollowed at the user's limit."""
+        """Stop following posts that are `gone` from Slack. Raises UserError at the user's limit."""
         await self.followed.end([gone] if gone else [])
         if await self.followed.count(owner) >= MAX_FOLLOWED:
-            raise TooManyFollowed
+            raise UserError(
+                "You already follow {most} issues, the maximum. To stop following one, use the menu of its "
+                "post.",
+                most=MAX_FOLLOWED,
+            )

@@ -9,7 +9,7 @@ import structlog
 
 from bot.errors import UserError
 from bot.features.following import views
-from bot.features.following.following import Following, Seen, ThreadPlace, TooManyFollowed
+from bot.features.following.following import Following, Seen, ThreadPlace
 from bot.features.following.poster import ThreadPoster, built
 from bot.features.following.runs import FollowedReads, FollowerReads
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
@@ -57,7 +57,7 @@ class FollowHandlers:
             seen = Seen(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
             place = await _place_of(reply)
             await self.following.start(reply.owner, seen, place, ts, agreed=None, created=True)
-        except TooManyFollowed as error:
+        except UserError as error:
             with suppress(NotDelivered):
                 await reply.privately(sentence(reply.wording.sentence(error)))
         except Exception:
