@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from bot.errors import UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
@@ -19,15 +20,8 @@ from bot.slack.language.tokens import Atom, Token, Word, as_typed
 from bot.slack.language.values import CommandContext, Help, ZoneUnknown
 from bot.spelling import GOVERNING, word_meant
 
-
-@dataclass(frozen=True)
-class EditLastEntry:
-    """`/timelog edit`: edit or delete the user's latest entry."""
-
-
-@dataclass(frozen=True)
-class ShowTotals:
-    """`/timelog today`, `how much did I log this week`: what the user logged."""
+Act = Enum("Act", "EDIT_LAST SHOW_TOTALS")
+"""Edits or deletes the user's latest entry; shows what they logged."""
 
 
 class WhoLogged(UserError):
@@ -54,7 +48,7 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | EditLastEntry | ShowTotals | Help
+TimelogRequest = TimeToLog | TimeDraft | Misread | Act | Help
 """A draft opens the form."""
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
@@ -63,13 +57,13 @@ MEANINGLESS = frozenset({"-", "–", "—", ":", "please", "pls", "plz"})
 """Words that mean nothing before or after a comment."""
 _CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
 _FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
-_ABOUT = CommandTable[EditLastEntry | ShowTotals | Help | None](
+_ABOUT = CommandTable[Act | Help | None](
     ("help", Help()),
-    ("edit|change|delete|remove|undo {last?}", EditLastEntry()),
+    ("edit|change|delete|remove|undo {last?}", Act.EDIT_LAST),
     ("edit {rest}", None),
     ("delete|remove|undo {duration} {rest?}", None),
     ("who {rest?} {issue}", None),
-    ("{totals}", ShowTotals()),
+    ("{totals}", Act.SHOW_TOTALS),
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
     totals=r"(?=(?:how|what|show|list)\b|.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|"
     r"i|log|logged|worked|spent|today|yesterday|this|last|week|month|my|totals?|sum|so|far|what|show|me|the|on|"
@@ -97,18 +91,16 @@ _ON_ISSUE = shapes(
 )
 _ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment} {said} {rest?}", **_SLOTS)
 _BESIDE = shapes("{duration} {rest}", "{comment} {said} {rest?}", **_SLOTS)
-_MORE = shapes(
-    "and|each|&|plus|daily|every|per {rest?}",
-    "{list}",
-    "for {someone}",
+_MORE = CommandTable(
+    ("and|each|&|plus|daily|every|per {rest?}", "time"),
+    ("{list}", "time"),
+    ("for {someone}", "time"),
+    ("{period} {rest?}", "day"),
+    ("{day}", "day"),
+    ("{day} {until} {rest?}", "day"),
+    ("{until} {day} {rest?}", "day"),
     list=rf"(?:.*\S)?,\s+{WITH_UNIT}.*",
     someone=r"@\S+|[^\W\d_]+",
-)
-_MORE_DAYS = shapes(
-    "{period} {rest?}",
-    "{day}",
-    "{day} {until} {rest?}",
-    "{until} {day} {rest?}",
     period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
     rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?-i:{'|'.join(dates.WEEKDAYS)})(?!\S)",
     day=rf"\(?(?:{_CALENDAR}(?:\s[0-9]{{1,2}})?|{dates.DAY_WORD})\)?,?(?!\S)",
@@ -159,7 +151,7 @@ def timelog_command(
         values.own_text(text, typist.base_url)
     if (found := _ABOUT.take(text.strip())) and not parsed.options:
         about, said = found
-        if isinstance(about, Help | EditLastEntry | ShowTotals):
+        if about:
             return about
         if "issue" in said.groupdict():
             raise WhoLogged(values.issue_number(said["issue"]) or 0)
@@ -191,7 +183,8 @@ def _more(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserErr
         return None
     if not request.comment:
         return _either_day([plain(word) or "" for word in parsed.words], typist)
-    if _MORE.take(request.comment) or ("on" not in parsed.options and _MORE_DAYS.take(request.comment)):
+    found = _MORE.take(request.comment)
+    if found and not (found[0] == "day" and "on" in parsed.options):
         return UserError(
             "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
             "yourself, such as `on friday`, or put the comment in quotes.",
@@ -202,7 +195,7 @@ def _more(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserErr
 
 def _either_day(words: Sequence[str], typist: CommandContext) -> UserError | None:
     """The error for a weekday that is today's, without a word that says which one."""
-    if words[-1] not in CALENDAR or (words[1:] and words[-2] in ("on", "last", "this")):
+    if words[-1] not in CALENDAR or words[-2:-1] in (["on"], ["last"], ["this"]):
         return None
     today = dates.WEEKDAYS[typist.today().weekday()]
     if words[-1] not in (today, today[:3]):

@@ -18,7 +18,7 @@ from bot.features.issues.views import opening
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary
 from bot.features.timelog import commands, views
-from bot.features.timelog.commands import EditLastEntry, Misread, may_name_project, timelog_command
+from bot.features.timelog.commands import Act, Misread, may_name_project, timelog_command
 from bot.features.timelog.guesses import Guesses
 from bot.features.timelog.timelog import (
     ActivityNeeded,
@@ -118,9 +118,9 @@ class TimelogHandlers:
                     await self._confirm(reply, logged)
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
-            case EditLastEntry():
+            case Act.EDIT_LAST:
                 await self.open_entry(reply, None)
-            case commands.ShowTotals():
+            case Act.SHOW_TOTALS:
                 await reply.privately(views.logged_so_far(await self._totals(reply)))
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))

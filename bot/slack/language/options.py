@@ -3,7 +3,6 @@
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -126,43 +125,24 @@ class Parsed:
         After `PROBLEMS` of a kind, the rest is neither reported nor guessed. `problem` is why there are no
         fields.
         """
-        if not self.unknown:
-            return self
         by_name, options = _by_name(fields), {key: [*values] for key, values in self.options.items()}
-        problems, left, unsure = [*self.problems], [*self.left], list[tuple[str, Word, Token]]()
+        problems, left, guesses = [*self.problems], [*self.left], 0
+        project = next((value.text for value in options.get("project", ())), None)
         for typed, word, value in self.unknown:
-            try:
-                key = _custom_field(typed, by_name)
-            except UserError as error:
-                problems += [error] if len(problems) < PROBLEMS else []
-                left.append(word.source)
-                continue
+            key, error = _meaning(typed, self.known, by_name, project)
+            if isinstance(error, UnknownOption):
+                guesses += 1
+                key = None if guesses > PROBLEMS or key in options else key
+                if guesses == 1 or (guesses <= PROBLEMS and not problem):
+                    problems.append(problem or error)
+            elif error and len(problems) < PROBLEMS:
+                problems.append(error)
             if key:
                 options.setdefault(key, []).append(value)
             else:
-                unsure.append((typed, word, value))
-        project = next((value.text for value in options.get("project", ())), None)
-        problems += [problem] if problem and unsure else []
-        for typed, word, value in unsure[:PROBLEMS]:
-            unlike = _unknown(typed, self.known, by_name, project)
-            problems += [] if problem else [unlike]
-            key = _nearest_key(unlike.nearest, self.known, by_name)
-            if key and key not in options:
-                options[key] = [value]
-            else:
                 left.append(word.source)
-        left += (word.source for _, word, _ in unsure[PROBLEMS:])
         settled = {key: tuple(values) for key, values in options.items()}
         return replace(self, options=settled, problems=tuple(problems), left=tuple(left), unknown=())
-
-
-def parse(text: str, known: Collection[str], fields: Collection[Ref] = ()) -> Parsed:
-    """Parse the options of `text`, with keys in lower case.
-
-    `cf_` in `known` allows `cf_<id>` and the names of `fields`, which become `cf_<id>`. Raises UnknownOption,
-    UnclosedQuote, and UserError for a name that several fields have or an option without a value.
-    """
-    return checked(understand(text, known).with_fields(fields))
 
 
 def checked(parsed: Parsed) -> Parsed:
@@ -243,16 +223,22 @@ def _with_quotes_closed(text: str) -> tuple[Word, ...]:
         return words(f"{text}»")
 
 
-def _nearest_key(name: str | None, known: Collection[str], fields: ByName) -> str | None:
-    with suppress(UserError):
-        return name if name is None or _is_known(name, known) else _custom_field(name, fields)
-    return None
-
-
-def _unknown(key: str, known: Collection[str], fields: ByName, project: str | None) -> UnknownOption:
-    listed = tuple(_BY_ID if k == CUSTOM_FIELD else k for k in known)
-    meant = nearest(key, known) if CUSTOM_FIELD not in known else _meant(key, known, fields)
-    return UnknownOption(key, meant, listed, project)
+def _meaning(
+    typed: str, known: Collection[str], fields: ByName, project: str | None
+) -> tuple[str | None, UserError | None]:
+    """The key of the custom field, or else of the nearest option, and the error if it isn't certain."""
+    listed = tuple(_BY_ID if key == CUSTOM_FIELD else key for key in known)
+    names = [*(key for key in known if key != CUSTOM_FIELD), *filter(None, fields)]
+    by_id = typed.startswith("cf") and CUSTOM_FIELD in known
+    near = None
+    try:
+        if key := _custom_field(typed, fields):
+            return key, None
+        near = _BY_ID if by_id else nearest(typed, names)
+        key = near if near is None or _is_known(near, known) else _custom_field(near, fields)
+        return key, UnknownOption(typed, near, listed, project)
+    except UserError as error:
+        return None, UnknownOption(typed, near, listed, project) if near else error
 
 
 def _by_name(fields: Iterable[Ref]) -> ByName:
@@ -338,9 +324,3 @@ def _custom_field(key: str, fields: ByName) -> str | None:
         keys = " or ".join(f"`{CUSTOM_FIELD}{field.id}:`" for field in meant)
         raise UserError("Several fields are named {name}. Use {keys}.", name=meant[0].name, keys=keys)
     return f"{CUSTOM_FIELD}{meant[0].id}" if meant else None
-
-
-def _meant(key: str, known: Collection[str], fields: ByName) -> str | None:
-    if key.startswith("cf"):
-        return _BY_ID
-    return nearest(key, [*(k for k in known if k != CUSTOM_FIELD), *filter(None, fields)])

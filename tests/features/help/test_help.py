@@ -6,7 +6,8 @@ from zoneinfo import ZoneInfo
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import EditLastEntry, timelog_command, typed_time
+from bot.features.timelog.commands import Act as OnTime
+from bot.features.timelog.commands import timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act, tracker_command
 from bot.slack.language.options import understand
@@ -49,7 +50,7 @@ def test_every_example_parses() -> None:
     assert [found for found in searches if not isinstance(found, Query)] == []
 
     logged = [timelog_command(typed_time(typed), typist) for typed in examples("timelog")]
-    assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLastEntry, TimeToLog]
+    assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, OnTime, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]
     assert [text for text in typed if tracker_command(text, ana).act is Act.ACCOUNT] == [""]

@@ -1,6 +1,6 @@
 """What people type, and what it means: one table for all commands, durations and dates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -22,14 +22,15 @@ from bot.features.issues.fields import Draft
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import EditLastEntry, ShowTotals, timelog_command, typed_time
+from bot.features.timelog.commands import Act as OnTime
+from bot.features.timelog.commands import timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act as OnTracker
 from bot.features.tracker.commands import TrackerRequest, tracker_command
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
-from bot.slack.language.options import parse, understand
+from bot.slack.language.options import Parsed, checked, understand
 from bot.slack.language.tokens import SlackUser
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.store.owner import Owner
@@ -48,6 +49,10 @@ EVERY_FIELD = (
     'done:50% desc:"First line\nsecond" cf_3:"dark blue" cf_4:x'
 )
 LISTED = "add web daily 9 {} to:me,<@U2> -tracker:support -to:Ben"
+
+
+def parse(text: str, known: Collection[str]) -> Parsed:
+    return checked(understand(text, known).with_fields())
 
 
 def options(text: str) -> tuple[str, dict[str, list[object]]]:
@@ -292,8 +297,8 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
             "42: 2h please",
         ),
         **same(logged("2", day=13), "42 2 days ago 2h", "42 2h 2d ago"),
-        **same(EditLastEntry(), "edit", "Delete", "undo"),
-        **same(ShowTotals(), "today", "list", "show my time", "what did I log yesterday?"),
+        **same(OnTime.EDIT_LAST, "edit", "Delete", "undo"),
+        **same(OnTime.SHOW_TOTALS, "today", "list", "show my time", "what did I log yesterday?"),
         "Help": Help(),
     },
     "/digest": {

@@ -18,7 +18,6 @@ from bot.features.timelog.commands import Misread, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft
 from bot.slack.language.dates import day, spent_day, times
 from bot.slack.language.durations import hours
-from bot.slack.language.options import parse
 from bot.slack.language.tokens import SlackUser
 from tests.slack.language.examples import (
     EVERY_FIELD,
@@ -27,6 +26,7 @@ from tests.slack.language.examples import (
     TYPIST,
     UNDERSTOOD,
     logged,
+    parse,
     quoted,
     same,
 )

@@ -10,7 +10,8 @@ from bot.features.editing.commands import OPTIONS as CHANGES
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.slack.language import reading
 from bot.slack.language.marks import Vocabulary
-from bot.slack.language.options import Parsed, parse
+from bot.slack.language.options import Parsed
+from tests.slack.language.examples import parse
 
 MONDAY = partial(date, 2026, 11, 23)
 NAMES = Vocabulary(
