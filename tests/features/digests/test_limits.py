@@ -1,17 +1,23 @@
 """Limits on how often digests run and how many there are."""
 
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from bot.features.digests.digests import MAX_IN_A_CHANNEL, MAX_OF_A_PERSON
 from bot.features.digests.schedules import ScheduleError
+from bot.store.followed import AT_ONCE
 from tests.features.digests.newsroom import ANA, BEN, QUIET, Digests
 from tests.support.digesting import wanted
 from tests.support.reading import text_of
 
-MANY = 22_000  # rows of three values, of which PostgreSQL takes 65,535
+MANY = AT_ONCE + 100
+"""Issues, each a row of three values."""
 
 
 async def test_digest_comes_every_quarter_of_an_hour_at_most(digests: Digests) -> None:
@@ -41,9 +47,21 @@ async def test_channels_and_owners_have_no_more_digests_than_the_limit(digests: 
         assert "You already own 50 digests, the maximum. Remove one" in text_of(answer)
 
 
-async def test_issues_may_outnumber_the_databases_parameters(tmp_path: Path, url_of_postgresql: str) -> None:
-    timings = replace(QUIET, fresh=3600)
-    async with Digests(tmp_path, url_of_postgresql, timings=timings).opened("ana") as digests:
+@pytest.fixture
+def few_parameters() -> Iterator[None]:
+    """SQLite takes as few parameters as one statement needs: fewer issues reach its limit in less time."""
+
+    def limit(connection: Any, _: object) -> None:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 3 * AT_ONCE + 100)
+
+    event.listen(Engine, "connect", limit)
+    yield
+    event.remove(Engine, "connect", limit)
+
+
+@pytest.mark.usefixtures("few_parameters")
+async def test_issues_may_outnumber_the_databases_parameters(tmp_path: Path) -> None:
+    async with Digests(tmp_path, timings=replace(QUIET, fresh=3600)).opened("ana") as digests:
         digest = await digests.add()
         for _ in range(MANY):
             digests.report()
